@@ -1,0 +1,22 @@
+# No build step: Node runs the TypeScript itself. Only what main.ts needs is copied.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json main.ts ./
+COPY api ./api
+COPY core ./core
+COPY hooks ./hooks
+COPY webhooks ./webhooks
+COPY server ./server
+# The schemas that every answer is checked with.
+COPY manifests/crds ./manifests/crds
+# The files stay root's: the process cannot change its own code.
+USER 65532:65532
+EXPOSE 8080 8443
+ENTRYPOINT ["node", "main.ts"]

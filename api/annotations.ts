@@ -1,0 +1,84 @@
+/**
+ * Every annotation and label key this project reads or writes.
+ * Source: seeds (rollout-controller README, gating RFC), reference section 1.5, DESIGN sections 5 to 7.
+ */
+
+/** Prefix that makes a Flux object visible to the admission webhook. */
+export const ROLLOUT_PREFIX = 'rollout.kuberik.com/';
+export const GATE_PREFIX = 'gate.fluxcd.io/';
+
+/** On OCIRepositories: the Rollout that owns `spec.ref.tag`. On Kustomizations: first half of the older pair. */
+export const ROLLOUT = 'rollout.kuberik.com/rollout';
+/** On Kustomizations: second half of the older pair, the variable's name. */
+export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
+/** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. */
+export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
+/** On Flux objects, set by the webhook: which deployment of which Rollout the object carries. See core/flux/stamp.ts. */
+export const DEPLOYED = 'rollout.kuberik.com/deployed';
+
+/** One-shot requests on a Rollout. */
+export const BYPASS_GATES = 'rollout.kuberik.com/bypass-gates';
+export const FORCE_DEPLOY = 'rollout.kuberik.com/force-deploy';
+export const DEPLOY_MESSAGE = 'rollout.kuberik.com/deploy-message';
+export const DEPLOY_USER = 'rollout.kuberik.com/deploy-user';
+export const UNBLOCK_FAILED = 'rollout.kuberik.com/unblock-failed';
+export const RETRY = 'rollout.kuberik.com/retry';
+/** The one-shot annotations, in the order in which they are documented. */
+export const ONE_SHOT = [BYPASS_GATES, FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, UNBLOCK_FAILED, RETRY] as const;
+/** Set by the webhook on a Rollout: which admission request made each one-shot annotation. See core/rollout/request.ts. */
+export const REQUEST = 'rollout.kuberik.com/request';
+/** Set by the webhook on a Rollout: the authenticated user of the newest request or of the newest `spec.wantedVersion`. */
+export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
+
+/** On Flux objects: the Gates the object requires, `a,ns/b`. */
+export const GATES = 'gate.fluxcd.io/gates';
+/** On Flux objects, set by the decorator: the Gates that select the object, `ns/a,ns/b`. */
+export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
+/** On Flux objects, set by the webhook: `open`, or `closed: ns/a,ns/b`. The decorator writes it only to wake the webhook. */
+export const GATE_STATE = 'gate.fluxcd.io/state';
+/** On Flux objects, set by the webhook: what `spec.suspend` was before a gate closed (`true`, `false` or `unset`). */
+export const SUSPENDED = 'gate.fluxcd.io/suspended';
+/** On the object written: why a person breaks the glass. */
+export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
+/** Beside it, set by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
+export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
+export const BYPASS_RECORD = BYPASSED_BY;
+
+/** On Gates: RFC annotations. */
+export const OPEN_REQUESTED_AT = 'open.gate.fluxcd.io/requestedAt';
+export const CLOSE_REQUESTED_AT = 'close.gate.fluxcd.io/requestedAt';
+export const OPEN_FOR = 'open.gate.fluxcd.io/for';
+export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
+export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
+/** On Gates, set by the webhook: the request that arrived last, with who made it. See core/gate/copy.ts. */
+export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
+/** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/gate/usedCalls.ts. */
+export const USED_CALLS = 'gate.fluxcd.io/used-calls';
+
+/** Label on a Gate that has `spec.selects`. */
+export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
+/** Label on a RolloutGate: its Rollout's name (see core/kube/labels.ts for names longer than 63 characters). */
+export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
+/** Label on a Rollout whose HealthChecks live in other namespaces too. */
+export const WATCHES_NAMESPACES_LABEL = 'rollout.kuberik.com/watches-namespaces';
+/** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
+export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
+
+/** Label on the FluxBinding of an object that waits for its Kustomization's next apply: see core/flux/resume.ts. */
+export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
+
+/** Flux's own. */
+export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
+export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
+export const KUSTOMIZATION_NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
+export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** HealthChecks and schedules. */
+export const HEALTHCHECK_KUSTOMIZATION = 'healthcheck.kuberik.com/kustomization';
+export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
+export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
+export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
+export const SCHEDULE_NAME_LABEL = 'gate.kuberik.com/schedule-name';
+export const SCHEDULE_KIND_LABEL = 'gate.kuberik.com/schedule-kind';
+export const SCHEDULE_ROLLOUT_LABEL = 'gate.kuberik.com/rollout-name';
+export const SCHEDULE_NAMESPACE_LABEL = 'gate.kuberik.com/schedule-namespace';

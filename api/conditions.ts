@@ -1,0 +1,21 @@
+/** Condition types and reasons. Exact strings: reference section 1.4 and DESIGN section 6. */
+
+export const READY = 'Ready';
+
+/** On Rollouts. */
+export const RELEASES_UPDATED = 'ReleasesUpdated';
+export const GATES_PASSING = 'GatesPassing';
+export const DEPLOYMENT_BLOCKED = 'DeploymentBlocked';
+export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
+
+/** On Gates. */
+export const OPENED = 'Opened';
+export const STALLED = 'Stalled';
+/** Whether a Gate with `spec.receiver` can take signed calls. */
+export const RECEIVER_READY = 'ReceiverReady';
+
+/** On Flux syncs and on Flux sources. */
+export const APPROVED = 'Approved';
+export const BLOCKED = 'Blocked';
+export const GATE_CLOSED = 'GateClosed';
+export const GATES_OPEN = 'GatesOpen';

@@ -1,0 +1,85 @@
+/** Flux's kinds: the fields this project reads. Source: Flux API reference. */
+import type { Condition, KubeObject } from './kubernetes.ts';
+
+export interface FluxStatus {
+  observedGeneration?: number;
+  conditions?: Condition[];
+}
+
+export interface Artifact {
+  revision?: string;
+  digest?: string;
+}
+
+export interface SourceRef {
+  apiVersion?: string;
+  kind: string;
+  name: string;
+  namespace?: string;
+}
+
+export interface KustomizationSpec {
+  suspend?: boolean;
+  sourceRef?: SourceRef;
+  kubeConfig?: unknown;
+  postBuild?: { substitute?: Record<string, string>; [key: string]: unknown };
+  [key: string]: unknown;
+}
+
+export interface KustomizationStatus extends FluxStatus {
+  lastAppliedRevision?: string;
+  lastAttemptedRevision?: string;
+  inventory?: { entries?: { id: string; v: string }[] };
+}
+
+export type Kustomization = KubeObject<KustomizationSpec, KustomizationStatus>;
+
+export interface OCIRepositorySpec {
+  url?: string;
+  suspend?: boolean;
+  ref?: { tag?: string; semver?: string; digest?: string; [key: string]: unknown };
+  [key: string]: unknown;
+}
+
+export type OCIRepository = KubeObject<OCIRepositorySpec, FluxStatus & { artifact?: Artifact }>;
+
+/** Any governed Flux object: all of them have `spec.suspend`. */
+export type FluxObject = KubeObject<{ suspend?: boolean; [key: string]: unknown }, FluxStatus & Record<string, unknown>>;
+
+export interface ImagePolicy extends KubeObject {
+  spec?: {
+    imageRepositoryRef?: { name: string; namespace?: string };
+    policy?: {
+      semver?: { range?: string };
+      alphabetical?: { order?: 'asc' | 'desc' };
+      numerical?: { order?: 'asc' | 'desc' };
+    };
+    filterTags?: { pattern?: string; extract?: string };
+    [key: string]: unknown;
+  };
+  status?: {
+    /** image.toolkit.fluxcd.io/v1, and v1beta2 of Flux 2.6 and newer. */
+    latestRef?: { name?: string; tag?: string; digest?: string };
+    /** image.toolkit.fluxcd.io/v1beta2: `image:tag`. */
+    latestImage?: string;
+    conditions?: Condition[];
+    [key: string]: unknown;
+  };
+}
+
+/** The kinds that Gates can hold, with the versions that are known, newest first. */
+export const GOVERNED_KINDS = [
+  { kind: 'Kustomization', group: 'kustomize.toolkit.fluxcd.io', version: 'v1', resource: 'kustomizations', role: 'sync' },
+  { kind: 'HelmRelease', group: 'helm.toolkit.fluxcd.io', version: 'v2', resource: 'helmreleases', role: 'sync' },
+  {
+    kind: 'ImageUpdateAutomation',
+    group: 'image.toolkit.fluxcd.io',
+    version: 'v1',
+    resource: 'imageupdateautomations',
+    role: 'sync',
+  },
+  { kind: 'GitRepository', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'gitrepositories', role: 'source' },
+  { kind: 'OCIRepository', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'ocirepositories', role: 'source' },
+  { kind: 'HelmRepository', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'helmrepositories', role: 'source' },
+  { kind: 'Bucket', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'buckets', role: 'source' },
+] as const;

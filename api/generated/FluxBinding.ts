@@ -1,0 +1,128 @@
+/* Generated from manifests/crds/kuberik.com_fluxbindings.yaml by scripts/generate-types.ts. Do not edit. */
+
+import type {ObjectMeta} from '../kubernetes.ts';
+
+/**
+ * Derived, one per Flux object that names Rollouts or Gates: which they are, what they say now, and whether the object has it. Written by the hooks only; look here to learn why an object waits.
+ */
+export interface FluxBinding {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec?: {
+    target: {
+      apiVersion: string;
+      kind: string;
+      name: string;
+      uid: string;
+    };
+    /**
+     * Which Rollout owns which field.
+     */
+    pins?: {
+      rollout: string;
+      /**
+       * The substitute variable; absent for spec.ref.tag.
+       */
+      variable?: string;
+    }[];
+    /**
+     * Gates the object requires.
+     */
+    gates?: {
+      namespace: string;
+      name: string;
+      /**
+       * The Gate selects the object; the object does not name it.
+       */
+      selected?: boolean;
+    }[];
+    /**
+     * What is wrong with the object's annotations, a sentence each.
+     */
+    problems?: string[];
+    /**
+     * The source whose artifact a Kustomization applies.
+     */
+    source?: {
+      apiVersion: string;
+      kind: string;
+      namespace: string;
+      name: string;
+    };
+    /**
+     * What the object carries and what Flux's status proves, read at the object's own generation.
+     */
+    observed?: {
+      /**
+       * The stamps found on the object.
+       */
+      deployed?: {
+        rollout: string;
+        id: number;
+        version: string;
+        uid: string;
+      }[];
+      /**
+       * The gates opened then; the Kustomization that applies the object is asked to do so once more.
+       */
+      resumeRequestedAt?: string;
+      /**
+       * The artifact revision that an OCIRepository fetched for its current spec.
+       */
+      fetched?: string;
+      /**
+       * The revision that a Kustomization applied and found ready with its current spec.
+       */
+      applied?: string;
+    };
+  };
+  status?: {
+    observedGeneration?: number;
+    /**
+     * What the annotation rollout.kuberik.com/deployed of the object should say.
+     */
+    deployed?: string;
+    /**
+     * The same for people, e.g. my-app 1.1.0 (7).
+     */
+    summary?: string;
+    pins?: {
+      rollout: string;
+      variable?: string;
+      id?: number;
+      version?: string;
+      uid?: string;
+      /**
+       * Missing: no such Rollout, or it has deployed nothing. Waiting: the object does not carry it yet. Written: it does. Applied: Flux has fetched and applied it.
+       */
+      state: 'Missing' | 'Waiting' | 'Written' | 'Applied';
+      message?: string;
+    }[];
+    /**
+     * Deployments once proven to be fetched and applied. Kept, because a later suspension hides the proof.
+     */
+    applied?: {
+      rollout: string;
+      id: number;
+      version: string;
+      uid: string;
+    }[];
+    gates?: {
+      namespace: string;
+      name: string;
+      opened: boolean;
+      message?: string;
+      until?: string;
+    }[];
+    heldSince?: string;
+    conditions?: {
+      lastTransitionTime: string;
+      message: string;
+      observedGeneration?: number;
+      reason: string;
+      status: 'True' | 'False' | 'Unknown';
+      type: string;
+    }[];
+  };
+}

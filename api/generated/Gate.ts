@@ -1,0 +1,145 @@
+/* Generated from manifests/crds/gating.toolkit.fluxcd.io_gates.yaml by scripts/generate-types.ts. Do not edit. */
+
+import type {ObjectMeta} from '../kubernetes.ts';
+
+/**
+ * A Gate holds back the Flux objects and Rollouts that require it while it is closed.
+ */
+export interface Gate {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: {
+    /**
+     * The longest time between two evaluations; edges are hit exactly without it.
+     */
+    interval?: string;
+    default: 'opened' | 'closed';
+    /**
+     * How long a request holds before the gate goes back to its default. Absent, until the opposite request.
+     */
+    window?: string;
+    /**
+     * Opens or closes the gate by the calendar.
+     */
+    schedule?: {
+      /**
+       * IANA time zone.
+       */
+      timezone?: string;
+      /**
+       * What the gate is while a rule is active; otherwise it is at its default.
+       */
+      action?: 'Open' | 'Close';
+      rules: {
+        name?: string;
+        timeRange?: {
+          start: string;
+          end: string;
+        };
+        daysOfWeek?: ('Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday' | 'Sunday')[];
+        dateRange?: {
+          start: string;
+          end: string;
+        };
+      }[];
+    };
+    /**
+     * The gate holds every Flux object that matches, with nothing added to the objects.
+     */
+    selects?: {
+      /**
+       * Kinds to hold; all governed kinds when absent.
+       */
+      kinds?: (
+        | 'Kustomization'
+        | 'HelmRelease'
+        | 'ImageUpdateAutomation'
+        | 'GitRepository'
+        | 'OCIRepository'
+        | 'HelmRepository'
+        | 'Bucket'
+      )[];
+      /**
+       * For namespaces, absent means the gate's own and empty means all; for objects, both mean all.
+       */
+      namespaceSelector?: {
+        matchLabels?: {
+          [k: string]: string;
+        };
+        matchExpressions?: {
+          key: string;
+          operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+          values?: string[];
+        }[];
+      };
+      /**
+       * For namespaces, absent means the gate's own and empty means all; for objects, both mean all.
+       */
+      labelSelector?: {
+        matchLabels?: {
+          [k: string]: string;
+        };
+        matchExpressions?: {
+          key: string;
+          operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+          values?: string[];
+        }[];
+      };
+    };
+    /**
+     * Lets a signed webhook call open and close the gate.
+     */
+    receiver?: {
+      type: 'hmac';
+      secretRef: {
+        name: string;
+      };
+    };
+  };
+  status?: {
+    observedGeneration?: number;
+    requestedAt?: string;
+    resetToDefaultAt?: string;
+    /**
+     * The request that counts, kept because a Git sync may strip the annotation.
+     */
+    request?: {
+      action: 'open' | 'close';
+      at: string;
+      by?: string;
+      reason?: string;
+      /**
+       * The one version the opening is for.
+       */
+      for?: string;
+    };
+    /**
+     * A request whose time has not come.
+     */
+    planned?: {
+      action: 'open' | 'close';
+      at: string;
+      by?: string;
+      reason?: string;
+      for?: string;
+    };
+    openedBy?: string;
+    closedBy?: string;
+    reason?: string;
+    nextTransition?: string;
+    /**
+     * How many objects the gate holds.
+     */
+    held?: number;
+    webhookPath?: string;
+    conditions?: {
+      lastTransitionTime: string;
+      message: string;
+      observedGeneration?: number;
+      reason: string;
+      status: 'True' | 'False' | 'Unknown';
+      type: string;
+    }[];
+  };
+}

@@ -1,0 +1,30 @@
+/* Generated from manifests/crds/kuberik.com_rolloutgates.yaml by scripts/generate-types.ts. Do not edit. */
+
+import type {ObjectMeta} from '../kubernetes.ts';
+
+/**
+ * Holds versions of one Rollout. Set by people or by other controllers.
+ */
+export interface RolloutGate {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec?: {
+    rolloutRef: {
+      name: string;
+    };
+    /**
+     * False holds every version.
+     */
+    passing: boolean;
+    /**
+     * The tags that may be deployed; an empty list allows none.
+     */
+    allowedVersions?: string[];
+    /**
+     * Tags that are never deployed while they are listed.
+     */
+    rejectedVersions?: string[];
+  };
+  status?: {};
+}

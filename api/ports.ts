@@ -1,0 +1,149 @@
+/**
+ * What hooks and webhooks need from the world. Implemented in server/, handed in by main.ts, types only here.
+ */
+import type { UserInfo } from './admission.ts';
+import type { EpochMs, KubeObject, NamespacedName } from './kubernetes.ts';
+import type { Gate } from './types.ts';
+
+export interface ResourceRef {
+  /** `group/version`, or `v1`. */
+  apiVersion: string;
+  /** Plural, lower case: `rolloutgates`. */
+  resource: string;
+  namespace?: string;
+}
+
+/** Live reads: never from a cache. Every method rejects when the API server does not answer properly. */
+export interface ClusterReader {
+  /** The object, or undefined when the API server says 404. */
+  get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
+  list<T extends KubeObject<any, any> = KubeObject>(
+    ref: ResourceRef & { labelSelector?: string; fieldSelector?: string },
+  ): Promise<T[]>;
+  /** Metadata only (PartialObjectMetadata). */
+  listMetadata(ref: ResourceRef & { labelSelector?: string }): Promise<KubeObject[]>;
+  /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
+  serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
+  /** The resource of a kind, from the same discovery; undefined when the API server does not serve it. */
+  resourceOf?(of: { apiVersion: string; kind: string }): Promise<{ resource: string; namespaced: boolean } | undefined>;
+}
+
+/** SubjectAccessReview. */
+export interface AccessReviewer {
+  may(
+    user: UserInfo,
+    what: { verb: string; group: string; resource: string; namespace: string; name: string },
+  ): Promise<boolean>;
+}
+
+export interface EventRecord {
+  /** The object the event is about. */
+  regarding: KubeObject<any, any>;
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  /** Makes a repeat of the same event harmless: the same key gives the same Event name. */
+  key: string;
+  at: EpochMs;
+}
+
+/** Fire and forget: recording never delays and never fails a sync. */
+export interface EventSink {
+  record(event: EventRecord): void;
+}
+
+export interface ReleaseMetadata {
+  version?: string;
+  revision?: string;
+  /** RFC 3339. */
+  created?: string;
+  artifactType?: string;
+  source?: string;
+  title?: string;
+  description?: string;
+}
+
+/** What the registry says of a tag. Answers from memory at once; a miss starts a lookup beside the sync. */
+export interface ReleaseMetadataCache {
+  lookup(of: {
+    policy: NamespacedName;
+    tag: string;
+    digest?: string;
+    image?: string;
+    /** The Rollout's namespace, whose right to the ImageRepository's credentials counts; the policy's when absent. */
+    namespace?: string;
+  }): ReleaseMetadata | undefined;
+}
+
+/** Handed to every hook and webhook call. */
+export interface CallContext {
+  /** Taken once per request. */
+  now: EpochMs;
+  cluster: ClusterReader;
+}
+
+/** Installation-wide choices; see server/config.ts for the environment variables. */
+export interface Settings {
+  /** For Rollouts without `spec.onFailure`. */
+  onFailure: 'Continue' | 'Hold';
+  /** User name of Metacontroller's requests. */
+  metacontrollerUser: string;
+  /** Users that start with `system:serviceaccount:` and may break the glass all the same. */
+  glassBreakers: string[];
+}
+
+export interface HookCall extends CallContext {
+  events: EventSink;
+  metadata: ReleaseMetadataCache;
+  settings: Settings;
+}
+
+export interface WebhookCall extends CallContext {
+  access: AccessReviewer;
+  events: EventSink;
+  settings: Settings;
+}
+
+/** An HTTP endpoint that takes and gives JSON. */
+export interface Route {
+  path: string;
+  /** @throws an error with `status` (and perhaps `retryAfterSeconds`) when the request is to blame; anything else is a 500. */
+  answer(body: unknown): Promise<unknown>;
+}
+
+/** A call to `POST /hook/<digest>`, as it came. */
+export interface SignedCall {
+  body: Uint8Array;
+  signature?: string | undefined;
+  timestamp?: string | undefined;
+  nonce?: string | undefined;
+}
+
+/** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
+export type CallJudgement =
+  | { status: 200; annotations: Record<string, string | null> }
+  | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
+
+/** What the receiver's routes leave to core/gate. */
+export interface GateDecisions {
+  webhookPath(token: string, gate: NamespacedName): string;
+  judgeCall(gate: Gate, token: string, call: SignedCall, now: EpochMs): CallJudgement;
+  /** The Gate that a Flagger webhook asks about; undefined when the body is none of Flagger's. */
+  flaggerGate(body: unknown): NamespacedName | undefined;
+  /** Whether it lets the canary go on, and a sentence for Flagger's event. */
+  flaggerAnswer(ref: NamespacedName, gate: Gate | undefined, now: EpochMs): { opened: boolean; message: string };
+}
+
+/** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot take one call both. */
+export interface GateWriter {
+  annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict'>;
+}
+
+export interface ReceiverPorts {
+  now(): EpochMs;
+  cluster: ClusterReader;
+  writer: GateWriter;
+  decisions: GateDecisions;
+  /** What was refused and why: answers to callers are empty. */
+  log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+}

@@ -1,0 +1,25 @@
+/** Names for the parts of the generated types. */
+import type { FluxBinding } from './generated/FluxBinding.ts';
+import type { Gate } from './generated/Gate.ts';
+import type { Rollout } from './generated/Rollout.ts';
+
+export type { ClusterRolloutSchedule } from './generated/ClusterRolloutSchedule.ts';
+export type { FluxBinding } from './generated/FluxBinding.ts';
+export type { Gate } from './generated/Gate.ts';
+export type { HealthCheck } from './generated/HealthCheck.ts';
+export type { Rollout } from './generated/Rollout.ts';
+export type { RolloutGate } from './generated/RolloutGate.ts';
+export type { RolloutSchedule } from './generated/RolloutSchedule.ts';
+
+export type RolloutSpec = NonNullable<Rollout['spec']>;
+export type RolloutStatus = NonNullable<Rollout['status']>;
+export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
+export type VersionInfo = HistoryEntry['version'];
+export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
+export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
+export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
+export type Pin = NonNullable<FluxBindingSpec['pins']>[number];
+export type GateRef = NonNullable<FluxBindingSpec['gates']>[number];
+/** Which deployment of which Rollout an object carries. */
+export type Stamp = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
+export type GateStatus = NonNullable<Gate['status']>;

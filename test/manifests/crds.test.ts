@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { type Manifest, objectsBelow, objectsIn } from './support/files.ts';
+import { compileCrds, typeOf } from './support/schema.ts';
+
+const crds = objectsBelow('crds');
+const schemas = compileCrds();
+const ROLLOUT = 'kuberik.com/v1alpha1 Rollout';
+
+const columnsOf = (crd: Manifest) =>
+  crd.spec.versions[0].additionalPrinterColumns?.map(({ name }: { name: string }) => name);
+const crdOf = (plural: string) => crds.find(({ spec }) => spec.names.plural === plural) as Manifest;
+
+function nodesOf(schema: any, path = ''): { path: string; schema: any }[] {
+  const children = [
+    ...Object.entries<any>(schema.properties ?? {}).map(([key, value]) => [`${path}.${key}`, value] as const),
+    ...(schema.items ? [[`${path}[]`, schema.items] as const] : []),
+  ];
+  return [{ path, schema }, ...children.flatMap(([at, child]) => nodesOf(child, at))];
+}
+
+describe('CRD schemas', () => {
+  it.each(crds.map((crd) => [crd.metadata.name, crd] as const))(
+    '%s has defaults that its own rules accept',
+    (_, crd) => {
+      for (const { path, schema } of nodesOf(crd.spec.versions[0].schema.openAPIV3Schema)) {
+        if (schema.default === undefined) continue;
+        if (schema.enum) expect(schema.enum, path).toContain(schema.default);
+        expect(typeof schema.default === (schema.type === 'integer' ? 'number' : schema.type), path).toBe(true);
+      }
+    },
+  );
+
+  it('keep observedGeneration for each composite parent: Metacontroller writes it, and would write for ever', () => {
+    const parents = objectsBelow('controllers').flatMap(({ spec }) => spec.parentResource?.resource ?? []);
+    expect(parents.length).toBeGreaterThan(0);
+    for (const parent of parents) {
+      const { properties } = crdOf(parent).spec.versions[0].schema.openAPIV3Schema;
+      expect(properties.status.properties, parent).toHaveProperty('observedGeneration');
+    }
+  });
+
+  it("show the Go controller's columns first, in its order", () => {
+    const theirs = ['Version', 'Message', 'BakeStatus', 'BakeTime', 'Gates', 'Available', 'Age', 'Ready', 'Status'];
+    expect(columnsOf(crdOf('rollouts')).slice(0, theirs.length)).toEqual(theirs);
+    for (const plural of ['rolloutschedules', 'clusterrolloutschedules']) {
+      expect(columnsOf(crdOf(plural))).toEqual(['Action', 'Active', 'Matching', 'Age']);
+    }
+  });
+
+  it('let RolloutGates be listed by their Rollout', () => {
+    const [{ selectableFields }] = crdOf('rolloutgates').spec.versions;
+    expect(selectableFields).toEqual([{ jsonPath: '.spec.rolloutRef.name' }]);
+  });
+});
+
+const rollout = (spec: object) => ({
+  apiVersion: 'kuberik.com/v1alpha1',
+  kind: 'Rollout',
+  metadata: { name: 'app' },
+  spec: { releasesImagePolicy: { name: 'app' }, ...spec },
+});
+
+describe('a Rollout', () => {
+  it.each([
+    [
+      'the short selector of the README',
+      { healthCheckSelector: { matchLabels: { app: 'a' } }, releaseUpdateInterval: '5m' },
+    ],
+    ['the long selector', { healthCheckSelector: { selector: { matchLabels: { app: 'a' } }, namespaceSelector: {} } }],
+    ['several units in a duration', { bakeTime: '1h30m', deployTimeout: '1.5h' }],
+    ['an empty policy reference', { releasesImagePolicy: {} }],
+  ])('may have %s', (_, spec) => {
+    const validate = schemas.get(ROLLOUT)!;
+    expect(validate(rollout(spec)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it.each([
+    ['a duration without a unit', { bakeTime: '10' }],
+    ['a duration in days', { bakeTime: '1d' }],
+    ['no history', { versionHistoryLimit: 0 }],
+    ['a field that does not exist', { minBakeTime: '1m' }],
+    ['another way to fail', { onFailure: 'Rollback' }],
+  ])('may not have %s', (_, spec) => {
+    expect(schemas.get(ROLLOUT)!(rollout(spec))).toBe(false);
+  });
+});
+
+describe('examples', () => {
+  const examples = objectsBelow('examples').filter((object) => schemas.has(typeOf(object)));
+
+  it('show every kind that people write', () => {
+    const shown = new Set(examples.map(({ kind }) => kind));
+    const written = crds.map(({ spec }) => spec.names.kind).filter((kind) => kind !== 'FluxBinding');
+    expect([...shown].sort()).toEqual(written.sort());
+  });
+
+  it.each(examples.map((object) => [`${object.kind} ${object.metadata.name}`, object] as const))(
+    '%s is valid',
+    (_, object) => {
+      const validate = schemas.get(typeOf(object))!;
+      expect(validate(object), JSON.stringify(validate.errors)).toBe(true);
+    },
+  );
+
+  it('bind only roles that exist', () => {
+    const roles = [...objectsBelow('rbac'), ...objectsIn('examples/registry-credentials.yaml')]
+      .filter(({ kind }) => kind.endsWith('Role'))
+      .map(({ metadata }) => metadata.name);
+    const bindings = [...objectsBelow('examples'), ...objectsBelow('rbac')].filter(({ kind }) =>
+      kind.endsWith('Binding'),
+    );
+    const bound = bindings.map(({ roleRef }) => roleRef?.name).filter((name) => name && name !== 'view');
+    expect(roles).toEqual(expect.arrayContaining(bound));
+  });
+});

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesBelow, kustomizations, MANIFESTS, objectIn, objectsBelow, objectsIn, textOf } from './support/files.ts';
+
+const all = kustomizations();
+const top = all.find(({ folder }) => folder === '.')!;
+
+describe('kustomizations', () => {
+  it.each(all.map((entry) => [entry.folder, entry] as const))('%s names every file beside it', (folder, entry) => {
+    const beside = filesBelow(folder)
+      .filter((file) => dirname(file) === folder && /\.ya?ml$/.test(file))
+      .map((file) => basename(file))
+      .filter((name) => name !== 'kustomization.yaml');
+    expect([...entry.resources, ...entry.patches]).toEqual(expect.arrayContaining(beside));
+  });
+
+  it.each(all.map((entry) => [entry.folder, entry] as const))('%s names nothing that is not there', (folder, entry) => {
+    for (const path of [...entry.resources, ...entry.patches, ...entry.components]) {
+      expect(existsSync(join(MANIFESTS, folder, path)), path).toBe(true);
+    }
+  });
+
+  it('of the overlays take the same rooms as the plain installation', () => {
+    const overlays = all.filter(({ folder }) => folder.startsWith('overlays/'));
+    expect(overlays.length).toBeGreaterThan(0);
+    for (const { folder, resources } of overlays) {
+      expect(resources, folder).toEqual(top.resources.map((room) => `../../${room}`));
+    }
+  });
+});
+
+describe('the installation', () => {
+  it('names no registry: whoever installs it knows theirs', () => {
+    const deployment = objectIn('app/deployment.yaml');
+    expect(deployment.spec.template.spec.containers[0].image).toMatch(/^rollout-hooks:\d+\.\d+\.\d+$/);
+    for (const file of filesBelow('.')) expect(textOf(file), file).not.toMatch(/ghcr\.io|docker\.io|quay\.io|gcr\.io/);
+  });
+
+  it('knows Metacontroller by one name, in the server, the condition and the binding', () => {
+    const deployment = objectIn('app/deployment.yaml');
+    const { env } = deployment.spec.template.spec.containers[0];
+    const user = env.find(({ name }: { name: string }) => name === 'METACONTROLLER_USER').value;
+    expect(textOf('webhooks/mutating.yaml')).toContain(`!= '${user}'`);
+    const [, , namespace, name] = user.split(':');
+    const binding = objectsIn('rbac/metacontroller.yaml').find(({ kind }) => kind === 'ClusterRoleBinding');
+    expect(binding?.subjects).toEqual([{ kind: 'ServiceAccount', namespace, name }]);
+  });
+
+  it('keeps secrets from the hook server unless somebody binds them', () => {
+    const optional = ['rollout-hooks-secret-reader', 'rollout-hooks-gate-receiver'];
+    const rules = objectsBelow('rbac')
+      .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.startsWith('rollout-hooks'))
+      .filter(({ metadata }) => !optional.includes(metadata.name))
+      .filter(({ metadata }) => metadata.name !== 'rollout-hooks-metacontroller')
+      .flatMap((role) => role.rules);
+    for (const { resources } of rules) expect(resources).not.toEqual(expect.arrayContaining(['secrets', '*']));
+    const bound = objectsBelow('rbac').flatMap(({ roleRef }) => roleRef?.name ?? []);
+    for (const name of optional) expect(bound).not.toContain(name);
+  });
+
+  it("provides the roles that the Go controller's users are bound to", () => {
+    const names = objectsIn('rbac/compat-roles.yaml').map(({ metadata }) => metadata.name);
+    expect(names.sort()).toEqual([
+      'rollout-controller-healthcheck-editor-role',
+      'rollout-controller-healthcheck-viewer-role',
+      'rollout-controller-manager-role',
+      'rollout-controller-rollout-admin-role',
+      'rollout-controller-rollout-editor-role',
+      'rollout-controller-rollout-viewer-role',
+      'rollout-controller-rolloutgate-editor-role',
+      'rollout-controller-rolloutgate-viewer-role',
+    ]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { HookCall, WebhookCall } from '../../api/ports.ts';
+import { hookRoutes } from '../../hooks/index.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
+import { type Manifest, objectsBelow } from './support/files.ts';
+
+/** The routes are only listed: nothing is called. */
+const hookPaths = hookRoutes(() => ({}) as HookCall).map(({ path }) => path);
+const webhookPaths = webhookRoutes(() => ({}) as WebhookCall).map(({ path }) => path);
+const SERVICE = { name: 'rollout-hooks', namespace: 'rollout-hooks' };
+
+const controllers = objectsBelow('controllers');
+const hooksOf = (controller: Manifest) => Object.entries<any>(controller.spec.hooks);
+const webhooks = objectsBelow('webhooks').flatMap(({ kind, webhooks }) =>
+  webhooks.map((webhook: any) => ({ kind, name: webhook.name, webhook })),
+);
+
+describe('controllers', () => {
+  it.each(controllers.map((controller) => [controller.metadata.name, controller] as const))(
+    '%s calls routes that the hook server has, by their Service, in the strict version of the protocol',
+    (_, controller) => {
+      for (const [verb, { version, webhook }] of hooksOf(controller)) {
+        expect(version).toBe('v2');
+        expect(webhook.service).toEqual({ ...SERVICE, port: 80 });
+        expect(hookPaths).toContain(webhook.path);
+        expect(webhook.path).toMatch(new RegExp(`/${verb}$`));
+      }
+    },
+  );
+
+  it('use every route: none is left without a caller', () => {
+    const called = controllers.flatMap((controller) => hooksOf(controller).map(([, { webhook }]) => webhook.path));
+    expect([...new Set(called)].sort()).toEqual([...hookPaths].sort());
+  });
+
+  it('update what they create: the default would create it once and never again', () => {
+    const created = controllers.flatMap(({ spec }) => [...(spec.childResources ?? []), ...(spec.attachments ?? [])]);
+    expect(created.length).toBeGreaterThan(0);
+    for (const { updateStrategy } of created) expect(updateStrategy).toEqual({ method: 'InPlace' });
+  });
+
+  it('decorate without a selector: an object that leaves one is forgotten with its attachment', () => {
+    const resources = controllers.flatMap(({ spec }) => spec.resources ?? []);
+    for (const resource of resources) expect(Object.keys(resource).sort()).toEqual(['apiVersion', 'resource']);
+  });
+
+  it('generate the selector of every composite: our kinds have none', () => {
+    const composites = controllers.filter(({ kind }) => kind === 'CompositeController');
+    for (const { spec } of composites) expect(spec.generateSelector).toBe(true);
+  });
+});
+
+describe('webhooks', () => {
+  it('call every admission route of the server, and no other', () => {
+    const called = webhooks.map(({ webhook }) => webhook.clientConfig.service.path);
+    expect(called.sort()).toEqual([...webhookPaths].sort());
+  });
+
+  it.each(webhooks.map(({ kind, name, webhook }) => [kind, name, webhook] as const))(
+    '%s %s fails closed, has no side effects and answers within five seconds',
+    (kind, _, webhook) => {
+      expect(webhook).toMatchObject({
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        timeoutSeconds: 5,
+        matchPolicy: 'Equivalent',
+        admissionReviewVersions: ['v1'],
+        clientConfig: { service: { ...SERVICE, port: 443 } },
+      });
+      expect(webhook.clientConfig.service.path).toMatch(kind.startsWith('Mutating') ? /\/mutate\// : /\/validate\//);
+      expect(webhook.reinvocationPolicy).toBe(kind.startsWith('Mutating') ? 'IfNeeded' : undefined);
+      expect(webhook).not.toHaveProperty('namespaceSelector');
+    },
+  );
+});

@@ -1,0 +1,102 @@
+/** The walls of DESIGN section 8, seen to hold: Biome runs with the project's rules on files that break them. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const forbidden: [file: string, line: string, rule: string][] = [
+  ['api/a.ts', "import type { A } from '../core/kube/time.ts';", 'noRestrictedImports'],
+  ['api/b.ts', "import semver from 'semver';", 'noRestrictedImports'],
+  ['core/gate/a.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['core/gate/b.ts', "import express from 'express';", 'noRestrictedImports'],
+  ['core/gate/c.ts', "import { log } from '../../server/log.ts';", 'noRestrictedImports'],
+  ['core/gate/d.ts', "import type { Hook } from '../../hooks/hook.ts';", 'noRestrictedImports'],
+  ['core/gate/e.ts', 'export const now = Date.now();', 'noRestrictedGlobals'],
+  ['core/gate/f.ts', 'export const now = new Date();', 'plugin'],
+  ['core/kube/time.ts', 'export const now = new Date();', 'plugin'],
+  ['core/kube/a/time.ts', 'export const at = new Date(0);', 'noRestrictedGlobals'],
+  ['core/gate/g.ts', 'export const dice = Math.random();', 'noJsRestrictedProperties'],
+  ['core/gate/h.ts', 'export async function wait() {}', 'plugin'],
+  ['core/gate/i.ts', 'export const wait = async () => 1;', 'plugin'],
+  ['core/gate/j.ts', 'setTimeout(() => {}, 1);', 'noRestrictedGlobals'],
+  ['core/gate/k.ts', 'export const bytes = Buffer.from([]);', 'noRestrictedGlobals'],
+  ['core/gate/l.ts', 'export const home = process.env;', 'noRestrictedGlobals'],
+  ['core/gate/m.ts', "export const page = fetch('x');", 'noRestrictedGlobals'],
+  ['core/schedule/n.ts', 'export const now = Temporal.Now.instant();', 'noJsRestrictedProperties'],
+  ['hooks/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['hooks/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
+  ['hooks/c.ts', "import { up } from '../local/up.ts';", 'noRestrictedImports'],
+  ['webhooks/a.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['webhooks/b.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['server/a.ts', "import { evaluateGate } from '../core/gate/evaluate.ts';", 'noRestrictedImports'],
+  ['server/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
+  ['server/cluster/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
+  ['main.ts', "import { up } from './local/up.ts';", 'noRestrictedImports'],
+];
+
+const allowed: [file: string, line: string][] = [
+  ['api/ok.ts', "export type { KubeObject } from './kubernetes.ts';"],
+  ['core/gate/ok.ts', "export type { Gate } from '../../api/types.ts';"],
+  ['core/gate/ok2.ts', "export { formatTime } from '../kube/time.ts';"],
+  ['core/rollout/ok.ts', "export { valid } from 'semver';"],
+  ['core/schedule/ok.ts', "export { Temporal } from 'temporal-polyfill';"],
+  ['core/kube/ok.ts', "export { sha256 } from '@noble/hashes/sha2.js';"],
+  ['hooks/ok.ts', "export type { HookCall } from '../api/ports.ts';"],
+  ['hooks/ok2.ts', "export { evaluateGate } from '../core/gate/evaluate.ts';"],
+  ['webhooks/ok.ts', "export { compare } from 'fast-json-patch';"],
+  ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
+  ['local/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'walls-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const problems = lint([...forbidden, ...allowed]);
+
+describe('Biome refuses', () => {
+  it.each(forbidden)('%s: %s', (file, _, rule) => {
+    expect(problems.get(file)?.join(' ')).toContain(rule);
+  });
+});
+
+describe('Biome lets pass', () => {
+  it.each(allowed)('%s: %s', (file) => {
+    expect(problems.get(file)).toBeUndefined();
+  });
+});
+
+/** Categories of the errors, by file. */
+function lint(files: readonly (readonly [file: string, text: string, ...rest: string[]])[]): Map<string, string[]> {
+  for (const file of ['biome.json', 'scripts/pure.grit']) cpSync(join(ROOT, file), join(folder, file));
+  for (const [file, text] of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `${text}\n`);
+  }
+  const found = new Map<string, string[]>();
+  for (const { category, location } of report().diagnostics) {
+    const path = location.path.replace(/^\.\//, '');
+    found.set(path, [...(found.get(path) ?? []), category]);
+  }
+  return found;
+}
+
+function report(): { diagnostics: { category: string; location: { path: string } }[] } {
+  const args = [
+    'lint',
+    '--reporter=json',
+    '--diagnostic-level=error',
+    '--max-diagnostics=none',
+    '--vcs-enabled=false',
+    '.',
+  ];
+  try {
+    return JSON.parse(
+      execFileSync(join(ROOT, 'node_modules/.bin/biome'), args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }),
+    );
+  } catch (error) {
+    // Biome's exit code says that there are errors; there have to be.
+    return JSON.parse((error as { stdout: string }).stdout);
+  }
+}
