@@ -1,0 +1,113 @@
+/** Makes the children of a parent (or the attachments of a decorator) what the hook answered. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './apiClient.ts';
+import { applyUpdate, withLastApplied } from './apply.ts';
+import { type ChildRule, NotSupportedError, type UpdateMethod } from './controllerSpec.ts';
+import type { Resource } from './discovery.ts';
+import type { Engine } from './engine.ts';
+import { jsonEqual } from './json.ts';
+import { addGroup, addObject, controllerReference, describe, groupOf, type ObjectGroups } from './objects.ts';
+
+/** By `Kind.group`, without the version. */
+export type UpdateMethods = ReadonlyMap<string, UpdateMethod>;
+
+export function updateMethods(rules: readonly ChildRule[], resources: readonly Resource[]): UpdateMethods {
+  const methods = new Map<string, UpdateMethod>();
+  for (const [index, { updateStrategy }] of rules.entries()) {
+    const method = updateStrategy?.method ?? 'OnDelete';
+    if (method.startsWith('Rolling')) throw new NotSupportedError(`update method ${method} is not supported here`);
+    const { kind, apiVersion } = resources[index]!;
+    methods.set(`${kind}.${groupOf(apiVersion)}`, method);
+  }
+  return methods;
+}
+
+/** A hook may leave out the namespace of what it answers: it is the parent's then. */
+export function desiredGroups(objects: readonly KubeObject[], parent: KubeObject): ObjectGroups {
+  const groups: ObjectGroups = new Map();
+  for (const object of objects) {
+    const namespace = object.metadata.namespace || parent.metadata.namespace;
+    addObject(groups, namespace ? { ...object, metadata: { ...object.metadata, namespace } } : object);
+  }
+  return groups;
+}
+
+/** Tries every object even when some fail; throws an AggregateError of what failed. */
+export async function manageChildren(
+  engine: Engine,
+  methods: UpdateMethods,
+  parent: KubeObject,
+  observed: ObjectGroups,
+  desired: ObjectGroups,
+): Promise<void> {
+  const errors: unknown[] = [];
+  const attempt = (action: Promise<void>) => action.catch((error: unknown) => void errors.push(error));
+  for (const [kind, objects] of observed) {
+    for (const [key, object] of objects) {
+      const wanted = desired.get(kind)?.has(key) || object.metadata.deletionTimestamp !== undefined;
+      if (!wanted) await attempt(remove(engine, object));
+    }
+  }
+  for (const [kind, objects] of desired) {
+    for (const [key, object] of objects) {
+      const existing = observed.get(kind)?.get(key);
+      await attempt(existing ? update(engine, methods, existing, object) : create(engine, parent, object));
+    }
+  }
+  if (errors.length > 0) {
+    const messages = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+    throw new AggregateError(errors, `children of ${describe(parent)}: ${messages.join('; ')}`);
+  }
+}
+
+async function remove({ client, discovery }: Engine, object: KubeObject): Promise<void> {
+  const resource = await discovery.kind(object.apiVersion, object.kind);
+  try {
+    await client.remove(resource, object);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+async function create({ client, discovery, log }: Engine, parent: KubeObject, desired: KubeObject): Promise<void> {
+  const resource = await discovery.kind(desired.apiVersion, desired.kind);
+  const object = withLastApplied(desired, desired);
+  const owner = controllerReference(parent);
+  const owners = object.metadata.ownerReferences ?? [];
+  if (!owners.some(({ uid }) => uid === owner.uid)) object.metadata.ownerReferences = [...owners, owner];
+  try {
+    await client.create(resource, object);
+  } catch (error) {
+    // Somebody else's object of that name stays as it is; the next event is soon enough to look again.
+    if (!isAlreadyExists(error)) throw error;
+    log.info('child exists already and is not ours', { parent: describe(parent), child: describe(desired) });
+  }
+}
+
+async function update(
+  { client, discovery }: Engine,
+  methods: UpdateMethods,
+  observed: KubeObject,
+  desired: KubeObject,
+): Promise<void> {
+  const object = applyUpdate(observed, desired);
+  if (jsonEqual(object, observed) || observed.metadata.deletionTimestamp !== undefined) return;
+  const method = methods.get(`${desired.kind}.${groupOf(desired.apiVersion)}`) ?? 'OnDelete';
+  if (method === 'OnDelete') return;
+  const resource = await discovery.kind(desired.apiVersion, desired.kind);
+  try {
+    // Recreate deletes now; the event of the deletion brings the sync that creates it anew.
+    if (method === 'Recreate') await client.remove(resource, observed);
+    else await client.update(resource, object);
+  } catch (error) {
+    const changedMeanwhile = method === 'InPlace' && isConflict(error);
+    if (!changedMeanwhile && !isNotFound(error)) throw error;
+  }
+}
+
+/** Every kind that the controller declares is in a request, also when there is nothing of it. */
+export function emptyGroups(resources: readonly Resource[]): ObjectGroups {
+  const groups: ObjectGroups = new Map();
+  for (const { apiVersion, kind } of resources) addGroup(groups, apiVersion, kind);
+  return groups;
+}

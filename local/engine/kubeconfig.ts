@@ -1,0 +1,55 @@
+/** The current context of a kubeconfig file: where the API server is and how to sign in. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+
+export interface ClusterAccess {
+  server: string;
+  ca?: string;
+  cert?: string;
+  key?: string;
+  token?: string;
+  insecure: boolean;
+}
+
+interface Named {
+  name: string;
+  cluster?: Record<string, any>;
+  user?: Record<string, any>;
+  context?: { cluster: string; user: string };
+}
+
+interface Kubeconfig {
+  'current-context'?: string;
+  clusters?: Named[];
+  users?: Named[];
+  contexts?: Named[];
+}
+
+/** Throws with the name of the file when it cannot be read, has no current context, or signs in in a way not known here. */
+export function readKubeconfig(file: string): ClusterAccess {
+  const config = parse(readFileSync(file, 'utf8')) as Kubeconfig | null;
+  const context = find(config?.contexts, config?.['current-context'])?.context;
+  const cluster = find(config?.clusters, context?.cluster)?.cluster;
+  const user = find(config?.users, context?.user)?.user ?? {};
+  if (!cluster?.server) throw new Error(`${file}: the current context names no cluster with a server`);
+  if (user.exec || user['auth-provider'] || user.username) {
+    throw new Error(`${file}: only tokens and client certificates are understood here`);
+  }
+  const text = (inline: string | undefined, path: string | undefined): string | undefined => {
+    if (inline) return Buffer.from(inline, 'base64').toString('utf8');
+    return path ? readFileSync(resolve(dirname(file), path), 'utf8') : undefined;
+  };
+  return {
+    server: String(cluster.server).replace(/\/+$/, ''),
+    ca: text(cluster['certificate-authority-data'], cluster['certificate-authority']),
+    cert: text(user['client-certificate-data'], user['client-certificate']),
+    key: text(user['client-key-data'], user['client-key']),
+    token: user.token ?? text(undefined, user.tokenFile)?.trim(),
+    insecure: cluster['insecure-skip-tls-verify'] === true,
+  };
+}
+
+function find(list: Named[] | undefined, name: string | undefined): Named | undefined {
+  return list?.find((entry) => entry.name === name);
+}

@@ -1,0 +1,77 @@
+/** Related rules of hook version v2: which combinations are valid and which objects they mean. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { RelatedRule } from './answers.ts';
+import type { Resource } from './discovery.ts';
+import { compileSelector, type Labels } from './selector.ts';
+import type { ObjectStore } from './store.ts';
+
+/** Labels of a namespace, or undefined when there is none of that name. */
+export type NamespaceLabels = (namespace: string) => Labels | null;
+
+export interface CompiledRule {
+  apiVersion: string;
+  resource: string;
+  namespace: string | undefined;
+  /** Undefined: any name. */
+  names: ReadonlySet<string> | undefined;
+  usesNamespaceSelector: boolean;
+  /** A label that every match has, for indexes; see CompiledSelector. */
+  anchor: string | undefined;
+  /** For an object of this rule's resource. */
+  matches(object: KubeObject, namespaceLabels: NamespaceLabels): boolean;
+}
+
+export class RuleError extends Error {}
+
+/** Throws RuleError for a combination Metacontroller refuses, naming the rule. */
+export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
+  const refuse = (why: string): never => {
+    throw new RuleError(`related rule ${JSON.stringify(rule)}: ${why}`);
+  };
+  // An empty list means "any name", as if it were not there.
+  const names = rule.names?.length ? new Set(rule.names) : undefined;
+  const usesNamespaceSelector = rule.namespaceSelector !== undefined && rule.namespaceSelector !== null;
+  if (names && (rule.labelSelector || usesNamespaceSelector)) {
+    refuse('names cannot be combined with labelSelector or namespaceSelector');
+  }
+  if (rule.namespace && usesNamespaceSelector) refuse('namespace cannot be combined with namespaceSelector');
+  if (usesNamespaceSelector && !target.namespaced) refuse('namespaceSelector needs a namespaced resource');
+  const labels = compileSelector(rule.labelSelector);
+  const namespaces = compileSelector(rule.namespaceSelector);
+  // On a cluster-scoped resource a namespace says nothing.
+  const namespace = target.namespaced && rule.namespace ? rule.namespace : undefined;
+  return {
+    apiVersion: rule.apiVersion,
+    resource: rule.resource,
+    namespace,
+    names,
+    usesNamespaceSelector,
+    anchor: labels.anchor,
+    matches({ metadata }, namespaceLabels) {
+      if (namespace !== undefined && metadata.namespace !== namespace) return false;
+      if (names && !names.has(metadata.name ?? '')) return false;
+      if (!labels.matches(metadata.labels)) return false;
+      if (!usesNamespaceSelector) return true;
+      const found = namespaceLabels(metadata.namespace ?? '');
+      return found !== null && namespaces.matches(found);
+    },
+  };
+}
+
+/** The objects of the store that the rule means; by key where the rule gives namespace and names. */
+export function* select(
+  rule: CompiledRule,
+  store: ObjectStore,
+  namespaceLabels: NamespaceLabels,
+): Generator<KubeObject> {
+  if (rule.names && rule.namespace !== undefined) {
+    for (const name of rule.names) {
+      const object = store.get(`${rule.namespace}/${name}`);
+      if (object) yield object;
+    }
+    return;
+  }
+  for (const object of store.list(rule.namespace)) {
+    if (rule.matches(object, namespaceLabels)) yield object;
+  }
+}

@@ -1,0 +1,156 @@
+/** Controllers of our own making, driven by whatever drives the cluster: for tests of the driver itself. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import { type AnyObject, type ClusterView, ref, waitFor } from './cluster.ts';
+import { type Script, startScriptedHooks } from './scriptedHooks.ts';
+
+/** A real Metacontroller learns of a new CRD within 30 s and tries a failed controller again in growing steps. */
+const DISCOVERY_MS = 100_000;
+
+/** Paths of the hooks of a controller; see `calls`. */
+export interface Controller {
+  name: string;
+  path: string;
+  customizePath: string;
+  finalizePath: string;
+}
+
+export interface ControllerOptions {
+  /** On top of the controller's spec. */
+  spec?: object;
+  /** On top of the rule for its parents. */
+  rule?: object;
+  customize?: Script;
+  finalize?: Script;
+}
+
+/** Installs a kind `Thing` of its own before the first test of a file, and removes it after the last. */
+export async function drivenThings({ admin }: ClusterView) {
+  const id = `t${randomBytes(4).toString('hex')}`;
+  const group = `${id}.example.com`;
+  const apiVersion = `${group}/v1`;
+  const namespace = id;
+  const hooks = await startScriptedHooks();
+  const made: AnyObject[] = [];
+  let serial = 0;
+
+  async function install(object: AnyObject): Promise<void> {
+    await admin.create(object);
+    made.push(object);
+  }
+
+  beforeAll(async () => {
+    await install({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    for (const object of [...kindThing(group), ...rights(group)]) await install(object);
+    // The driver knows the new kind once a controller for it works.
+    const first = await composite({}, () => ({ body: { status: {} } }));
+    await thing('first', first);
+    await waitFor(() => hooks.calls(first.path).length > 0, 'the driver to find the new kind', DISCOVERY_MS);
+  }, DISCOVERY_MS + 20_000);
+
+  afterAll(async () => {
+    for (const object of made.reverse()) await admin.remove(object);
+    await hooks.close();
+  });
+
+  async function controller(
+    kind: string,
+    specOf: (rule: object) => object,
+    options: ControllerOptions,
+    sync: Script,
+  ): Promise<Controller> {
+    serial += 1;
+    const name = `${id}-${serial}`;
+    const hook = (part: string, script: Script | undefined) =>
+      script && { version: 'v2', webhook: { url: hooks.on(`/${name}/${part}`, script) } };
+    const labelSelector = { matchLabels: { belongs: name } };
+    await install({
+      apiVersion: 'metacontroller.k8s.io/v1alpha1',
+      kind,
+      metadata: { name },
+      spec: {
+        ...specOf({ apiVersion, resource: 'things', labelSelector, ...options.rule }),
+        ...options.spec,
+        hooks: {
+          sync: hook('sync', sync),
+          customize: hook('customize', options.customize),
+          finalize: hook('finalize', options.finalize),
+        },
+      },
+    });
+    return { name, path: `/${name}/sync`, customizePath: `/${name}/customize`, finalizePath: `/${name}/finalize` };
+  }
+
+  /** Children: ConfigMaps, updated in place unless `spec.childResources` says otherwise. */
+  function composite(options: ControllerOptions, sync: Script): Promise<Controller> {
+    const childResources = [{ apiVersion: 'v1', resource: 'configmaps', updateStrategy: { method: 'InPlace' } }];
+    return controller(
+      'CompositeController',
+      (parentResource) => ({ parentResource, generateSelector: true, childResources }),
+      options,
+      sync,
+    );
+  }
+
+  /** Attachments: ConfigMaps, updated in place. */
+  function decorator(options: ControllerOptions, sync: Script): Promise<Controller> {
+    const attachments = [{ apiVersion: 'v1', resource: 'configmaps', updateStrategy: { method: 'InPlace' } }];
+    return controller('DecoratorController', (rule) => ({ resources: [rule], attachments }), options, sync);
+  }
+
+  /** Creates a parent that belongs to the controller. */
+  async function thing(
+    name: string,
+    { name: belongs }: Controller,
+    { spec = {}, annotations }: { spec?: object; annotations?: Record<string, string> } = {},
+  ): Promise<AnyObject> {
+    const metadata = { namespace, name, labels: { belongs }, annotations };
+    return (await admin.create({ apiVersion, kind: 'Thing', metadata, spec })).object;
+  }
+
+  const thingRef = (name: string) => ({ apiVersion, kind: 'Thing', metadata: { namespace, name } });
+  return {
+    namespace,
+    apiVersion,
+    calls: hooks.calls,
+    composite,
+    decorator,
+    thing,
+    thingRef,
+    statusOf: async (name: string) => (await admin.get(thingRef(name))).status,
+    settings: (name: string) => ref('configMap', namespace, name),
+  };
+}
+
+function kindThing(group: string): AnyObject[] {
+  const anyFields = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    subresources: { status: {} },
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: anyFields, status: anyFields } } },
+  };
+  const names = { kind: 'Thing', plural: 'things', singular: 'thing' };
+  return [
+    {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `things.${group}` },
+      spec: { group, scope: 'Namespaced', names, versions: [version] },
+    },
+  ];
+}
+
+/** The driver has the rights of Metacontroller as we ship it, which say nothing of this kind. */
+function rights(group: string): AnyObject[] {
+  const rbac = 'rbac.authorization.k8s.io';
+  const metadata = { name: group };
+  const rules = [{ apiGroups: ['', group], resources: ['*'], verbs: ['*'] }];
+  const subjects = [{ kind: 'ServiceAccount', name: 'metacontroller', namespace: 'metacontroller' }];
+  const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name: group };
+  return [
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
+  ];
+}

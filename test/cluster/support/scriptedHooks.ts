@@ -1,0 +1,53 @@
+/** A hook server that answers as a test tells it to and keeps what it was asked. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ScriptedAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Sent as it is when it is a text, as JSON otherwise. */
+  body?: unknown;
+}
+
+/** `call` counts from 1 per path. */
+export type Script = (request: any, call: number) => ScriptedAnswer | Promise<ScriptedAnswer>;
+
+export interface ScriptedHooks {
+  /** Defines the hook at a path such as `/sync`; answers its URL. */
+  on(path: string, script: Script): string;
+  /** Bodies of the requests to a path so far, oldest first. */
+  calls(path: string): any[];
+  close(): Promise<void>;
+}
+
+/** A path that no test has defined answers 404. */
+export async function startScriptedHooks(): Promise<ScriptedHooks> {
+  const scripts = new Map<string, Script>();
+  const received = new Map<string, any[]>();
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const path = request.url ?? '';
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const calls = received.get(path) ?? [];
+    calls.push(body);
+    received.set(path, calls);
+    const answer = (await scripts.get(path)?.(body, calls.length)) ?? { status: 404 };
+    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? {});
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers }).end(text);
+  });
+  server.keepAliveTimeout = 95_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    on: (path, script) => {
+      scripts.set(path, script);
+      return `http://127.0.0.1:${port}${path}`;
+    },
+    calls: (path) => received.get(path) ?? [],
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
