@@ -1,0 +1,25 @@
+/** List handling of metav1.Condition, as apimachinery's meta.SetStatusCondition does it. */
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import { formatTime } from './time.ts';
+
+export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & { observedGeneration?: number };
+
+/** A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept. */
+export function setCondition<C extends Condition>(
+  conditions: readonly C[] | undefined,
+  condition: NewCondition,
+  now: EpochMs,
+): C[] {
+  const list = [...(conditions ?? [])];
+  const index = list.findIndex((c) => c.type === condition.type);
+  const before = list[index];
+  const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : formatTime(now);
+  const after = { ...condition, lastTransitionTime } as C;
+  if (index < 0) list.push(after);
+  else list[index] = after;
+  return list;
+}
+
+export function findCondition<C extends Condition>(conditions: readonly C[] | undefined, type: string): C | undefined {
+  return conditions?.find((c) => c.type === type);
+}

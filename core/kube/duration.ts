@@ -1,0 +1,24 @@
+/** Go durations as the CRDs accept them: `90s`, `1h30m`, `1.5h`, `250ms`. */
+
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const WHOLE = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
+const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
+
+/** Milliseconds, or undefined when the text is not such a duration. */
+export function parseDuration(text: string | undefined): number | undefined {
+  if (text === undefined || !WHOLE.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(PART)) total += Number(amount) * (UNIT_MS[unit!] ?? 0);
+  return Number.isFinite(total) ? total : undefined;
+}
+
+/** As Go prints it, rounded to seconds: `3m0s`, `1h0m5s`, `42s`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const h = Math.floor(seconds / 3600);
+  const m = Math.floor((seconds % 3600) / 60);
+  const s = seconds % 60;
+  if (h > 0) return `${h}h${m}m${s}s`;
+  if (m > 0) return `${m}m${s}s`;
+  return `${s}s`;
+}

@@ -1,0 +1,62 @@
+/** Reading fields of any object for kstatus: what is absent or of another type is treated as absent, never thrown on. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+
+/** A condition as some controller wrote it: every field may be missing. */
+export interface LooseCondition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  lastTransitionTime?: string;
+  observedGeneration?: number;
+}
+
+type Path = readonly (string | number)[];
+
+/** The value at `path`, or undefined. */
+export function fieldAt(object: unknown, path: Path): unknown {
+  let value = object;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<string | number, unknown>)[key];
+  }
+  return value;
+}
+
+export function numberAt(object: unknown, path: Path): number | undefined {
+  const value = fieldAt(object, path);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+export function stringAt(object: unknown, path: Path): string | undefined {
+  const value = fieldAt(object, path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `status.conditions` in list order; entries without a type are left out. */
+export function conditionsOf(object: KubeObject<any, any>): LooseCondition[] {
+  const list = fieldAt(object, ['status', 'conditions']);
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry) => {
+    const type = stringAt(entry, ['type']);
+    if (type === undefined) return [];
+    const lastTransitionTime = stringAt(entry, ['lastTransitionTime']);
+    const observedGeneration = numberAt(entry, ['observedGeneration']);
+    return [
+      {
+        type,
+        status: stringAt(entry, ['status']) ?? '',
+        reason: stringAt(entry, ['reason']) ?? '',
+        message: stringAt(entry, ['message']) ?? '',
+        ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+        ...(observedGeneration !== undefined && { observedGeneration }),
+      },
+    ];
+  });
+}
+
+/** `group` of an apiVersion; empty for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}

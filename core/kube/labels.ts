@@ -1,0 +1,33 @@
+/** Object names as label keys and values. Names go up to 253 characters, label values and name parts to 63. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { BOUND_LABEL_SUFFIX } from '../../api/annotations.ts';
+
+const MAX_VALUE = 63;
+const MAX_PREFIX = 253;
+const MAX_NAME = 253;
+
+/** 16 hex digits of SHA-256: the same text gives the same hash on every machine. */
+export function shortHash(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
+}
+
+/** The name itself where it fits into a label value, else its beginning and a hash. */
+export function labelValue(name: string): string {
+  if (name.length <= MAX_VALUE) return name;
+  return `${name.slice(0, MAX_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
+}
+
+/** Label key that a FluxBinding has for each of its Rollouts; its value is empty. */
+export function boundLabel(rollout: string): string {
+  const prefix = `${rollout}.${BOUND_LABEL_SUFFIX.split('/')[0]}`;
+  const name = BOUND_LABEL_SUFFIX.split('/')[1];
+  return prefix.length <= MAX_PREFIX ? `${prefix}/${name}` : `${shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
+}
+
+/** An object name made of parts; a hash replaces the end where it would be too long. */
+export function objectName(...parts: string[]): string {
+  const name = parts.join('-').toLowerCase();
+  if (name.length <= MAX_NAME) return name;
+  return `${name.slice(0, MAX_NAME - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
+}

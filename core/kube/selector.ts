@@ -1,0 +1,106 @@
+/** metav1.LabelSelector: matching, and the text the API server's list parameter takes. Rules as in apimachinery. */
+import type { LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes.ts';
+
+/** A selector that does not compile. `field` is the path inside the selector, e.g. `matchExpressions[0].operator`. */
+export class SelectorError extends Error {
+  readonly field: string;
+  readonly value: unknown;
+  readonly reason: string;
+  constructor(field: string, value: unknown, reason: string) {
+    super(`${field}: ${JSON.stringify(value)} ${reason}`);
+    this.name = 'SelectorError';
+    this.field = field;
+    this.value = value;
+    this.reason = reason;
+  }
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** True for an absent or empty selector. Throws SelectorError when the selector does not compile, whatever the labels. */
+export function matchesSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
+  checkSelector(selector);
+  const own = labels ?? {};
+  const equal = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => own[key] === value);
+  return equal && (selector?.matchExpressions ?? []).every((requirement) => meets(requirement, own));
+}
+
+/** `app=foo,tier in (a,b),!legacy`; empty for a selector that matches everything. Throws SelectorError. */
+export function toSelectorString(selector: LabelSelector | undefined): string {
+  checkSelector(selector);
+  const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return [...equal, ...(selector?.matchExpressions ?? []).map(requirementText)].join(',');
+}
+
+/** Throws SelectorError for the first part that does not compile. */
+export function checkSelector(selector: LabelSelector | undefined): void {
+  for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
+    checkKey(key, 'matchLabels');
+    checkValue(value, `matchLabels[${key}]`);
+  }
+  (selector?.matchExpressions ?? []).forEach(checkRequirement);
+}
+
+function meets({ key, operator, values }: LabelSelectorRequirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && (values ?? []).includes(value);
+    case 'NotIn':
+      return value === undefined || !(values ?? []).includes(value);
+    case 'Exists':
+      return value !== undefined;
+    default:
+      return value === undefined;
+  }
+}
+
+function requirementText({ key, operator, values }: LabelSelectorRequirement): string {
+  const list = `(${[...(values ?? [])].sort().join(',')})`;
+  switch (operator) {
+    case 'In':
+      return `${key} in ${list}`;
+    case 'NotIn':
+      return `${key} notin ${list}`;
+    case 'Exists':
+      return key;
+    default:
+      return `!${key}`;
+  }
+}
+
+function checkRequirement({ key, operator, values }: LabelSelectorRequirement, index: number): void {
+  const at = `matchExpressions[${index}]`;
+  checkKey(key, `${at}.key`);
+  const count = values?.length ?? 0;
+  if (operator === 'In' || operator === 'NotIn') {
+    if (count === 0)
+      throw new SelectorError(`${at}.values`, values ?? [], `must not be empty for the operator ${operator}`);
+    values!.forEach((value, i) => {
+      checkValue(value, `${at}.values[${i}]`);
+    });
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (count > 0) throw new SelectorError(`${at}.values`, values, `must be empty for the operator ${operator}`);
+  } else {
+    throw new SelectorError(`${at}.operator`, operator, 'is not one of In, NotIn, Exists, DoesNotExist');
+  }
+}
+
+function checkKey(key: unknown, field: string): void {
+  const [name, prefix, ...rest] = typeof key === 'string' ? key.split('/').reverse() : [];
+  const legal =
+    name !== undefined &&
+    NAME.test(name) &&
+    rest.length === 0 &&
+    (prefix === undefined || (prefix.length <= 253 && PREFIX.test(prefix)));
+  if (!legal) throw new SelectorError(field, key, 'is not a label key');
+}
+
+function checkValue(value: unknown, field: string): void {
+  const legal = typeof value === 'string' && (value === '' || NAME.test(value));
+  if (!legal)
+    throw new SelectorError(field, value, 'is not a label value (at most 63 letters, digits, "-", "_" and ".")');
+}

@@ -1,0 +1,21 @@
+/** RFC 3339 ⇄ milliseconds. Stored times have whole seconds and are UTC (reference section 1.3). */
+import type { EpochMs } from '../../api/kubernetes.ts';
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** `2021-03-26T10:00:00Z`, the fraction of a second cut off. */
+export function formatTime(at: EpochMs): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+/** undefined when the text is not an RFC 3339 time. */
+export function parseTime(text: string | undefined | null): EpochMs | undefined {
+  if (!text || !RFC3339.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** The instant as it would be stored: whole seconds. */
+export function wholeSeconds(at: EpochMs): EpochMs {
+  return Math.floor(at / 1000) * 1000;
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { kstatusOf } from '../../../core/kube/kstatus.ts';
+import { condition, NOW, object, READY, table } from './kstatusTable.ts';
+
+table('example.com/v1', 'Widget', [
+  [
+    'being deleted beats everything else',
+    { metadata: { deletionTimestamp: '2026-01-02T11:00:00Z', generation: 2 }, status: { observedGeneration: 1 } },
+    'Terminating',
+    'Resource scheduled for deletion',
+  ],
+  [
+    'a generation that was not observed beats Ready',
+    { metadata: { generation: 2 }, status: { observedGeneration: 1, ...READY } },
+    'InProgress',
+    'Widget generation is 2, but latest observed generation is 1',
+  ],
+  [
+    'without observedGeneration the generation says nothing',
+    { metadata: { generation: 2 }, status: READY },
+    'Current',
+    'Resource is Ready',
+  ],
+  [
+    'Reconciling',
+    {
+      status: { conditions: [condition('Ready', 'True'), condition('Reconciling', 'True', 'Retry', 'working on it')] },
+    },
+    'InProgress',
+    'working on it',
+  ],
+  [
+    'Reconciling=False says nothing',
+    { status: { conditions: [condition('Reconciling', 'False')] } },
+    'Current',
+    'Resource is current',
+  ],
+  [
+    'Stalled',
+    { status: { conditions: [condition('Stalled', 'True', 'Bad', 'will never work')] } },
+    'Failed',
+    'will never work',
+  ],
+  [
+    'the first of Reconciling and Stalled decides',
+    { status: { conditions: [condition('Stalled', 'True', '', 's'), condition('Reconciling', 'True', '', 'r')] } },
+    'Failed',
+    's',
+  ],
+  ['Ready', { status: READY }, 'Current', 'Resource is Ready'],
+  ['not Ready', { status: { conditions: [condition('Ready', 'False', 'No', 'not yet')] } }, 'InProgress', 'not yet'],
+  [
+    'Ready unknown',
+    { status: { conditions: [condition('Ready', 'Unknown', 'No', 'who knows')] } },
+    'InProgress',
+    'who knows',
+  ],
+  ['no condition at all', {}, 'Current', 'Resource is current'],
+  ['a status that is no object', { status: 'fine' }, 'Current', 'Resource is current'],
+  ['conditions that are no list', { status: { conditions: { Ready: 'True' } } }, 'Current', 'Resource is current'],
+  [
+    'conditions with junk in between',
+    { status: { conditions: [null, 7, {}, condition('Ready', 'False', '', 'no')] } },
+    'InProgress',
+    'no',
+  ],
+]);
+
+const unschedulable = { phase: 'Pending', conditions: [condition('PodScheduled', 'False', 'Unschedulable')] };
+const crashing = [
+  { name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+  { name: 'proxy', state: { running: {} } },
+  { name: 'side', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+];
+
+table('v1', 'Pod', [
+  ['not seen yet', {}, 'InProgress', 'Pod phase not available'],
+  ['done', { status: { phase: 'Succeeded' } }, 'Current', 'Pod has completed successfully'],
+  ['ended badly', { status: { phase: 'Failed' } }, 'Current', 'Pod has completed, but not successfully'],
+  ['ready', { status: { phase: 'Running', ...READY } }, 'Current', 'Pod is Ready'],
+  [
+    'crash loop',
+    { status: { phase: 'Running', containerStatuses: crashing } },
+    'Failed',
+    'Containers in CrashLoop state: app,side',
+  ],
+  ['running, not ready', { status: { phase: 'Running' } }, 'InProgress', 'Pod is running but is not Ready'],
+  ['pending', { status: { phase: 'Pending' } }, 'InProgress', 'Pod is in the Pending phase'],
+  [
+    'unschedulable for 14 s',
+    { metadata: { creationTimestamp: '2026-01-02T11:59:46Z' }, status: unschedulable },
+    'InProgress',
+    'Pod has not been scheduled',
+  ],
+  [
+    'unschedulable for 15 s',
+    { metadata: { creationTimestamp: '2026-01-02T11:59:45Z' }, status: unschedulable },
+    'Failed',
+    'Pod could not be scheduled',
+  ],
+  ['a phase nobody knows', { status: { phase: 'Dancing' } }, 'Unknown', 'unknown phase Dancing'],
+]);
+
+table('batch/v1', 'Job', [
+  [
+    'complete',
+    { spec: { completions: 2 }, status: { succeeded: 2, conditions: [condition('Complete', 'True')] } },
+    'Current',
+    'Job Completed. succeeded: 2/2',
+  ],
+  [
+    'failed; completions default to parallelism',
+    { spec: { parallelism: 3 }, status: { failed: 1, conditions: [condition('Failed', 'True')] } },
+    'Failed',
+    'Job Failed. failed: 1/3',
+  ],
+  ['not started', { status: {} }, 'InProgress', 'Job not started'],
+  [
+    'running',
+    { status: { startTime: '2026-01-02T11:00:00Z', active: 1 } },
+    'Current',
+    'Job in progress. success:0, active: 1, failed: 0',
+  ],
+]);
+
+table('v1', 'PersistentVolumeClaim', [
+  ['bound', { status: { phase: 'Bound' } }, 'Current', 'PVC is Bound'],
+  ['pending', { status: { phase: 'Pending' } }, 'InProgress', 'PVC is not Bound. phase: Pending'],
+  ['no phase', {}, 'InProgress', 'PVC is not Bound. phase: unknown'],
+]);
+
+table('v1', 'Service', [
+  ['plain', { spec: {} }, 'Current', 'Service is ready'],
+  [
+    'load balancer without an address',
+    { spec: { type: 'LoadBalancer' } },
+    'InProgress',
+    'ClusterIP not set. Service type: LoadBalancer',
+  ],
+  ['load balancer', { spec: { type: 'LoadBalancer', clusterIP: '10.0.0.1' } }, 'Current', 'Service is ready'],
+]);
+
+table('apiextensions.k8s.io/v1', 'CustomResourceDefinition', [
+  [
+    'names taken',
+    { status: { conditions: [condition('NamesAccepted', 'False', 'Taken', 'widgets is taken')] } },
+    'Failed',
+    'widgets is taken',
+  ],
+  [
+    'refused',
+    { status: { conditions: [condition('Established', 'False', 'NotAccepted', 'not accepted')] } },
+    'Failed',
+    'not accepted',
+  ],
+  [
+    'installing',
+    { status: { conditions: [condition('Established', 'False', 'Installing', 'wait')] } },
+    'InProgress',
+    'Install in progress',
+  ],
+  [
+    'established',
+    { status: { conditions: [condition('NamesAccepted', 'True'), condition('Established', 'True')] } },
+    'Current',
+    'CRD is established',
+  ],
+  ['nothing said', {}, 'InProgress', 'Install in progress'],
+]);
+
+describe('kinds without a state of their own', () => {
+  it.each([
+    ['v1', 'Secret', 'Resource is always ready'],
+    ['v1', 'ConfigMap', 'Resource is always ready'],
+    ['batch/v1', 'CronJob', 'Resource is always ready'],
+    ['policy/v1', 'PodDisruptionBudget', 'AllowedDisruptions has been computed.'],
+  ])('%s %s', (apiVersion, kind, message) => {
+    expect(kstatusOf(object(apiVersion, kind), NOW)).toEqual({ status: 'Current', message });
+  });
+});
+
+it('goes by group and kind: another group’s Deployment has only its Ready condition', () => {
+  const other = object('example.com/v1', 'Deployment', {
+    status: { conditions: [condition('Ready', 'False', '', 'no')] },
+  });
+  expect(kstatusOf(other, NOW)).toEqual({ status: 'InProgress', message: 'no' });
+  const old = object('extensions/v1beta1', 'Deployment');
+  expect(kstatusOf(old, NOW).message).toBe('Replicas: 0/1');
+});

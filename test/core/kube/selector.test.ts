@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { LabelSelector } from '../../../api/kubernetes.ts';
+import { matchesSelector, SelectorError, toSelectorString } from '../../../core/kube/selector.ts';
+
+const labels = { app: 'web', tier: 'front', empty: '' };
+const expression = (key: string, operator: string, values?: string[]): LabelSelector => ({
+  matchExpressions: [{ key, operator, ...(values && { values }) }],
+});
+
+describe('a selector matches as apimachinery says', () => {
+  it.each<[LabelSelector | undefined, boolean, string]>([
+    [undefined, true, ''],
+    [{}, true, ''],
+    [{ matchLabels: { app: 'web' } }, true, 'app=web'],
+    [{ matchLabels: { app: 'web', tier: 'back' } }, false, 'app=web,tier=back'],
+    [{ matchLabels: { empty: '' } }, true, 'empty='],
+    [{ matchLabels: { absent: '' } }, false, 'absent='],
+    [expression('app', 'In', ['web', 'api']), true, 'app in (api,web)'],
+    [expression('absent', 'In', ['web']), false, 'absent in (web)'],
+    [expression('app', 'NotIn', ['web']), false, 'app notin (web)'],
+    [expression('absent', 'NotIn', ['web']), true, 'absent notin (web)'],
+    [expression('empty', 'Exists'), true, 'empty'],
+    [expression('empty', 'DoesNotExist'), false, '!empty'],
+    [expression('constructor', 'Exists'), false, 'constructor'],
+    [{ matchLabels: { app: 'web' }, ...expression('tier', 'DoesNotExist') }, false, 'app=web,!tier'],
+  ])('%j', (selector, matches, text) => {
+    expect(matchesSelector(selector, labels)).toBe(matches);
+    expect(toSelectorString(selector)).toBe(text);
+  });
+});
+
+describe('a selector that does not compile is refused even where it would not matter', () => {
+  it.each<[LabelSelector, string]>([
+    [expression('app', 'Equals', ['web']), 'matchExpressions[0].operator'],
+    [expression('app', 'In'), 'matchExpressions[0].values'],
+    [expression('app', 'Exists', ['web']), 'matchExpressions[0].values'],
+    [expression('app', 'In', ['a b']), 'matchExpressions[0].values[0]'],
+    [expression('-app', 'Exists'), 'matchExpressions[0].key'],
+    [expression('a/b/c', 'Exists'), 'matchExpressions[0].key'],
+    [{ matchLabels: { 'Upper.Case/app': 'web' } }, 'matchLabels'],
+    [{ matchLabels: { app: 'x'.repeat(64) } }, 'matchLabels[app]'],
+  ])('%j', (selector, field) => {
+    const error = (() => {
+      try {
+        matchesSelector(selector, {});
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toBeInstanceOf(SelectorError);
+    expect(error).toMatchObject({ field });
+  });
+});
