@@ -1,0 +1,48 @@
+/**
+ * A Rollout that lost its history (re-created, restored from Git) takes over what the Flux objects carry, instead of
+ * deploying the newest release past its gates as if for the first time (DESIGN section 3, point 6).
+ */
+import { DEPLOYED } from '../../api/annotations.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { marksOf } from '../flux/marks.ts';
+import { parseStamps } from '../flux/stamp.ts';
+import { formatTime } from '../kube/time.ts';
+import { triggeredBy } from './deploy.ts';
+import type { CarriedStamp } from './observed.ts';
+import { isLegalTag } from './tag.ts';
+
+/** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
+export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
+  // Asked of all objects of a namespace for each of its Rollouts: most are told apart without parsing.
+  if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
+  return marksOf({ kind, metadata }).pins.some((pin) => pin.rollout === rollout);
+}
+
+/** The stamp of this Rollout on an object bound to it; its uid may be that of an earlier Rollout of this name. */
+export function carriedStamp(object: KubeObject<any, any>, kind: string, rollout: string): CarriedStamp | undefined {
+  if (!isBound(object, kind, rollout)) return undefined;
+  const stamp = parseStamps(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
+  return stamp && isLegalTag(stamp.version) ? { stamp, by: `${kind} '${object.metadata.name}'` } : undefined;
+}
+
+/** The newest of what is carried becomes the whole history; undefined when nothing is. */
+export function adopted(
+  carried: readonly CarriedStamp[],
+  available: readonly VersionInfo[],
+  now: EpochMs,
+): HistoryEntry | undefined {
+  const [newest] = [...carried].sort((a, b) => b.stamp.id - a.stamp.id || (a.by < b.by ? -1 : 1));
+  if (!newest) return undefined;
+  const { id, version } = newest.stamp;
+  return {
+    // A head without an id counts as 0, and a history begins with 1.
+    id: Math.max(1, id),
+    version: available.find(({ tag }) => tag === version) ?? { tag: version },
+    timestamp: formatTime(now),
+    message: `Adopted from ${newest.by}, which carries it`,
+    triggeredBy: triggeredBy(false, undefined),
+    bakeStatus: 'Succeeded',
+    bakeStatusMessage: 'Adopted without a bake: the version was deployed before this Rollout was created.',
+  };
+}

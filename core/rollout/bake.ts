@@ -1,0 +1,138 @@
+/** The bake of the head of history (reference section 2.8). */
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { hasApplied, targetName } from './bound.ts';
+import type { RolloutConfig } from './config.ts';
+import { allFreshlyHealthy, errorsSince, type FailedCheck, notReady } from './health.ts';
+import {
+  BAKE_COMPLETED,
+  BAKE_STARTED,
+  BAKE_TIME_PASSED,
+  DEPLOY_TIMEOUT,
+  ERROR_AFTER_BAKE_STARTED,
+  ERROR_AFTER_DEPLOYMENT,
+} from './messages.ts';
+import type { News } from './observed.ts';
+
+export interface BakeContext {
+  rollout: Rollout;
+  config: Pick<RolloutConfig, 'bakeTime' | 'deployTimeout'>;
+  healthChecks: readonly HealthCheck[];
+  bound: readonly FluxBinding[];
+  /** BakeFailureDisabled: neither errors nor the timeout fail the entry. */
+  recovery: boolean;
+}
+
+export interface BakeStep {
+  head: HistoryEntry;
+  ready?: NewCondition;
+  news: News[];
+  wakeAt?: EpochMs;
+}
+
+export function isBaking(head: HistoryEntry | undefined): boolean {
+  return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
+}
+
+export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
+  const { healthChecks, recovery } = context;
+  const started = parseTime(head.bakeStartTime);
+  const unapplied = context.bound.filter(
+    (b) => head.appliedTime === undefined && !hasApplied(b, context.rollout, head),
+  );
+  const cutoff = healthCutoff(head);
+
+  const deadline = started === undefined ? deployDeadline(head, context.config, now) : undefined;
+  if (!recovery && deadline !== undefined && now > deadline) {
+    return failedStep(head, timeoutMessage(unapplied), notReady(healthChecks, cutoff), now);
+  }
+  // What is seen before the version arrived is the old version's health.
+  const errors = started !== undefined || unapplied.length === 0 ? errorsSince(healthChecks, cutoff) : [];
+  if (!recovery && errors.length > 0) {
+    return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
+  }
+  if (started !== undefined) return goOn(head, started, context.config, [], now);
+  if (unapplied.length === 0 && allFreshlyHealthy(healthChecks, cutoff)) return start(head, context.config, now);
+  const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
+  return { head, news: [], ...(!waits && { wakeAt: deadline }) };
+}
+
+/** Health from before this instant says nothing about the head. */
+function healthCutoff(head: HistoryEntry): EpochMs {
+  return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
+}
+
+function deployCutoff(head: HistoryEntry): EpochMs {
+  return Math.max(parseTime(head.timestamp) ?? 0, parseTime(head.lastRetryTimestamp) ?? 0);
+}
+
+/** While a closed gate holds the deployment up, the deadline moves on with the clock. */
+function deployDeadline(
+  head: HistoryEntry,
+  { deployTimeout }: BakeContext['config'],
+  now: EpochMs,
+): EpochMs | undefined {
+  if (deployTimeout === undefined) return undefined;
+  const waiting = head.waitingSince === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
+  return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;
+}
+
+function timeoutMessage(unapplied: readonly FluxBinding[]): string {
+  if (unapplied.length === 0) return DEPLOY_TIMEOUT;
+  return `Deploy timeout reached before bake could start (not applied by ${unapplied.map(targetName).join(', ')}).`;
+}
+
+function start(head: HistoryEntry, config: BakeContext['config'], now: EpochMs): BakeStep {
+  // Rounded up: with a start stored earlier than it was, a bake would end before its time.
+  const at = Math.ceil(now / 1000) * 1000;
+  const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
+  const started = news(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
+  return goOn(baking, at, config, [started], now);
+}
+
+function goOn(
+  head: HistoryEntry,
+  started: EpochMs,
+  { bakeTime }: BakeContext['config'],
+  before: News[],
+  now: EpochMs,
+): BakeStep {
+  const end = bakeTime === undefined ? now : started + bakeTime;
+  if (now < end) return { head, news: before, wakeAt: end };
+  const message = bakeTime === undefined ? BAKE_COMPLETED : BAKE_TIME_PASSED;
+  const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  return {
+    head: done,
+    ready: { type: READY, status: 'True', reason: 'BakeTimePassed', message },
+    news: [...before, news(done, 'Normal', 'BakeTimePassed', message)],
+  };
+}
+
+function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], now: EpochMs): BakeStep {
+  const { waitingSince, ...rest } = head;
+  const failed = {
+    ...rest,
+    bakeStatus: 'Failed',
+    bakeStatusMessage: message,
+    bakeEndTime: formatTime(now),
+    ...(checks.length > 0 && { failedHealthChecks: checks }),
+  };
+  return {
+    head: failed,
+    ready: { type: READY, status: 'False', reason: 'BakeTimeFailed', message },
+    news: [news(failed, 'Warning', 'BakeTimeFailed', message)],
+  };
+}
+
+/** A retried deployment starts and ends once more: its events are about the retry. */
+function news(head: HistoryEntry, type: News['type'], reason: string, message: string): News {
+  return { type, reason, message, about: deploymentKey(head) };
+}
+
+/** Names a deployment, or a retry of it, among all of a Rollout. */
+export function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): string {
+  return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
+}

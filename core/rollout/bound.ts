@@ -1,0 +1,80 @@
+/** The Flux objects bound to a Rollout, as their FluxBindings tell of them. */
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
+import { objectName } from '../kube/labels.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+
+export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
+  return bindings.filter(
+    (binding) =>
+      binding.metadata.namespace === metadata.namespace &&
+      !binding.metadata.deletionTimestamp &&
+      binding.spec?.pins?.some(({ rollout }) => rollout === metadata.name),
+  );
+}
+
+/** A bound object that has no FluxBinding yet: nothing is proven of it. */
+export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
+  return {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'FluxBinding',
+    metadata: { name: objectName(kind, name), namespace: rollout.metadata.namespace ?? '' },
+    spec: {
+      target: { apiVersion: '', kind, name, uid: '' },
+      pins: [{ rollout: rollout.metadata.name ?? '' }],
+    },
+  };
+}
+
+/** Flux was seen to have fetched and applied the deployment in the bound object. */
+export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry): boolean {
+  return (status?.applied ?? []).some(
+    (stamp) => stamp.rollout === metadata.name && stamp.uid === metadata.uid && stamp.id === (head.id ?? 0),
+  );
+}
+
+/** `Kustomization 'my-app'`. */
+export function targetName({ spec }: FluxBinding): string {
+  return `${spec?.target.kind} '${spec?.target.name}'`;
+}
+
+/** The Gates a Rollout's deployments need open: its own and those of the objects bound to it, each once. */
+export function requiredGates(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
+  const namespace = rollout.metadata.namespace ?? '';
+  const own = (rollout.spec?.gates ?? []).map((ref) => ({ namespace: ref.namespace || namespace, name: ref.name }));
+  const theirs = boundTo(rollout, bindings).flatMap((binding) => binding.spec?.gates ?? []);
+  const byPath = new Map<string, NamespacedName>();
+  for (const ref of [...own, ...theirs])
+    byPath.set(`${ref.namespace}/${ref.name}`, { namespace: ref.namespace, name: ref.name });
+  return [...byPath.keys()].sort().map((path) => byPath.get(path)!);
+}
+
+/**
+ * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the time
+ * a closed gate holds it up in one of them, which deployTimeout does not count.
+ */
+export function withProgress(
+  head: HistoryEntry,
+  bound: readonly FluxBinding[],
+  rollout: Rollout,
+  now: EpochMs,
+): HistoryEntry {
+  const missing = bound.filter((binding) => !hasApplied(binding, rollout, head));
+  const arrived = bound.length > 0 && missing.length === 0;
+  const proven = arrived && head.appliedTime === undefined ? { ...head, appliedTime: formatTime(now) } : head;
+  const underWay =
+    proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
+  const held = underWay && missing.some(({ status }) => status?.gates?.some((gate) => !gate.opened));
+  return held ? startWait(proven, now) : endWait(proven, now);
+}
+
+function startWait(head: HistoryEntry, now: EpochMs): HistoryEntry {
+  return head.waitingSince === undefined ? { ...head, waitingSince: formatTime(now) } : head;
+}
+
+export function endWait(head: HistoryEntry, now: EpochMs): HistoryEntry {
+  if (head.waitingSince === undefined) return head;
+  const { waitingSince, ...rest } = head;
+  const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
+  return { ...rest, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
+}

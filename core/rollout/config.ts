@@ -1,0 +1,64 @@
+/** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
+import type { Rollout, RolloutSpec } from '../../api/types.ts';
+import { healthCheckLabels } from '../health/association.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { checkSelector, SelectorError } from '../kube/selector.ts';
+
+export interface RolloutConfig {
+  /** Milliseconds. */
+  bakeTime?: number;
+  /** Milliseconds. */
+  deployTimeout?: number;
+  /** Whether deployments bake at all. */
+  bakes: boolean;
+  historyLimit: number;
+  retentionDays: number;
+  minReleases: number;
+  onFailure: 'Continue' | 'Hold';
+  /** While there are any nothing is deployed and no bake goes on. */
+  problems: string[];
+}
+
+const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval'] as const;
+
+export function readConfig(rollout: Rollout, onFailure: 'Continue' | 'Hold'): RolloutConfig {
+  const spec: Partial<RolloutSpec> = rollout.spec ?? {};
+  const bakeTime = parseDuration(spec.bakeTime);
+  const deployTimeout = parseDuration(spec.deployTimeout);
+  return {
+    ...(bakeTime !== undefined && { bakeTime }),
+    ...(deployTimeout !== undefined && { deployTimeout }),
+    bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,
+    historyLimit: spec.versionHistoryLimit ?? 10,
+    retentionDays: spec.availableReleasesRetentionDays ?? 7,
+    minReleases: spec.availableReleasesMinCount ?? 30,
+    onFailure: spec.onFailure ?? onFailure,
+    problems: specProblems(spec),
+  };
+}
+
+/** What in the spec does not parse: field, value and reason, a sentence each. */
+export function specProblems(spec: Partial<RolloutSpec>): string[] {
+  const durations = DURATIONS.flatMap((field) => {
+    const value = spec[field];
+    if (value === undefined || parseDuration(value) !== undefined) return [];
+    return [`spec.${field}: ${JSON.stringify(value)} is not a duration such as 90s, 5m or 1h30m`];
+  });
+  return [...durations, ...selectorProblems(spec.healthCheckSelector)];
+}
+
+function selectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {
+  const parts = [
+    ['spec.healthCheckSelector.selector', healthCheckLabels(config)],
+    ['spec.healthCheckSelector.namespaceSelector', config?.namespaceSelector],
+  ] as const;
+  return parts.flatMap(([path, selector]) => {
+    try {
+      checkSelector(selector);
+      return [];
+    } catch (error) {
+      if (error instanceof SelectorError) return [`${path}.${error.message}`];
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,78 @@
+/** A new head of history (reference section 2.6). */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { formatTime } from '../kube/time.ts';
+import { deploymentKey, isBaking } from './bake.ts';
+import { endWait } from './bound.ts';
+import {
+  BAKE_CANCELLED,
+  type DeploymentKind,
+  deployedMessage,
+  historyMessage,
+  NO_BAKE,
+  WAITING_FOR_HEALTH,
+} from './messages.ts';
+import type { News } from './observed.ts';
+
+export interface Deployment extends DeploymentKind {
+  version: VersionInfo;
+  /** Whether it bakes; else it has succeeded at once. */
+  bakes: boolean;
+  /** Of the request: deploy-message, deploy-user, and the authenticated user. Used for manual deployments only. */
+  message: string | undefined;
+  user: string | undefined;
+  requestedBy: string | undefined;
+}
+
+/** The whole history, newest first and not yet truncated, with what there is to tell. */
+export function deploy(
+  history: readonly HistoryEntry[],
+  deployment: Deployment,
+  now: EpochMs,
+): { history: HistoryEntry[]; news: News[] } {
+  const { tag } = deployment.version;
+  const [previous, ...older] = history;
+  const entry = newEntry(previous, deployment, now);
+  const news: News[] = [];
+  const stays: HistoryEntry[] = previous ? [previous] : [];
+  if (previous && isBaking(previous)) {
+    stays[0] = cancelled(previous, tag, now);
+    const message = `Bake time cancelled due to new deployment of version ${tag}`;
+    news.push({ type: 'Normal', reason: 'BakeTimeCancelled', message, about: deploymentKey(previous) });
+  }
+  const about = deploymentKey(entry);
+  news.push({ type: 'Normal', reason: 'DeploymentSucceeded', message: deployedMessage(deployment, tag), about });
+  if (deployment.bakes) {
+    const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
+    news.push({ type: 'Normal', reason: 'BakeTimeDeploying', message, about });
+  }
+  return { history: [entry, ...stays, ...older], news };
+}
+
+function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {
+  const { manual, user, requestedBy, bakes } = deployment;
+  return {
+    id: (previous?.id ?? 0) + 1,
+    version: deployment.version,
+    timestamp: formatTime(now),
+    message: historyMessage(deployment, deployment.message),
+    triggeredBy: triggeredBy(manual, user),
+    ...(manual && requestedBy && { requestedBy }),
+    bakeStatus: bakes ? 'Deploying' : 'Succeeded',
+    bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : NO_BAKE,
+  };
+}
+
+export function triggeredBy(manual: boolean, user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
+  return manual && user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
+}
+
+function cancelled(head: HistoryEntry, by: string, now: EpochMs): HistoryEntry {
+  return {
+    ...endWait(head, now),
+    bakeStatus: 'Cancelled',
+    bakeStatusMessage: BAKE_CANCELLED,
+    bakeEndTime: formatTime(now),
+    message: `Deployment cancelled due to new deployment of version ${by}`,
+  };
+}

@@ -1,0 +1,70 @@
+/** The end of a plan: everything that follows from the history decided on, the news of it, and the next look. */
+import { READY } from '../../api/conditions.ts';
+import type { RolloutStatus } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { isBaking } from './bake.ts';
+import { releaseConfigMap } from './configMap.ts';
+import { type Draft, openRequests, put } from './draft.ts';
+import { eventsOf } from './events.ts';
+import { conditionNews, rejectionNews } from './news.ts';
+import type { Plan } from './observed.ts';
+import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
+import { handledRequests } from './request.ts';
+import { resyncAfter } from './resync.ts';
+import { revised } from './revision.ts';
+import { type Situation, situationOf } from './situation.ts';
+
+export function describe(draft: Draft): Plan {
+  const { observed, config, now } = draft;
+  const { rollout } = observed;
+  const situation = situationOf(observed, { ...draft, requests: openRequests(draft) }, config, now);
+  put(draft, situation.verdict.condition);
+  put(draft, deploymentBlocked(situation));
+  settleReady(draft, situation);
+  draft.news.push(
+    ...rejectionNews(situation, rollout.status),
+    ...conditionNews(situation, draft.conditions, rollout.status),
+  );
+
+  const status = revised(rollout, statusOf(draft, situation));
+  const configMap = releaseConfigMap(rollout);
+  const resyncAfterSeconds = resyncAfter([...draft.wakeAt, ...situation.wakeAt], rollout, now);
+  return {
+    status,
+    commits: draft.commits,
+    startsBake: draft.startsBake,
+    ...(resyncAfterSeconds !== undefined && { resyncAfterSeconds }),
+    events: status === rollout.status ? [] : eventsOf(draft.news, rollout, status),
+    ...(configMap && { configMap }),
+  };
+}
+
+function statusOf(draft: Draft, { candidates, verdict, rejected, pending }: Situation): RolloutStatus {
+  const { available, history, fields, used, conditions } = draft;
+  const handledRequest = handledRequests(draft.observed.rollout, used);
+  return {
+    ...fields,
+    ...(handledRequest && { handledRequest }),
+    conditions,
+    ...(history[0] && { currentVersion: history[0].version.tag }),
+    ...(pending !== undefined && { pendingVersion: pending }),
+    ...(history.length > 0 && { history }),
+    availableReleases: available,
+    availableReleasesCount: available.length,
+    releaseCandidates: candidates,
+    gatedReleaseCandidates: verdict.gated,
+    ...(rejected.length > 0 && { rejectedReleases: rejected }),
+    gates: verdict.summaries,
+  };
+}
+
+/** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored (quirk Q9). */
+function settleReady(draft: Draft, situation: Situation): void {
+  const [head] = draft.history;
+  const { selection } = situation;
+  const problems = [...draft.problems, ...(selection.problem ? [selection.problem] : [])];
+  const idle = !isBaking(head) && head?.bakeStatus !== 'Failed';
+  if (problems.length > 0) put(draft, rolloutFailed(problems));
+  else if (draft.available.length === 0 && idle && !selection.manual) put(draft, NO_RELEASES);
+  else if (isPassing(findCondition(draft.conditions, READY))) put(draft, readyOf(head, deploymentBlocked(situation)));
+}

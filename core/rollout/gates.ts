@@ -1,0 +1,92 @@
+/** What the RolloutGates let through (reference section 2.4). */
+import { GATES_PASSING } from '../../api/conditions.ts';
+import type { Condition } from '../../api/kubernetes.ts';
+import type { GateSummary, Rollout, RolloutGate, VersionInfo } from '../../api/types.ts';
+import { findCondition, type NewCondition } from '../kube/conditions.ts';
+
+export interface GateVerdict {
+  summaries: GateSummary[];
+  /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
+  gated: VersionInfo[];
+  passing: boolean;
+  condition: NewCondition;
+}
+
+/** The gates of this Rollout, by name: the order of a map means nothing. */
+export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
+  return gates
+    .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+/** `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass. */
+export function judgeRolloutGates(
+  gates: readonly RolloutGate[],
+  candidates: readonly VersionInfo[],
+  bypass: string | undefined,
+): GateVerdict {
+  if (bypass !== undefined) return bypassed(gates, candidates, bypass);
+  const passing = gates.every((gate) => gate.spec?.passing !== false);
+  const gated = candidates.filter(({ tag }) => gates.every((gate) => isAllowedBy(gate, tag)));
+  const blocked = passing && gated.length === 0 && candidates.length > 0;
+  return {
+    summaries: gates.map((gate) => summary(gate, candidates)),
+    gated,
+    passing,
+    condition: passing ? (blocked ? NONE_ALLOWED : ALL_PASSING) : SOME_BLOCKING,
+  };
+}
+
+/**
+ * Once the bypassed version is deployed its gates go on showing the bypass until there is something else to judge: they
+ * would otherwise seem to block what has just been let through.
+ */
+export function shownBypass(
+  deployed: string | undefined,
+  candidates: readonly VersionInfo[],
+  conditions: readonly Condition[] | undefined,
+): string | undefined {
+  const before = findCondition(conditions, GATES_PASSING);
+  if (deployed === undefined || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
+  return before.message === bypassMessage(deployed) ? deployed : undefined;
+}
+
+function isAllowedBy({ spec }: RolloutGate, tag: string): boolean {
+  return spec?.passing === false || !spec?.allowedVersions || spec.allowedVersions.includes(tag);
+}
+
+/** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
+function summary({ metadata, spec }: RolloutGate, candidates: readonly VersionInfo[]): GateSummary {
+  const name = metadata.name ?? '';
+  const passing = spec?.passing ?? true;
+  if (!passing) return { name, passing, message: 'Gate is not passing' };
+  const allowed = spec?.allowedVersions;
+  if (!allowed) return { name, passing, message: 'Gate is passing' };
+  const some = candidates.some(({ tag }) => allowed.includes(tag));
+  const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
+  return { name, passing, allowedVersions: [...allowed], message };
+}
+
+function bypassed(gates: readonly RolloutGate[], candidates: readonly VersionInfo[], tag: string): GateVerdict {
+  const summaries = gates.map(({ metadata, spec }) => ({
+    name: metadata.name ?? '',
+    passing: spec?.passing ?? true,
+    ...(spec?.allowedVersions && { allowedVersions: [...spec.allowedVersions] }),
+    message: `Gate bypassed for version ${tag}`,
+    bypassGates: true,
+  }));
+  const gated = candidates.filter((candidate) => candidate.tag === tag);
+  return { summaries, gated, passing: true, condition: condition('True', 'GatesBypassed', bypassMessage(tag)) };
+}
+
+function bypassMessage(tag: string): string {
+  return `Gates bypassed for version ${tag}`;
+}
+
+function condition(status: 'True' | 'False', reason: string, message: string): NewCondition {
+  return { type: GATES_PASSING, status, reason, message };
+}
+
+const ALL_PASSING = condition('True', 'AllGatesPassing', 'All gates are passing');
+const SOME_BLOCKING = condition('False', 'SomeGatesBlocking', 'Some gates are blocking deployment');
+const NONE_ALLOWED = condition('False', 'NoAllowedVersions', 'No release candidates are allowed by all gates');

@@ -1,0 +1,52 @@
+/** What the selected HealthChecks say (reference sections 2.8 and 2.11). */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+
+export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
+
+/** By namespace and name: the order of a map means nothing. */
+export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
+  const key = ({ metadata }: HealthCheck) => `${metadata.namespace}/${metadata.name}`;
+  return [...checks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** Why automatic deployments wait; undefined when no check is Unhealthy. Pending does not block. */
+export function unhealthyMessage(checks: readonly HealthCheck[]): string | undefined {
+  const check = checks.find(({ status }) => status?.status === 'Unhealthy');
+  if (!check) return undefined;
+  const { name, namespace } = check.metadata;
+  const detail = check.status?.message ? `: ${check.status.message}` : '';
+  return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
+}
+
+/** Whether every check is Healthy and became so at or after the cutoff. */
+export function allFreshlyHealthy(checks: readonly HealthCheck[], cutoff: EpochMs): boolean {
+  return checks.every(({ status }) => {
+    const changed = parseTime(status?.lastChangeTime);
+    return status?.status === 'Healthy' && changed !== undefined && changed >= cutoff;
+  });
+}
+
+/** The checks that reported an error at or after the cutoff, whatever they say now. */
+export function errorsSince(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
+  return checks
+    .filter(({ status }) => (parseTime(status?.lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= cutoff)
+    .map((check) => failed(check, check.status?.message));
+}
+
+/** The checks that keep a bake from starting, with the reason of each. */
+export function notReady(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
+  return checks.flatMap((check) => {
+    const { status, message, lastChangeTime } = check.status ?? {};
+    if (status !== 'Healthy') return [failed(check, message || `Status: ${status ?? ''}`)];
+    const changed = parseTime(lastChangeTime);
+    if (changed === undefined) return [failed(check, 'LastChangeTime is not set')];
+    if (changed >= cutoff) return [];
+    return [failed(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
+  });
+}
+
+function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {
+  return { name: metadata.name ?? '', namespace: metadata.namespace ?? '', ...(message && { message }) };
+}

@@ -1,0 +1,18 @@
+/** Reading the ImagePolicy a Rollout names. */
+import type { ImagePolicy } from '../../api/flux.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+
+/** The tag and digest the policy chose last; v1beta2 of older Flux says `image:tag` in one text. */
+export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest?: string } | undefined {
+  const { latestRef, latestImage } = policy?.status ?? {};
+  const tag = latestRef?.tag || /:([^:/@]+)(?:@|$)/.exec(latestImage ?? '')?.[1];
+  if (!tag) return undefined;
+  return latestRef?.digest ? { tag, digest: latestRef.digest } : { tag };
+}
+
+/** Namespace and name of the ImagePolicy; undefined while spec names none. */
+export function policyRef({ metadata, spec }: Rollout): NamespacedName | undefined {
+  const { name, namespace } = spec?.releasesImagePolicy ?? {};
+  return name ? { namespace: namespace || metadata.namespace || '', name } : undefined;
+}

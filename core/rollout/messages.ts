@@ -1,0 +1,68 @@
+/** Texts that clients of the Go controller read (reference section 1.4). */
+import type { HistoryEntry } from '../../api/types.ts';
+
+export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
+export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
+export const BAKE_STARTED = 'Bake started, monitoring for errors.';
+export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
+export const BAKE_COMPLETED = 'Bake completed (no bake time configured).';
+export const DEPLOY_TIMEOUT =
+  'Deploy timeout reached before bake could start (health checks did not become healthy in time).';
+export const ERROR_AFTER_DEPLOYMENT = 'A HealthCheck reported an error after deployment.';
+export const ERROR_AFTER_BAKE_STARTED = 'A HealthCheck reported an error after bake started.';
+export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';
+/** Beginning of what dashboards write when a person marks a deployment successful. */
+export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
+
+/** How a deployment came about, beside its version. */
+export interface DeploymentKind {
+  manual: boolean;
+  forced: boolean;
+  bypassed: boolean;
+  unblocked: boolean;
+}
+
+/** `history[].message`. A message given with a manual deployment stands as it is. */
+export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
+  if (kind.manual && given) return given;
+  return [
+    kind.manual ? 'Manual deployment' : 'Automatic deployment',
+    ...(kind.forced ? ['with force deploy'] : []),
+    ...(kind.bypassed ? ['with gate bypass'] : []),
+    ...(kind.unblocked ? ['with failed bake unblock'] : []),
+  ].join(', ');
+}
+
+/** `Ready`'s message right after a deployment. */
+export function readyMessage({ bypassed, unblocked }: DeploymentKind, head: HistoryEntry): string {
+  const ways = [...(bypassed ? ['gate bypass'] : []), ...(unblocked ? ['failed bake unblock'] : [])];
+  const how = ways.length > 0 ? ` with ${ways.join(' and ')}` : '';
+  return `Release deployed successfully${how}. ${bakeSummary(head)}`;
+}
+
+export function deployedMessage({ bypassed, unblocked }: DeploymentKind, tag: string): string {
+  const notes = `${bypassed ? ' (with gate bypass)' : ''}${unblocked ? ' (with failed bake unblock)' : ''}`;
+  return `Successfully deployed version ${tag}${notes}`;
+}
+
+/** The state of a bake in a few words. */
+export function bakeSummary(head: HistoryEntry | undefined, remaining?: string): string {
+  if (!head) return 'No deployment history';
+  const detail = head.bakeStatusMessage ? `: ${head.bakeStatusMessage}` : '';
+  switch (head.bakeStatus) {
+    case undefined:
+      return 'No bake status';
+    case 'Deploying':
+      return 'Waiting for health checks to become healthy before starting bake';
+    case 'InProgress':
+      return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
+    case 'Succeeded':
+      return 'Bake completed successfully';
+    case 'Failed':
+      return `Bake failed${detail}`;
+    case 'Cancelled':
+      return `Bake cancelled${detail}`;
+    default:
+      return `Unknown bake status: ${head.bakeStatus}`;
+  }
+}

@@ -1,0 +1,32 @@
+/** `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read (DESIGN section 5). */
+import type { Rollout, RolloutStatus } from '../../api/types.ts';
+
+/** The status to answer with: as stored when nothing changes, else with the next revision. */
+export function revised(rollout: Rollout, next: RolloutStatus): RolloutStatus {
+  const stored = rollout.status ?? {};
+  const { generation } = rollout.metadata;
+  const unchanged = sameJson(contentOf(stored), contentOf(next));
+  if (unchanged && rollout.status && (generation === undefined || stored.observedGeneration === generation))
+    return stored;
+  return {
+    ...contentOf(next),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    revision: (stored.revision ?? 0) + 1,
+  };
+}
+
+function contentOf({ revision, observedGeneration, ...content }: RolloutStatus): RolloutStatus {
+  return content;
+}
+
+/** Equality as JSON has it: a property that is undefined is not there, and the order of properties means nothing. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+  }
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) => sameJson(left[key], right[key]));
+}

@@ -1,0 +1,71 @@
+/** Which version comes next, and whether it may come now (reference sections 2.1 and 2.5, DESIGN section 6). */
+import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { isBaking } from './bake.ts';
+import type { GateVerdict } from './gates.ts';
+import { isLegalTag } from './tag.ts';
+
+export interface Choice {
+  wantedVersion: string | undefined;
+  /** The pending force-deploy request. */
+  forceDeploy: string | undefined;
+  available: readonly VersionInfo[];
+  candidates: readonly VersionInfo[];
+  verdict: GateVerdict;
+  head: HistoryEntry | undefined;
+  /** The gate that rejects a tag. */
+  rejectedBy: (tag: string) => string | undefined;
+}
+
+export interface Selection {
+  manual: boolean;
+  /** The next version; undefined when there is none, or when the deployed one is it. */
+  next?: string;
+  /** Why what is asked for cannot be done. */
+  problem?: string;
+}
+
+/** wantedVersion before force-deploy before the newest candidate that the gates allow. */
+export function select(choice: Choice): Selection {
+  const { wantedVersion, forceDeploy, candidates, verdict, head } = choice;
+  const asked = wantedVersion || forceDeploy;
+  if (!asked) {
+    const pool = head === undefined && verdict.gated.length === 0 ? candidates : verdict.gated;
+    return { manual: false, ...(pool[0] && { next: pool[0].tag }) };
+  }
+  const problem = problemWith(asked, choice);
+  if (problem) return { manual: true, problem };
+  return asked === head?.version.tag ? { manual: true } : { manual: true, next: asked };
+}
+
+function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }: Choice): string | undefined {
+  if (!wantedVersion && !available.some((release) => release.tag === tag)) {
+    return `force deploy version ${tag} is not in available releases`;
+  }
+  if (!isLegalTag(tag)) return `version ${JSON.stringify(tag)} is not a legal tag and is not deployed`;
+  const gate = tag === head?.version.tag ? undefined : rejectedBy(tag);
+  return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
+}
+
+export interface Obstacles {
+  /** A bake that is not over. */
+  bake: boolean;
+  /** Under Hold, a failure that nobody has dealt with. */
+  failure: boolean;
+  gates: boolean;
+  health: boolean;
+}
+
+/** What keeps an automatic deployment from being made. RolloutGates and health do not hold the first one. */
+export function obstacles(
+  head: HistoryEntry | undefined,
+  verdict: GateVerdict,
+  unhealthy: boolean,
+  failure: { onFailure: 'Continue' | 'Hold'; unblocked: boolean },
+): Obstacles {
+  return {
+    bake: isBaking(head),
+    failure: head?.bakeStatus === 'Failed' && failure.onFailure === 'Hold' && !failure.unblocked,
+    gates: head !== undefined && (!verdict.passing || verdict.gated.length === 0),
+    health: head !== undefined && unhealthy,
+  };
+}

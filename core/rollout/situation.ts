@@ -1,0 +1,96 @@
+/** Where a Rollout stands: what could come next and everything in its way. Computed before a decision, and again after it. */
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { type JudgedGate, judgeGates } from '../gate/required.ts';
+import { releaseCandidates } from './candidates.ts';
+import type { RolloutConfig } from './config.ts';
+import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
+import { sortedChecks, unhealthyMessage } from './health.ts';
+import type { Observed } from './observed.ts';
+import { type Rejection, rejectedBy, rejections } from './rejected.ts';
+import type { Requests } from './request.ts';
+import { type Obstacles, obstacles, type Selection, select } from './select.ts';
+
+export interface Situation {
+  candidates: VersionInfo[];
+  rejected: Rejection[];
+  verdict: GateVerdict;
+  selection: Selection;
+  /** The version that waits, be it for a decision or for something in its way. */
+  pending?: string;
+  obstacles: Obstacles;
+  /** Why automatic deployments wait for health. */
+  unhealthy?: string;
+  /** The Gates that keep `pending` out. */
+  closed: JudgedGate[];
+  /** When one of its Gates changes by itself. */
+  wakeAt: EpochMs[];
+}
+
+/** What a decision starts from. */
+export interface Standing {
+  history: readonly HistoryEntry[];
+  available: readonly VersionInfo[];
+  conditions: NonNullable<Observed['rollout']['status']>['conditions'];
+  /** Those not used up. */
+  requests: Requests;
+}
+
+export function situationOf(observed: Observed, standing: Standing, config: RolloutConfig, now: EpochMs): Situation {
+  const { rollout, imagePolicy } = observed;
+  const { available, requests } = standing;
+  const head = standing.history[0];
+  const deployed = head?.version.tag;
+  const gates = gatesOf(rollout, observed.rolloutGates);
+  const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
+  const candidates = releaseCandidates(available, deployed, imagePolicy, new Set(rejected.map(({ tag }) => tag)));
+  const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
+  const shown = bypass ?? shownBypass(deployed, candidates, standing.conditions);
+  const verdict = judgeRolloutGates(gates, candidates, shown);
+  const wantedVersion = rollout.spec?.wantedVersion;
+  const selection = select({
+    wantedVersion,
+    forceDeploy: requests.forceDeploy,
+    available,
+    candidates,
+    verdict,
+    head,
+    rejectedBy: (tag) => rejectedBy(gates, tag),
+  });
+  const pending = pendingVersion(selection, candidates, wantedVersion || requests.forceDeploy);
+  const judged = pending === undefined ? { all: [], closed: [] } : judge(observed, pending, now);
+  const unhealthy = unhealthyMessage(sortedChecks(observed.healthChecks));
+  const failure = { onFailure: config.onFailure, unblocked: requests.unblockFailed };
+  return {
+    candidates,
+    rejected,
+    verdict,
+    selection,
+    ...(pending !== undefined && { pending }),
+    obstacles: obstacles(head, verdict, unhealthy !== undefined, failure),
+    ...(unhealthy !== undefined && { unhealthy }),
+    closed: judged.closed,
+    wakeAt: judged.all.flatMap(({ until }) => until ?? []),
+  };
+}
+
+function pendingVersion({ manual, next, problem }: Selection, candidates: readonly VersionInfo[], asked?: string) {
+  if (next !== undefined) return next;
+  if (manual) return problem === undefined ? undefined : asked;
+  return candidates[0]?.tag;
+}
+
+function judge({ gateRefs, gates }: Observed, version: string, now: EpochMs) {
+  const byPath = new Map(gates.map((gate) => [path(gate), gate]));
+  return judgeGates(gateRefs, ({ namespace, name }) => byPath.get(`${namespace}/${name}`), now, version);
+}
+
+function path({ metadata }: Pick<KubeObject, 'metadata'>): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** Whether `selection.next` may be deployed now. Gates hold every deployment; the rest holds automatic ones only. */
+export function mayDeploy({ selection, obstacles: held, closed }: Situation): boolean {
+  if (selection.next === undefined || closed.length > 0) return false;
+  return selection.manual || !(held.bake || held.failure || held.gates || held.health);
+}

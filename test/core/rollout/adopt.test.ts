@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { adopted, carriedStamp } from '../../../core/rollout/adopt.ts';
+import { NOW } from './observedFixture.ts';
+
+const P = 'rollout.kuberik.com/';
+const STAMP = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
+
+const object = (annotations: Record<string, string>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PartialObjectMetadata',
+  metadata: { name: 'obj', annotations },
+});
+
+describe('carriedStamp', () => {
+  it.each<[string, string, Record<string, string>]>([
+    ['a variable', 'Kustomization', { [`${P}substitute.TAG.from`]: 'app' }],
+    ['the older pair', 'Kustomization', { [`${P}rollout`]: 'app', [`${P}substitute`]: 'TAG' }],
+    ['the tag', 'OCIRepository', { [`${P}rollout`]: 'app' }],
+  ])('counts on an object bound by %s', (_title, kind, marks) => {
+    expect(carriedStamp(object({ ...marks, ...STAMP }), kind, 'app')).toEqual({
+      stamp: { rollout: 'app', id: 7, version: '1.0.0', uid: 'old-uid' },
+      by: `${kind} 'obj'`,
+    });
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['on an object bound to another Rollout', 'OCIRepository', { [`${P}rollout`]: 'other', ...STAMP }],
+    ['on half of the older pair', 'Kustomization', { [`${P}rollout`]: 'app', ...STAMP }],
+    ['without a stamp of this Rollout', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'x=1/1.0.0/u' }],
+    ['with a version that is no tag', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'app=1/a%2Fb/u' }],
+  ])('does not count %s', (_title, kind, annotations) => {
+    expect(carriedStamp(object(annotations), kind, 'app')).toBeUndefined();
+  });
+});
+
+describe('adopted', () => {
+  const carried = (id: number, version: string, by: string) => ({
+    stamp: { rollout: 'app', id, version, uid: 'u' },
+    by,
+  });
+
+  it('takes the newest of stamps that disagree, with what is known of the release', () => {
+    const known = [{ tag: '1.1.0', revision: 'abc' }];
+    const entry = adopted([carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')], known, NOW);
+    expect(entry).toMatchObject({
+      id: 7,
+      version: known[0],
+      message: 'Adopted from b, which carries it',
+      bakeStatus: 'Succeeded',
+    });
+  });
+
+  it('gives an id where the history before had none', () => {
+    expect(adopted([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
+  });
+
+  it('is nothing where nothing is carried', () => {
+    expect(adopted([], [], NOW)).toBeUndefined();
+  });
+});

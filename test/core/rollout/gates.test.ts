@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutGate } from '../../../api/types.ts';
+import { gatesOf, judgeRolloutGates, shownBypass } from '../../../core/rollout/gates.ts';
+import { observed } from './observedFixture.ts';
+
+const CANDIDATES = [{ tag: '1.2.0' }, { tag: '1.1.0' }];
+
+function gate(spec: Partial<NonNullable<RolloutGate['spec']>>, name = 'g'): RolloutGate {
+  const metadata = { name, namespace: 'team-a' };
+  return {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'RolloutGate',
+    metadata,
+    spec: { rolloutRef: { name: 'app' }, passing: true, ...spec },
+  };
+}
+
+describe('judgeRolloutGates', () => {
+  it.each<[string, Partial<NonNullable<RolloutGate['spec']>>, object, string[], string]>([
+    ['passing', {}, { passing: true, message: 'Gate is passing' }, ['1.2.0', '1.1.0'], 'AllGatesPassing'],
+    // Not passing: its list is neither reported nor applied.
+    [
+      'not passing',
+      { passing: false, allowedVersions: ['1.1.0'] },
+      { passing: false, message: 'Gate is not passing' },
+      ['1.2.0', '1.1.0'],
+      'SomeGatesBlocking',
+    ],
+    [
+      'with a list',
+      { allowedVersions: ['1.1.0'] },
+      { passing: true, allowedVersions: ['1.1.0'], message: 'Gate is passing' },
+      ['1.1.0'],
+      'AllGatesPassing',
+    ],
+    [
+      'with an empty list',
+      { allowedVersions: [] },
+      { passing: true, allowedVersions: [], message: 'Gate does not allow any release candidate' },
+      [],
+      'NoAllowedVersions',
+    ],
+  ])('a gate %s', (_title, spec, summary, gated, reason) => {
+    const verdict = judgeRolloutGates([gate(spec)], CANDIDATES, undefined);
+    expect(verdict.summaries).toEqual([{ name: 'g', ...summary }]);
+    expect(verdict.gated.map(({ tag }) => tag)).toEqual(gated);
+    expect(verdict.condition.reason).toBe(reason);
+  });
+
+  it('lets a bypassed version past all gates, and still says what they are', () => {
+    const verdict = judgeRolloutGates([gate({ passing: false, allowedVersions: [] })], CANDIDATES, '1.1.0');
+    expect(verdict).toEqual({
+      summaries: [
+        {
+          name: 'g',
+          passing: false,
+          allowedVersions: [],
+          message: 'Gate bypassed for version 1.1.0',
+          bypassGates: true,
+        },
+      ],
+      gated: [{ tag: '1.1.0' }],
+      passing: true,
+      condition: {
+        type: 'GatesPassing',
+        status: 'True',
+        reason: 'GatesBypassed',
+        message: 'Gates bypassed for version 1.1.0',
+      },
+    });
+  });
+
+  it('gives a gate without a value for passing the benefit', () => {
+    const { passing, ...spec } = gate({}).spec!;
+    expect(judgeRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined).passing).toBe(true);
+  });
+});
+
+describe('gatesOf', () => {
+  it('takes the gates of the Rollout, by name', () => {
+    const all = [gate({}, 'b'), gate({ rolloutRef: { name: 'other' } }, 'o'), gate({}, 'a')];
+    expect(gatesOf(observed().rollout, all).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+  });
+});
+
+describe('shownBypass', () => {
+  const condition = {
+    type: 'GatesPassing',
+    status: 'True' as const,
+    reason: 'GatesBypassed',
+    message: 'Gates bypassed for version 1.1.0',
+    lastTransitionTime: '2026-03-01T12:00:00Z',
+  };
+  it('goes on for the version that was let through, until there is another to judge', () => {
+    expect(shownBypass('1.1.0', [], [condition])).toBe('1.1.0');
+    expect(shownBypass('1.1.0', CANDIDATES, [condition])).toBeUndefined();
+    expect(shownBypass('1.2.0', [], [condition])).toBeUndefined();
+  });
+});

@@ -1,0 +1,35 @@
+/** A Rollout and its surroundings for tests of the pure core. */
+import type { RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import type { Observed } from '../../../core/rollout/observed.ts';
+
+export const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+export function observed(
+  spec: Partial<RolloutSpec> = {},
+  status: RolloutStatus | undefined = undefined,
+  rest: Partial<Observed> = {},
+): Observed {
+  return {
+    rollout: {
+      apiVersion: 'kuberik.com/v1alpha1',
+      kind: 'Rollout',
+      metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1', generation: 1 },
+      spec: { releasesImagePolicy: { name: 'app' }, ...spec },
+      ...(status && { status }),
+    },
+    imagePolicy: {
+      apiVersion: 'image.toolkit.fluxcd.io/v1',
+      kind: 'ImagePolicy',
+      metadata: { name: 'app', namespace: 'team-a' },
+      spec: { policy: { semver: { range: '*' } } },
+    },
+    rolloutGates: [],
+    bindings: [],
+    healthChecks: [],
+    gateRefs: [],
+    gates: [],
+    metadata: {},
+    onFailure: 'Hold',
+    ...rest,
+  };
+}

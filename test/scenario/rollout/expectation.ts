@@ -1,0 +1,84 @@
+/**
+ * What a scenario expects. In YAML: `none` is absent, `any` is present, `~text` contains the text; other values are equal,
+ * an object as far as it is given.
+ */
+import { expect } from 'vitest';
+import type { RolloutStatus } from '../../../api/types.ts';
+import type { World } from './world.ts';
+
+type Check = (world: World, expected: any) => void;
+
+const LISTS = ['availableReleases', 'releaseCandidates', 'gatedReleaseCandidates'] as const;
+
+export const CHECKS: Record<string, Check> = {
+  /** `0.2.0`, or `0.2.0 Deploying`; newest first. */
+  history: (world, expected: string[]) => {
+    const entries = status(world).history ?? [];
+    const withBake = expected.some((text) => String(text).includes(' '));
+    const actual = entries.map(({ version, bakeStatus }) => (withBake ? `${version.tag} ${bakeStatus}` : version.tag));
+    expect(actual).toEqual(expected.map(String));
+  },
+  ids: (world, expected: number[]) => expect(status(world).history?.map(({ id }) => id)).toEqual(expected),
+  head: (world, expected) => match(status(world).history?.[0], expected, 'history[0]'),
+  previous: (world, expected) => match(status(world).history?.[1], expected, 'history[1]'),
+  status: (world, expected) => match(status(world), expected, 'status'),
+  gates: (world, expected) => match(status(world).gates, expected, 'gates'),
+  conditions: (world, expected) => {
+    const actual = Object.fromEntries((status(world).conditions ?? []).map((c) => [c.type, c]));
+    for (const [type, want] of Object.entries(expected)) match(actual[type], conditionOf(want), type);
+  },
+  annotations: (world, expected) => {
+    const actual = Object.entries(world.rollout.metadata.annotations ?? {});
+    match(
+      Object.fromEntries(actual.map(([key, value]) => [key.replace('rollout.kuberik.com/', ''), value])),
+      expected,
+      'annotations',
+    );
+  },
+  labels: (world, expected) => match(world.rollout.metadata.labels, expected, 'labels'),
+  /** Seconds, `none`, or a range `[least, most]`. */
+  resync: (world, expected) => {
+    if (Array.isArray(expected)) {
+      expect(world.resync).toBeGreaterThanOrEqual(expected[0]);
+      expect(world.resync).toBeLessThanOrEqual(expected[1]);
+    } else match(world.resync, expected, 'resync');
+  },
+  /** Reasons of the last sync's events. */
+  events: (world, expected: string[]) => expect(world.events.map(({ reason }) => reason)).toEqual(expected),
+  /** What the last sync's events say, by reason: `Normal: message`. */
+  told: (world, expected) =>
+    match(Object.fromEntries(world.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
+  configMap: (world, expected) => match(world.configMaps[0], expected, 'ConfigMap'),
+  ...Object.fromEntries(
+    LISTS.map((list) => [
+      list,
+      (world: World, expected: string[]) =>
+        expect(status(world)[list]?.map(({ tag }) => tag) ?? []).toEqual(expected.map(String)),
+    ]),
+  ),
+};
+
+function status(world: World): RolloutStatus {
+  return world.rollout.status ?? {};
+}
+
+/** `True/RolloutSucceeded/message`, the later parts as far as given. */
+function conditionOf(want: unknown): unknown {
+  if (typeof want !== 'string' || want === 'none' || want === 'any') return want;
+  const [state, reason, ...message] = want.split('/');
+  return { status: state, ...(reason && { reason }), ...(message.length > 0 && { message: message.join('/') }) };
+}
+
+function match(actual: unknown, expected: unknown, where: string): void {
+  if (expected === 'none') expect(actual, where).toBeUndefined();
+  else if (expected === 'any') expect(actual, where).toBeDefined();
+  else if (typeof expected === 'string' && expected.startsWith('~')) expect(actual, where).toContain(expected.slice(1));
+  else if (typeof expected !== 'object' || expected === null) expect(actual, where).toBe(expected);
+  else matchParts(actual, expected, where);
+}
+
+function matchParts(actual: unknown, expected: object, where: string): void {
+  expect(actual, where).toBeTypeOf('object');
+  if (Array.isArray(expected)) expect(actual, where).toHaveLength(expected.length);
+  for (const [key, value] of Object.entries(expected)) match((actual as any)?.[key], value, `${where}.${key}`);
+}

@@ -1,0 +1,92 @@
+/**
+ * The rules of a Rollout with one HealthCheck and one RolloutGate, written a second time and as plainly as possible:
+ * reference section 2 and DESIGN section 6. It shares no code with the Rollout it is compared with. Releases are numbers.
+ */
+export const BAKE_S = 300;
+
+export interface ModelEntry {
+  release: number;
+  state: 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled';
+}
+
+interface Entry extends ModelEntry {
+  /** Seconds; since when health and errors count. */
+  since: number;
+  baking?: number;
+  recovery: boolean;
+}
+
+export class Model {
+  history: Entry[] = [];
+  newest = 0;
+  pin: number | undefined;
+  force: number | undefined;
+  retry = false;
+  unblock = false;
+  gateOpen = true;
+  health = { status: '', changed: -1, error: -1 };
+  private readonly hold: boolean;
+
+  constructor(onFailure: 'Hold' | 'Continue') {
+    this.hold = onFailure === 'Hold';
+  }
+
+  /** Whatever can happen at this second happens. */
+  settle(now: number): void {
+    if (this.retry) this.begin(now);
+    this.retry = false;
+    for (let again = true; again; ) {
+      this.bake(now);
+      again = this.deploy(now);
+    }
+  }
+
+  private begin(now: number): void {
+    const [head] = this.history;
+    if (head?.state === 'Failed')
+      this.history[0] = { ...head, state: 'Deploying', since: now, baking: undefined } as Entry;
+  }
+
+  private bake(now: number): void {
+    const [head] = this.history;
+    if (head?.state !== 'Deploying' && head?.state !== 'InProgress') return;
+    if (this.health.error >= head.since && !head.recovery) head.state = 'Failed';
+    else if (head.state === 'Deploying' && this.health.status === 'Healthy' && this.health.changed >= head.since) {
+      head.state = 'InProgress';
+      head.baking = now;
+    }
+    if (head.state === 'InProgress' && now >= head.baking! + BAKE_S) head.state = 'Succeeded';
+  }
+
+  private deploy(now: number): boolean {
+    const [head] = this.history;
+    if (this.force === head?.release) this.force = undefined;
+    if (head?.state !== 'Failed') this.unblock = false;
+    const asked = this.pin ?? this.force;
+    const next = asked ?? (this.newest > (head?.release ?? 0) ? this.newest : undefined);
+    if (next === undefined || next === head?.release) return false;
+    if (asked === undefined && head && !this.mayFollow(head)) return false;
+    this.history.unshift({
+      release: next,
+      state: 'Deploying',
+      since: now,
+      recovery: this.recovers(head, asked !== undefined),
+    });
+    if (head?.state === 'Deploying' || head?.state === 'InProgress') head.state = 'Cancelled';
+    this.unblock = false;
+    if (this.force === next) this.force = undefined;
+    return true;
+  }
+
+  private mayFollow(head: Entry): boolean {
+    if (head.state === 'Deploying' || head.state === 'InProgress') return false;
+    if (head.state === 'Failed' && this.hold && !this.unblock) return false;
+    return this.gateOpen && this.health.status !== 'Unhealthy';
+  }
+
+  private recovers(head: Entry | undefined, byHand: boolean): boolean {
+    if (head?.state === 'Failed' && !this.hold && !byHand && !this.unblock) return false;
+    if (head && head.state !== 'Succeeded') return true;
+    return byHand && this.health.status === 'Unhealthy';
+  }
+}

@@ -1,0 +1,152 @@
+/** What a scenario can do. Times in YAML are `now`, `T0`, `now+10s`, `now-5m`. */
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
+import { parseDuration } from '../../../core/kube/duration.ts';
+import { boundLabel } from '../../../core/kube/labels.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { NAMESPACE, T0, type World } from './world.ts';
+
+type Data = Record<string, any>;
+type Step = (world: World, data: any) => void | Promise<void>;
+
+export const STEPS: Record<string, Step> = {
+  sync: async (world, times) => {
+    for (let i = 0; i < (times ?? 1); i++) await world.sync();
+  },
+  /** Until nothing is written any more. */
+  settle: async (world) => {
+    for (let i = 0; i < 6; i++) if (!(await world.sync())) return;
+    throw new Error('the Rollout does not settle');
+  },
+  advance: (world, duration: string) => {
+    world.now += durationMs(duration);
+  },
+  /** The ImagePolicy's choice. */
+  publish: async (world, latest: string | Data) => {
+    const policy = copyOf(world, 'ImagePolicy', 'test-image-policy');
+    const ref = typeof latest === 'string' ? { tag: latest } : latest;
+    policy.status = { ...policy.status, latestRef: { name: 'registry.example/app', ...ref } };
+    await world.put(policy);
+  },
+  policy: async (world, spec: Data) => {
+    const policy = copyOf(world, 'ImagePolicy', 'test-image-policy');
+    await world.put({ ...policy, spec: { ...policy.spec, ...spec } });
+  },
+  metadata: (world, metadata: Data) => void Object.assign(world.metadata, metadata),
+  spec: async (world, patch: Data) => {
+    await world.put({ ...(world.rollout as KubeObject), spec: patched({ ...world.rollout.spec }, patch) });
+  },
+  /** Short keys; null removes. `as` names the user. */
+  annotate: async (world, { as, ...patch }: Data) => {
+    const rollout = copyOf(world, 'Rollout', 'test-resource');
+    const keys = Object.entries(patch).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
+    rollout.metadata.annotations = patched({ ...rollout.metadata.annotations }, Object.fromEntries(keys));
+    await world.put(rollout, as);
+  },
+  /** Somebody else writes status fields. */
+  status: (world, patch: Data) => world.putStatus(patched({ ...world.rollout.status }, patch) as RolloutStatus),
+  /** Somebody else writes fields of the newest history entry. */
+  head: (world, patch: Data) => {
+    const status = world.rollout.status!;
+    const [head, ...older] = status.history!;
+    return world.putStatus({ ...status, history: [patched({ ...head }, patch) as HistoryEntry, ...older] });
+  },
+  rolloutGate: (world, { name, ...spec }: Data) =>
+    world.put(
+      object('kuberik.com/v1alpha1', 'RolloutGate', name, {
+        passing: true,
+        rolloutRef: { name: 'test-resource' },
+        ...spec,
+      }),
+    ),
+  gate: (world, { name, namespace, annotations, ...spec }: Data) =>
+    world.put(
+      object(
+        'gating.toolkit.fluxcd.io/v1alpha1',
+        'Gate',
+        name,
+        { default: 'closed', ...spec },
+        { namespace, annotations },
+      ),
+    ),
+  /** A HealthCheck as somebody reports it: fields that are not named stay; null removes. */
+  health: async (world, { name = 'test-health-check', namespace = NAMESPACE, labels, ...status }: Data) => {
+    const old = world.find('HealthCheck', namespace, name);
+    const check =
+      structuredClone(old) ?? object('kuberik.com/v1alpha1', 'HealthCheck', name, {}, { namespace, labels });
+    await world.put({ ...check, status: patched({ ...check.status }, status) });
+  },
+  namespace: (world, { name, labels }: Data) =>
+    world.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }),
+  /** A Flux object bound to the Rollout, as its FluxBinding tells of it. */
+  bind: (world, { name, kind = 'Kustomization', gates }: Data) => {
+    const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };
+    const spec = { target, pins: [{ rollout: 'test-resource', variable: 'VERSION' }], gates };
+    const labels = { [boundLabel('test-resource')]: '' };
+    return world.put(object('kuberik.com/v1alpha1', 'FluxBinding', name, spec, { labels }));
+  },
+  /** Flux has fetched and applied the newest deployment in these objects. */
+  apply: async (world, names: string[]) => {
+    const { metadata, status } = world.rollout;
+    const { id = 0, version } = status!.history![0]!;
+    for (const name of names) {
+      const binding = copyOf(world, 'FluxBinding', name);
+      const applied = [{ rollout: metadata.name, uid: metadata.uid, id, version: version.tag }];
+      await world.put({ ...binding, status: { ...binding.status, applied } });
+    }
+  },
+  /** What a binding says of the Gates of its object. */
+  bindingGates: async (world, { name, opened }: Data) => {
+    const binding = copyOf(world, 'FluxBinding', name);
+    const gates = (binding.spec.gates ?? []).map((ref: Data) => ({ ...ref, opened }));
+    await world.put({ ...binding, status: { ...binding.status, gates } });
+  },
+  flux: (world, { kind, name, annotations }: Data) => {
+    const apiVersion = kind === 'Kustomization' ? 'kustomize.toolkit.fluxcd.io/v1' : 'source.toolkit.fluxcd.io/v1';
+    return world.put(object(apiVersion, kind, name, {}, { annotations }));
+  },
+  delete: (world, [kind, name, namespace = NAMESPACE]: string[]) => world.delete(kind!, namespace!, name!),
+};
+
+/** Replaces the time words in data. */
+export function inTime(data: unknown, now: number): any {
+  if (Array.isArray(data)) return data.map((item) => inTime(item, now));
+  if (typeof data === 'object' && data !== null) {
+    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, inTime(value, now)]));
+  }
+  const [, base, sign, offset] = (typeof data === 'string' && /^(now|T0)(?:([+-])(\w+))?$/.exec(data)) || [];
+  if (!base) return data;
+  const ms = offset ? durationMs(offset) * (sign === '-' ? -1 : 1) : 0;
+  return formatTime((base === 'now' ? now : T0) + ms);
+}
+
+/** `-1h` sets the clock back; `10d` is ten days. */
+function durationMs(text: string): number {
+  const back = text.startsWith('-');
+  const days = /^-?(\d+)d$/.exec(text);
+  const ms = days ? Number(days[1]) * 86_400_000 : parseDuration(back ? text.slice(1) : text);
+  if (ms === undefined) throw new Error(`not a duration: ${text}`);
+  return back ? -ms : ms;
+}
+
+export function object(
+  apiVersion: string,
+  kind: string,
+  name: string,
+  spec: Data,
+  metadata: Data = {},
+): KubeObject<any, any> {
+  return { apiVersion, kind, metadata: { ...metadata, name, namespace: metadata.namespace ?? NAMESPACE }, spec };
+}
+
+function copyOf(world: World, kind: string, name: string): KubeObject<any, any> {
+  const found = world.find(kind, NAMESPACE, name);
+  if (!found) throw new Error(`no ${kind} '${name}' in the scenario`);
+  return structuredClone(found);
+}
+
+/** A merge of one level; null removes. */
+export function patched(target: Data, patch: Data): Data {
+  const entries = Object.entries({ ...target, ...patch }).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries);
+}
