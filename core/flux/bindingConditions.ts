@@ -1,0 +1,80 @@
+/** The conditions of a FluxBinding: the one place to look when an object waits. */
+import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
+import { setCondition } from '../kube/conditions.ts';
+import { readable } from './deployed.ts';
+
+const MAX_MESSAGE = 32_000;
+
+type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+/** Ready: each pin is written at least and no gate holds or has left its suspension. Approved: only where gates are required. */
+export function bindingConditions(
+  status: FluxBindingStatus,
+  spec: Pick<FluxBindingSpec, 'problems' | 'observed'>,
+  before: Condition[] | undefined,
+  now: EpochMs,
+): Condition[] {
+  let conditions = setCondition(before, { type: READY, ...cut(ready(status, spec)) }, now);
+  const verdict = approved(status);
+  conditions = verdict
+    ? setCondition(conditions, { type: APPROVED, ...cut(verdict) }, now)
+    : conditions.filter((condition) => condition.type !== APPROVED);
+  return conditions;
+}
+
+function ready(
+  status: FluxBindingStatus,
+  { problems = [], observed }: Pick<FluxBindingSpec, 'problems' | 'observed'>,
+): Verdict {
+  const pins = status.pins ?? [];
+  const waits: [reason: string, messages: string[]][] = [
+    ['InvalidAnnotations', [...problems]],
+    [
+      GATE_CLOSED,
+      closedGates(status).map((gate) => `waiting for gate ${gate.namespace}/${gate.name}: ${gate.message}`),
+    ],
+    ['Resuming', observed?.resumeRequestedAt ? [resuming(observed.resumeRequestedAt)] : []],
+    ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
+    ['Waiting', pins.filter((pin) => pin.state === 'Waiting').map((pin) => `${readable(pin)} is not written yet`)],
+  ];
+  const messages = unique(waits.flatMap(([, list]) => list));
+  if (messages.length > 0) {
+    const reason = waits.find(([, list]) => list.length > 0)![0];
+    return { status: 'False', reason, message: messages.join('; ') };
+  }
+  if (pins.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
+  const written = pins.filter((pin) => pin.state === 'Written');
+  if (written.length > 0) {
+    const message = `${unique(written.map(readable)).join(', ')} written; Flux has not applied it yet`;
+    return { status: 'True', reason: 'Written', message };
+  }
+  return { status: 'True', reason: 'Applied', message: `${unique(pins.map(readable)).join(', ')} applied` };
+}
+
+function approved(status: FluxBindingStatus): Verdict | undefined {
+  if (!status.gates?.length) return undefined;
+  const closed = closedGates(status);
+  if (closed.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
+  const message = closed
+    .map(({ namespace, name }) => `Reconciliation is waiting approval, gate '${namespace}/${name}' is closed.`)
+    .join(' ');
+  return { status: 'False', reason: GATE_CLOSED, message };
+}
+
+function resuming(since: string): string {
+  return `suspended until the Kustomization that applies the object does so again; it was asked at ${since}`;
+}
+
+function closedGates(status: FluxBindingStatus) {
+  return (status.gates ?? []).filter((gate) => !gate.opened);
+}
+
+function unique(texts: string[]): string[] {
+  return [...new Set(texts)];
+}
+
+function cut(verdict: Verdict): Verdict {
+  return { ...verdict, message: verdict.message.slice(0, MAX_MESSAGE) };
+}

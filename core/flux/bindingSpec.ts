@@ -1,0 +1,75 @@
+/** The FluxBinding of one Flux object: what it asks for and what it carries (SEAMS, contract 2). */
+import { DEPLOYED, RESUME_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
+import { boundLabel, objectName } from '../kube/labels.ts';
+import { formatTime } from '../kube/time.ts';
+import { marksOf } from './marks.ts';
+import { appliedRevision, fetchedRevision } from './proof.ts';
+import { awaitedApply, resumeLabel } from './resume.ts';
+import { sourceOf } from './source.ts';
+import { parseStamps } from './stamp.ts';
+
+export const BINDING_API_VERSION = 'kuberik.com/v1alpha1';
+
+export interface BindingGates {
+  gates: GateRef[];
+  problems: string[];
+}
+
+export function bindingName(object: FluxObject): string {
+  return objectName(object.kind, object.metadata.name ?? '');
+}
+
+/** undefined for an object that names no Rollout and no Gate, that no Gate selects, and with nothing wrong. */
+export function bindingOf(
+  object: FluxObject,
+  { gates, problems: gateProblems }: BindingGates,
+): FluxBinding | undefined {
+  const { pins, problems: pinProblems } = marksOf(object);
+  const problems = [...pinProblems, ...gateProblems];
+  if (pins.length === 0 && gates.length === 0 && problems.length === 0) return undefined;
+  const source = pins.length > 0 ? sourceOf(object) : undefined;
+  const observed = observedOf(object, pins.length > 0);
+  const spec: FluxBindingSpec = {
+    target: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      name: object.metadata.name ?? '',
+      uid: object.metadata.uid ?? '',
+    },
+    ...(pins.length > 0 && { pins }),
+    ...(gates.length > 0 && { gates }),
+    ...(problems.length > 0 && { problems }),
+    ...(source && { source }),
+    // An empty map would be rewritten on every sync (DESIGN section 4).
+    ...(Object.keys(observed).length > 0 && { observed }),
+  };
+  const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
+  const awaited = awaitedApply(object);
+  if (awaited) labels[RESUME_LABEL] = resumeLabel(awaited.owner);
+  return {
+    apiVersion: BINDING_API_VERSION,
+    kind: 'FluxBinding',
+    metadata: {
+      name: bindingName(object),
+      namespace: object.metadata.namespace ?? '',
+      ...(Object.keys(labels).length > 0 && { labels }),
+    },
+    spec,
+  };
+}
+
+/** What would change with every commit or every flip of a gate, and matters to no pin, is left out: it costs two writes. */
+function observedOf(object: FluxObject, pinned: boolean): NonNullable<FluxBindingSpec['observed']> {
+  const deployed = parseStamps(object.metadata.annotations?.[DEPLOYED]);
+  const fetched = pinned && object.kind === 'OCIRepository' ? fetchedRevision(object) : undefined;
+  const applied = pinned && object.kind === 'Kustomization' ? appliedRevision(object) : undefined;
+  const awaited = awaitedApply(object);
+  return {
+    ...(deployed.length > 0 && { deployed }),
+    ...(awaited && { resumeRequestedAt: formatTime(awaited.since) }),
+    ...(fetched !== undefined && { fetched }),
+    ...(applied !== undefined && { applied }),
+  };
+}

@@ -1,0 +1,48 @@
+/** Breaking the glass: a reason that is new in the write, and the record of who gave it. */
+import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { annotate } from './annotate.ts';
+
+/** A reason counts for a DELETE by the same person within this time: a DELETE carries no object to write it on. */
+const DELETE_WITHIN_MS = 5 * 60_000;
+
+/** A Flux object, a Gate or a Rollout. */
+type AnyObject = KubeObject<any, any>;
+
+const SERVICE_ACCOUNT = 'system:serviceaccount:';
+
+/** The reason that this write gives for the first time; undefined for none. */
+export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {
+  const reason = reasonOf(object);
+  return oldObject && reason !== undefined && reason !== reasonOf(oldObject) ? reason : undefined;
+}
+
+/** The reason that `user` gave on the stored object shortly before. */
+export function reasonForDelete(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
+  const record = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '');
+  const at = parseTime(record?.[1]);
+  if (at === undefined || record?.[2] !== user || now - at > DELETE_WITHIN_MS || now < at - 1000) return undefined;
+  return reasonOf(oldObject);
+}
+
+/** The object with the record of who gave its reason and when; only the webhook's own record counts. */
+export function recordReason<T extends AnyObject>(
+  object: T,
+  oldObject: AnyObject | undefined,
+  user: string,
+  now: EpochMs,
+): T {
+  if (reasonOf(object) === undefined) return annotate(object, BYPASSED_BY, undefined);
+  if (freshReason(object, oldObject)) return annotate(object, BYPASSED_BY, `${formatTime(now)} ${user}`);
+  return annotate(object, BYPASSED_BY, oldObject?.metadata.annotations?.[BYPASSED_BY]);
+}
+
+/** A glass is broken by a person. */
+export function isPerson(user: string, glassBreakers: readonly string[]): boolean {
+  return !user.startsWith(SERVICE_ACCOUNT) || glassBreakers.includes(user);
+}
+
+function reasonOf(object: AnyObject): string | undefined {
+  return object.metadata.annotations?.[BYPASS_REASON]?.trim() || undefined;
+}

@@ -1,0 +1,36 @@
+/** DESIGN section 7: when a governed object may be deleted. */
+import { SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { closedGatesText, glassText, subjectOf } from './gateText.ts';
+import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+
+/** Who may always delete: a denial would leave owners or a Namespace behind for ever. */
+const CLEANERS = new Set([
+  'system:serviceaccount:kube-system:generic-garbage-collector',
+  'system:serviceaccount:kube-system:namespace-controller',
+  'system:kube-controller-manager',
+]);
+
+export interface Deletion {
+  oldObject: FluxObject;
+  world: GateWorld;
+  /** Why the glass was not broken, where it was tried. */
+  refused?: string | undefined;
+}
+
+export function isCleaner(user: string): boolean {
+  return CLEANERS.has(user);
+}
+
+/** The sentence that refuses it, or undefined. Whoever has broken the glass is not asked here. */
+export function refuseDeletion({ oldObject, world, refused }: Deletion): string | undefined {
+  const closed = closedGates(requiredGates(oldObject, world), world);
+  if (closed.length > 0) {
+    return `${subjectOf(oldObject)} cannot be deleted: ${closedGatesText(closed)}${glassText(refused, 'delete')}`;
+  }
+  if (oldObject.metadata.annotations?.[SUSPENDED] === undefined) return undefined;
+  return (
+    `${subjectOf(oldObject)} cannot be deleted yet: a gate has just opened and its suspension is still on the object; ` +
+    'what it applied would stay in the cluster for ever. It is lifted within two minutes, or set spec.suspend to false.'
+  );
+}

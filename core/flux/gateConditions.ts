@@ -1,0 +1,78 @@
+/** `Approved` on syncs, `Blocked` on sources: the RFC's conditions on the Flux objects themselves. */
+import { SUSPENDED } from '../../api/annotations.ts';
+import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
+import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { findCondition, setCondition } from '../kube/conditions.ts';
+import { refKey } from './requiredGates.ts';
+
+/** Flux's CRDs refuse more than 32768 characters. */
+const MAX_MESSAGE = 32_000;
+
+type Status = FluxStatus & Record<string, unknown>;
+
+/**
+ * The status with the condition as the gates want it; undefined when it is so already. `closed` undefined: no gate is
+ * required, and the condition goes.
+ */
+export function gateStatus(
+  object: FluxObject,
+  closed: readonly NamespacedName[] | undefined,
+  now: EpochMs,
+): Status | undefined {
+  const status: Status = object.status ?? {};
+  let next = closed ? withCondition(object, status, closed, now) : withoutCondition(status);
+  // Created suspended, it has never been observed, and a parent with `wait: true` would wait until it times out.
+  const heldByUs = object.metadata.annotations?.[SUSPENDED] !== undefined && object.spec?.suspend === true;
+  const { generation } = object.metadata;
+  if (
+    heldByUs &&
+    closed?.length &&
+    !findCondition(status.conditions, 'Ready') &&
+    status.observedGeneration !== generation
+  ) {
+    next = { ...(next ?? status), observedGeneration: generation } as Status;
+  }
+  return next;
+}
+
+function withCondition(
+  object: FluxObject,
+  status: Status,
+  closed: readonly NamespacedName[],
+  now: EpochMs,
+): Status | undefined {
+  const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.role === 'source';
+  const holds = closed.length > 0;
+  const condition = {
+    type: isSource ? BLOCKED : APPROVED,
+    status: holds === isSource ? ('True' as const) : ('False' as const),
+    reason: holds ? GATE_CLOSED : GATES_OPEN,
+    message: holds
+      ? closed
+          .map((gate) => (isSource ? blocked(gate) : waiting(gate)))
+          .join(' ')
+          .slice(0, MAX_MESSAGE)
+      : 'All gates are open.',
+  };
+  const before = findCondition(status.conditions, condition.type);
+  const same = (['status', 'reason', 'message'] as const).every((key) => before?.[key] === condition[key]);
+  if (same) return undefined;
+  return { ...status, conditions: setCondition(status.conditions, condition, now) };
+}
+
+function withoutCondition(status: Status): Status | undefined {
+  const conditions = status.conditions?.filter(
+    ({ type, reason }) =>
+      !((type === APPROVED || type === BLOCKED) && (reason === GATE_CLOSED || reason === GATES_OPEN)),
+  );
+  return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
+}
+
+function waiting(gate: NamespacedName): string {
+  return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
+}
+
+function blocked(gate: NamespacedName): string {
+  return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
+}

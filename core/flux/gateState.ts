@@ -1,0 +1,37 @@
+/**
+ * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
+ * owner's next apply; `bypassed: ns/a` where the glass was broken and the object runs behind closed gates.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+
+export type GateStateMark =
+  | { is: 'open' }
+  | { is: 'opening'; since: EpochMs }
+  | { is: 'closed' | 'bypassed'; gates: string[] };
+
+/** How long an object waits for the Kustomization that applies it before its suspension is lifted without it. */
+export const RESUME_TIMEOUT_MS = 120_000;
+
+/** Stands in the list of closed gates for references that name no Gate. */
+export const INVALID_REFERENCE = '(invalid)';
+
+export function formatGateState(mark: GateStateMark): string {
+  if (mark.is === 'open') return mark.is;
+  if (mark.is === 'opening') return `opening: ${formatTime(mark.since)}`;
+  return `${mark.is}: ${[...mark.gates].sort().join(',')}`;
+}
+
+/** undefined when the text is none of ours. */
+export function parseGateState(text: string | undefined): GateStateMark | undefined {
+  const [, is, rest = ''] = /^(open|opening|closed|bypassed)(?:: (.*))?$/.exec(text ?? '') ?? [];
+  if (is === 'open') return { is };
+  if (is === 'closed' || is === 'bypassed') return { is, gates: rest.split(',').filter((ref) => ref !== '') };
+  const since = parseTime(rest);
+  return is === 'opening' && since !== undefined ? { is, since } : undefined;
+}
+
+/** Whether the glass was broken for all the gates that are closed now. */
+export function isBypassed(mark: GateStateMark | undefined, closed: readonly string[]): boolean {
+  return mark?.is === 'bypassed' && closed.every((gate) => mark.gates.includes(gate));
+}

@@ -1,0 +1,53 @@
+/** What people read about closed gates: in denials, warnings and conditions. */
+import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { JudgedGate } from '../gate/required.ts';
+import { formatTime } from '../kube/time.ts';
+import { refKey } from './requiredGates.ts';
+
+const MAX_LISTED = 20;
+
+/** Which gate, why it is closed, until when, and how to open it; all gates that are in the way. */
+export function closedGatesText(closed: readonly JudgedGate[]): string {
+  const gates = closed.map((gate) => `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)})`);
+  const commands = closed
+    .filter((gate) => !gate.missing)
+    .map(
+      ({ ref }) =>
+        `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)"`,
+    );
+  const open = commands.length > 0 ? ` To open: ${commands.join('; ')}.` : '';
+  return `${gates.join('; ')}.${open}`;
+}
+
+/** One line, the most telling words first: the API server cuts at 120 characters. */
+export function heldWarning(closed: readonly JudgedGate[]): string {
+  const [first, ...others] = closed.map((gate) => refKey(gate.ref));
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return `held, nothing changed: gate ${first}${more} is closed; the change is taken when it opens`;
+}
+
+export function subjectOf(object: FluxObject): string {
+  return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
+}
+
+/** For those who have tried, or may want, to get past a closed gate. */
+export function glassText(refused: string | undefined, operation: 'write' | 'delete' = 'write'): string {
+  if (refused) return ` The glass stays whole: ${refused}.`;
+  const how =
+    operation === 'write'
+      ? `give a new reason in the annotation ${BYPASS_REASON} in the same write`
+      : `give a new reason in the annotation ${BYPASS_REASON}, then delete within five minutes`;
+  return ` To break the glass, with the verb bypass on the gate: ${how}.`;
+}
+
+/** Lists that anybody can make long: the first few, and how many more. */
+export function firstFew(texts: readonly string[]): string {
+  const shown = texts.slice(0, MAX_LISTED).join(', ');
+  return texts.length > MAX_LISTED ? `${shown} and ${texts.length - MAX_LISTED} more` : shown;
+}
+
+function until(gate: JudgedGate): string {
+  if (gate.until === undefined || gate.message.includes(formatTime(gate.until))) return '';
+  return `, until ${formatTime(gate.until)}`;
+}

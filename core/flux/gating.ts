@@ -1,0 +1,84 @@
+/** What the decorator knows of an object's Gates, and what it writes so that the webhook settles the rest. */
+import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
+import { evaluateGate } from '../gate/evaluate.ts';
+import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState, RESUME_TIMEOUT_MS } from './gateState.ts';
+import { type GateWorld, namedGates, refKey, selectedByText, selectingGates } from './requiredGates.ts';
+
+export interface Gating {
+  /** For the binding's spec. */
+  gates: GateRef[];
+  problems: string[];
+  /** Closed ones; undefined while the state of a named Gate is not known yet. Empty lists mean open or no gate. */
+  closed: NamespacedName[] | undefined;
+  selectedBy: string | undefined;
+}
+
+/**
+ * Selecting Gates are judged here, since every decorator sees them; what named Gates say comes from the observed
+ * binding, which relates them.
+ */
+export function gatingOf(
+  object: FluxObject,
+  selectors: readonly Gate[],
+  namespaceLabels: Readonly<Record<string, string>>,
+  observed: FluxBindingStatus | undefined,
+  now: EpochMs,
+): Gating {
+  const gates = new Map(selectors.map((gate) => [refKey(identityOf(gate)), gate]));
+  const world: GateWorld = { gates, namespaceLabels, now };
+  const selecting = selectingGates(object, selectors.map(identityOf), world);
+  const { refs: named, problems } = namedGates(object);
+  const selectingKeys = new Set(selecting.map(refKey));
+  const namedOnly = named.filter((ref) => !selectingKeys.has(refKey(ref)));
+  const told = new Map((observed?.gates ?? []).map((state) => [refKey(state), state.opened]));
+  const isKnown = namedOnly.every((ref) => told.has(refKey(ref)));
+  const closed = [
+    ...namedOnly.filter((ref) => told.get(refKey(ref)) === false),
+    ...selecting.filter((ref) => !evaluateGate(gates.get(refKey(ref))!, now).opened),
+  ];
+  return {
+    gates: [...namedOnly, ...selecting.map((ref) => ({ ...ref, selected: true }))],
+    problems,
+    closed: isKnown ? closed : undefined,
+    selectedBy: selectedByText(selecting),
+  };
+}
+
+/** The marks to write: each is a trigger only, the webhook works out what is stored. Empty when all is settled. */
+export function gateMarks(object: FluxObject, gating: Gating, now: EpochMs): Record<string, string | null> {
+  const marks: Record<string, string | null> = {};
+  const annotations = object.metadata.annotations ?? {};
+  if (annotations[SELECTED_BY] !== gating.selectedBy) marks[SELECTED_BY] = gating.selectedBy ?? null;
+  const state = wantedState(object, gating, now);
+  if (state !== undefined && (annotations[GATE_STATE] ?? null) !== state) marks[GATE_STATE] = state;
+  return marks;
+}
+
+/** Milliseconds until an object that waits for its owner is resumed without it; undefined when none waits. */
+export function waitsForOwner(object: FluxObject, now: EpochMs): number | undefined {
+  const mark = parseGateState(object.metadata.annotations?.[GATE_STATE]);
+  return mark?.is === 'opening' ? Math.max(0, mark.since + RESUME_TIMEOUT_MS - now) : undefined;
+}
+
+/** undefined: leave it. null: no gate is required any more. */
+function wantedState(object: FluxObject, { gates, problems, closed }: Gating, now: EpochMs): string | null | undefined {
+  const text = object.metadata.annotations?.[GATE_STATE];
+  const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  if (gates.length === 0 && problems.length === 0) {
+    if (!isSuspendedByUs) return text === undefined ? undefined : null;
+  } else if (closed === undefined) return undefined;
+  const names = (closed ?? []).map(refKey);
+  if (problems.length > 0) names.push(INVALID_REFERENCE);
+  const mark = parseGateState(text);
+  if (names.length > 0) return isBypassed(mark, names) ? undefined : formatGateState({ is: 'closed', gates: names });
+  // The webhook resumes it in the owner's apply, or alone once this time is over.
+  if (mark?.is === 'opening' && now - mark.since < RESUME_TIMEOUT_MS) return undefined;
+  return formatGateState({ is: 'open' });
+}
+
+function identityOf(gate: Gate): NamespacedName {
+  return { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
+}

@@ -1,0 +1,114 @@
+/** What a Flux object's annotations ask for: which Rollout owns which of its fields. Reference section 1.5, DESIGN section 7. */
+import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Pin } from '../../api/types.ts';
+
+export interface Marks {
+  /** One per field, sorted by variable. A field that two Rollouts claim is not pinned: it is a problem. */
+  pins: Pin[];
+  /** What is wrong with the annotations, a sentence each. */
+  problems: string[];
+}
+
+/** Deliberately wider than the documented key, so that an illegal variable is named as a problem and not passed over. */
+const SUBSTITUTE_KEY = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
+/** Flux: names that envsubst accepts. */
+const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
+const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+const MAX_OBJECT_NAME = 253;
+/** Each Rollout costs a live read in every write, and each problem goes into a condition. */
+const MAX_ROLLOUTS = 100;
+const MAX_PROBLEMS = 20;
+const MAX_QUOTE = 300;
+
+interface Claim {
+  annotation: string;
+  rollouts: string;
+  variable?: string;
+}
+
+export function marksOf(object: Pick<KubeObject, 'kind' | 'metadata'>): Marks {
+  const annotations = object.metadata?.annotations ?? {};
+  const problems: string[] = [];
+  let claims: Claim[] = [];
+  if (object.kind === 'Kustomization') claims = substituteClaims(annotations, problems);
+  else if (object.kind === 'OCIRepository') claims = tagClaims(annotations);
+  else if (ROLLOUT in annotations)
+    problems.push(`${ROLLOUT} has no effect on a ${object.kind}: a Rollout owns no field of it`);
+  const pins = settle(claims, problems);
+  return { pins, problems: problems.slice(0, MAX_PROBLEMS) };
+}
+
+/** Where the pinned value is, from the object's root. */
+export function pinPath(pin: Pin): string[] {
+  return pin.variable === undefined ? ['spec', 'ref', 'tag'] : ['spec', 'postBuild', 'substitute', pin.variable];
+}
+
+function tagClaims(annotations: Record<string, string>): Claim[] {
+  const rollouts = annotations[ROLLOUT];
+  return rollouts === undefined ? [] : [{ annotation: ROLLOUT, rollouts }];
+}
+
+function substituteClaims(annotations: Record<string, string>, problems: string[]): Claim[] {
+  const claims: Claim[] = [];
+  for (const [annotation, rollouts] of Object.entries(annotations)) {
+    const variable = SUBSTITUTE_KEY.exec(annotation)?.[1];
+    if (variable !== undefined) claims.push({ annotation, rollouts, variable });
+  }
+  const rollouts = annotations[ROLLOUT];
+  const variable = annotations[SUBSTITUTE];
+  if (rollouts !== undefined && variable !== undefined) claims.push({ annotation: ROLLOUT, rollouts, variable });
+  else if (rollouts !== undefined) problems.push(`${ROLLOUT} does nothing on a Kustomization without ${SUBSTITUTE}`);
+  else if (variable !== undefined) problems.push(`${SUBSTITUTE} does nothing without ${ROLLOUT}`);
+  return claims.filter((claim) => {
+    if (VARIABLE.test(claim.variable!)) return true;
+    problems.push(
+      `${claim.annotation}: '${claim.variable}' is not a variable that Flux substitutes (letters, digits, _)`,
+    );
+    return false;
+  });
+}
+
+/** One owner per field, or none. */
+function settle(claims: Claim[], problems: string[]): Pin[] {
+  const owners = new Map<string, { variable?: string; rollouts: Set<string> }>();
+  for (const { annotation, rollouts, variable } of claims) {
+    const names = rollouts.split(',').map((name) => name.trim());
+    const illegal = names.filter((name) => !isObjectName(name));
+    for (const name of illegal) problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
+    const field = variable ?? '';
+    const owner = owners.get(field) ?? { ...(variable !== undefined && { variable }), rollouts: new Set<string>() };
+    // An illegal claim is a claim all the same: the field is left alone, not given to the other claimant.
+    for (const name of names) owner.rollouts.add(name);
+    if (illegal.length > 0) owner.rollouts.add('');
+    owners.set(field, owner);
+  }
+  const pins: Pin[] = [];
+  for (const [field, { variable, rollouts }] of [...owners].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const names = [...rollouts].filter((name) => name !== '');
+    if (rollouts.has('')) continue;
+    if (names.length === 1) pins.push({ rollout: names[0]!, ...(variable !== undefined && { variable }) });
+    else
+      problems.push(
+        `${field || 'spec.ref.tag'} is claimed by Rollouts ${cut(names.sort().join(' and '))}: it is left as it is`,
+      );
+  }
+  return limit(pins, problems);
+}
+
+function limit(pins: Pin[], problems: string[]): Pin[] {
+  const rollouts = new Set([...new Set(pins.map((pin) => pin.rollout))].slice(0, MAX_ROLLOUTS));
+  const kept = pins.filter((pin) => rollouts.has(pin.rollout));
+  if (kept.length < pins.length)
+    problems.unshift(`more than ${MAX_ROLLOUTS} Rollouts are named: the rest is left as it is`);
+  return kept;
+}
+
+/** Length first: the pattern takes quadratic time, and an annotation may have 256 kB. */
+function isObjectName(name: string): boolean {
+  return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_QUOTE ? text : `${text.slice(0, MAX_QUOTE)}…`;
+}

@@ -1,0 +1,29 @@
+/** Proof that a version arrived, from a Flux object's own status (DESIGN section 4). */
+import type { Artifact, FluxObject, FluxStatus } from '../../api/flux.ts';
+import { findCondition } from '../kube/conditions.ts';
+
+interface Observed extends FluxStatus {
+  artifact?: Artifact;
+  lastAppliedRevision?: string;
+}
+
+/** The artifact revision a source has for its current spec. Ready=True says less: it is there 4 ms too early. */
+export function fetchedRevision(source: FluxObject): string | undefined {
+  const status = source.status as Observed | undefined;
+  if (source.spec?.suspend === true || !isCurrent(source)) return undefined;
+  return status?.artifact?.revision;
+}
+
+/** The revision a Kustomization applied with its current spec, and found ready. A suspended one only looks so. */
+export function appliedRevision(kustomization: FluxObject): string | undefined {
+  const status = kustomization.status as Observed | undefined;
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (kustomization.spec?.suspend === true || !isCurrent(kustomization)) return undefined;
+  if (ready?.status !== 'True' || ready.observedGeneration !== kustomization.metadata.generation) return undefined;
+  return status?.lastAppliedRevision;
+}
+
+function isCurrent(object: FluxObject): boolean {
+  const { generation } = object.metadata;
+  return generation !== undefined && object.status?.observedGeneration === generation;
+}

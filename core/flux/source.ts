@@ -1,0 +1,28 @@
+/** The source whose artifact a Kustomization applies. */
+import type { FluxObject, SourceRef } from '../../api/flux.ts';
+import type { FluxBindingSpec } from '../../api/types.ts';
+
+const SOURCES: Record<string, string> = {
+  OCIRepository: 'ocirepositories',
+  GitRepository: 'gitrepositories',
+  Bucket: 'buckets',
+  ExternalArtifact: 'externalartifacts',
+};
+
+export type Source = NonNullable<FluxBindingSpec['source']>;
+
+export function sourceOf(object: FluxObject): Source | undefined {
+  const ref = object.spec?.sourceRef as SourceRef | undefined;
+  if (object.kind !== 'Kustomization' || !ref?.name || !SOURCES[ref.kind]) return undefined;
+  return {
+    apiVersion: ref.apiVersion ?? 'source.toolkit.fluxcd.io/v1',
+    kind: ref.kind,
+    namespace: ref.namespace ?? object.metadata.namespace ?? '',
+    name: ref.name,
+  };
+}
+
+/** Plural, lower case, as the API server and Metacontroller want it. */
+export function sourceResource(source: Source): string | undefined {
+  return SOURCES[source.kind];
+}

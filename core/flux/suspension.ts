@@ -1,0 +1,122 @@
+/**
+ * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
+ * restores exactly that (DESIGN sections 4 and 6).
+ */
+import {
+  GATE_STATE,
+  KUSTOMIZATION_NAME_LABEL,
+  KUSTOMIZATION_NAMESPACE_LABEL,
+  SUSPENDED,
+} from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { wholeSeconds } from '../kube/time.ts';
+import { annotate } from './annotate.ts';
+import { formatGateState, type GateStateMark, isBypassed, parseGateState, RESUME_TIMEOUT_MS } from './gateState.ts';
+import { isApplyBy } from './ownership.ts';
+
+type Memory = 'true' | 'false' | 'unset';
+
+export interface SuspensionCase {
+  /** As decided so far. */
+  object: FluxObject;
+  /** As the writer sent it. */
+  sent: FluxObject;
+  oldObject: FluxObject | undefined;
+  /** The stored object was behind a closed gate already: its spec is what counts. */
+  frozen: boolean;
+  /** Whether any Gate is required. */
+  gated: boolean;
+  /** `namespace/name` of the closed ones. */
+  closed: string[];
+  fieldManager: string | undefined;
+  /** The writer may break the glass and does. */
+  bypass: boolean;
+  now: EpochMs;
+}
+
+/** The object with suspend, the memory and the state as they must be. */
+export function settleSuspension(at: SuspensionCase): FluxObject {
+  const memory = memoryOf(at);
+  const mark = parseGateState(at.oldObject?.metadata.annotations?.[GATE_STATE]);
+  // Suspended only now that it is being deleted, it would leave behind what it applied.
+  if (at.object.metadata.deletionTimestamp && memory === undefined) return finish(at.object, undefined, mark);
+  if (at.closed.length > 0) return behindClosedGates(at, memory, mark);
+  if (memory === undefined) return finish(at.object, undefined, at.gated ? { is: 'open' } : undefined);
+  const since = mark?.is === 'opening' ? mark.since : wholeSeconds(at.now);
+  const suspend = resumed(at, memory, since);
+  if (suspend === 'wait') return finish(at.object, memory, { is: 'opening', since });
+  return finish(setSuspend(at.object, suspend), undefined, at.gated ? { is: 'open' } : undefined);
+}
+
+/** The Kustomization that applies the object; none for one that applies itself: it could never resume itself. */
+export function applierOf(object: FluxObject): NamespacedName | undefined {
+  const name = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
+  const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] ?? object.metadata.namespace ?? '';
+  if (!name) return undefined;
+  const isItself =
+    object.kind === 'Kustomization' && object.metadata.name === name && object.metadata.namespace === namespace;
+  return isItself ? undefined : { namespace, name };
+}
+
+function behindClosedGates(
+  at: SuspensionCase,
+  memory: Memory | undefined,
+  mark: GateStateMark | undefined,
+): FluxObject {
+  const resumesItself = at.bypass && wasTouched(at) && at.sent.spec?.suspend !== true;
+  const staysResumed = isBypassed(mark, at.closed) && !(at.bypass && at.sent.spec?.suspend === true);
+  if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.closed });
+  if (staysResumed && mark) return finish(at.object, undefined, mark);
+  const state: GateStateMark = { is: 'closed', gates: at.closed };
+  return finish(setSuspend(at.object, true), memory ?? remember(at), state);
+}
+
+/** What suspend becomes now that the gates are open; `wait` while the owner's apply is still to come. */
+function resumed(at: SuspensionCase, memory: Memory, since: EpochMs): boolean | undefined | 'wait' {
+  // The owner's apply: the new spec and the resumption arrive together.
+  if (isApplyBy(at.fieldManager, at.sent, ['spec', 'suspend'])) return at.sent.spec?.suspend;
+  if (isApplyBy(at.fieldManager, at.sent) || !at.oldObject) return recall(memory);
+  if (wasTouched(at)) return at.sent.spec?.suspend;
+  const waits = applierOf(at.object) !== undefined && at.now - since < RESUME_TIMEOUT_MS;
+  return waits ? 'wait' : recall(memory);
+}
+
+function wasTouched({ sent, oldObject }: SuspensionCase): boolean {
+  return sent.spec?.suspend !== oldObject?.spec?.suspend;
+}
+
+/** Only what the webhook stored counts; on CREATE (a backup restored) the object's own, if it is suspended. */
+function memoryOf({ object, oldObject }: SuspensionCase): Memory | undefined {
+  return oldObject ? parseMemory(oldObject) : ownMemory(object);
+}
+
+/** The first suspension. Where the webhook is asked twice about one write, the object has our memory already. */
+function remember({ object, oldObject, frozen }: SuspensionCase): Memory {
+  const suspend = frozen ? oldObject?.spec?.suspend : object.spec?.suspend;
+  const own = frozen ? undefined : ownMemory(object);
+  return own ?? (suspend === true ? 'true' : suspend === false ? 'false' : 'unset');
+}
+
+function ownMemory(object: FluxObject): Memory | undefined {
+  return object.spec?.suspend === true ? parseMemory(object) : undefined;
+}
+
+function parseMemory(object: FluxObject): Memory | undefined {
+  const text = object.metadata.annotations?.[SUSPENDED];
+  return text === 'true' || text === 'false' || text === 'unset' ? text : undefined;
+}
+
+function recall(memory: Memory): boolean | undefined {
+  return memory === 'unset' ? undefined : memory === 'true';
+}
+
+function setSuspend(object: FluxObject, suspend: boolean | undefined): FluxObject {
+  if (object.spec?.suspend === suspend) return object;
+  const { suspend: _, ...spec } = object.spec ?? {};
+  return { ...object, spec: suspend === undefined ? spec : { ...spec, suspend } };
+}
+
+function finish(object: FluxObject, memory: Memory | undefined, mark: GateStateMark | undefined): FluxObject {
+  return annotate(annotate(object, SUSPENDED, memory), GATE_STATE, mark && formatGateState(mark));
+}

@@ -1,0 +1,31 @@
+/** The validating half of a closed gate: nobody changed what our mutating webhook had held. */
+import { GATE_STATE } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { freshReason } from './bypass.ts';
+import { governedChanges } from './changes.ts';
+import { parseGateState } from './gateState.ts';
+import { closedGatesText, subjectOf } from './gateText.ts';
+import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+
+/** A sentence, or undefined when all is well. */
+export function verifyFrozen(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  world: GateWorld,
+  byCleaner: boolean,
+): string | undefined {
+  const state = parseGateState(object.metadata.annotations?.[GATE_STATE]);
+  // A gate that closed between the two calls of one request: the write came before it.
+  if (state?.is !== 'closed' && state?.is !== 'bypassed') return undefined;
+  if (state.is === 'closed' && object.spec?.suspend !== true) return changedBehindUs(object, ['spec.suspend']);
+  if (!oldObject || byCleaner || freshReason(object, oldObject)) return undefined;
+  const closed = closedGates(requiredGates(oldObject, world), world);
+  const changes = governedChanges(object, oldObject).map((path) => path.join('.'));
+  const foreign = changes.filter((path) => path !== 'spec.suspend');
+  if (closed.length === 0 || foreign.length === 0) return undefined;
+  return `${changedBehindUs(object, foreign)} ${closedGatesText(closed)}`;
+}
+
+function changedBehindUs(object: FluxObject, paths: string[]): string {
+  return `${subjectOf(object)}: another webhook changed ${paths.join(', ')} after rollout-hooks had held it.`;
+}

@@ -1,0 +1,33 @@
+/** The validating half of row 1: nobody changed a pinned field after our mutating webhook had set it. */
+import { DEPLOYED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { parseTime } from '../kube/time.ts';
+import { stampOf } from './deployed.ts';
+import { marksOf, pinPath } from './marks.ts';
+import { readPin } from './pin.ts';
+import { parseStamps } from './stamp.ts';
+
+/** Both webhooks of one request answer within this time; a head younger than it may have come between them. */
+const BETWEEN_CALLS_MS = 10_000;
+
+/** A sentence for each pinned field that is not what its Rollout says; empty when all is well. */
+export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rollout>, now: EpochMs): string[] {
+  const stamps = parseStamps(object.metadata.annotations?.[DEPLOYED]);
+  return marksOf(object).pins.flatMap((pin) => {
+    const rollout = rollouts.get(pin.rollout);
+    const head = stampOf(rollout);
+    const value = readPin(object, pin);
+    if (!head || value === head.version) return [];
+    const carried = stamps.find((stamp) => stamp.rollout === pin.rollout);
+    const before = stampOf(rollout, 1);
+    const isBefore = carried?.id === before?.id && carried?.uid === before?.uid && value === before?.version;
+    const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
+    if ((before && isBefore) || now - committed < BETWEEN_CALLS_MS) return [];
+    return [
+      `${pinPath(pin).join('.')} must be '${head.version}', which Rollout '${pin.rollout}' has deployed, but is ` +
+        `'${value ?? ''}': another webhook changed it after rollout-hooks had set it`,
+    ];
+  });
+}

@@ -1,0 +1,133 @@
+/** DESIGN section 7: what becomes of one write of a marked Flux object. */
+import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { Rollout } from '../../api/types.ts';
+import type { JudgedGate } from '../gate/required.ts';
+import { annotate } from './annotate.ts';
+import { recordReason } from './bypass.ts';
+import { labelChanges } from './changes.ts';
+import { isCleaner } from './deletion.ts';
+import { judgeFrozen } from './freeze.ts';
+import { INVALID_REFERENCE } from './gateState.ts';
+import { closedGatesText, firstFew, glassText, heldWarning, subjectOf } from './gateText.ts';
+import { sameJson } from './ownership.ts';
+import { type PinOutcome, pinFields } from './pinFields.ts';
+import {
+  closedGates,
+  type GateWorld,
+  markedGates,
+  namedGates,
+  refKey,
+  requiredGates,
+  selectedByText,
+  selectingGates,
+} from './requiredGates.ts';
+import { refuseFilling } from './room.ts';
+import { settleSuspension } from './suspension.ts';
+
+export interface FluxWrite {
+  /** As the writer wants it. */
+  object: FluxObject;
+  /** As stored; absent on CREATE. */
+  oldObject?: FluxObject | undefined;
+  /** The Rollouts that the object names and that exist, by name. */
+  rollouts: ReadonlyMap<string, Rollout>;
+  world: GateWorld;
+  user: string;
+  /** From the request's options. */
+  fieldManager?: string | undefined;
+  /** Whether the writer breaks the glass; where it was tried in vain, why not. */
+  glass?: { broken: true } | { broken: false; refused: string } | undefined;
+}
+
+export type WriteOutcome =
+  | { object: FluxObject; warnings: string[]; denial?: undefined }
+  | { denial: string; warnings: string[] };
+
+export function judgeWrite(write: FluxWrite): WriteOutcome {
+  const { world, oldObject, user } = write;
+  const inTheWay = oldObject && !write.glass?.broken ? closedGates(requiredGates(oldObject, world), world) : [];
+  const { object: content, warnings, denials } = contentOf(write, inTheWay);
+  if (denials.length > 0) return { denial: denials.join(' '), warnings };
+  const marks = [...markedGates(write.object), ...(oldObject ? markedGates(oldObject) : [])];
+  const required = requiredGates(content, world, marks);
+  const closed = closedGates(required, world).map((gate) => refKey(gate.ref));
+  if (required.problems.length > 0) closed.push(INVALID_REFERENCE);
+  const count = required.named.length + required.selecting.length + required.problems.length;
+  const full = refuseFilling(content, oldObject, count);
+  if (full) return { denial: `${subjectOf(write.object)}: ${full}`, warnings };
+  let object = annotate(content, SELECTED_BY, selectedByText(required.selecting));
+  object = settleSuspension({
+    object,
+    sent: write.object,
+    oldObject,
+    frozen: inTheWay.length > 0,
+    gated: count > 0,
+    closed,
+    fieldManager: write.fieldManager,
+    bypass: write.glass?.broken ?? false,
+    now: world.now,
+  });
+  warnings.push(...newProblems(required.problems, oldObject), ...suspendedWarning(object, write, closed));
+  return { object: recordReason(object, oldObject, user, world.now), warnings };
+}
+
+/**
+ * Whether a write leaves alone all that Rollouts and Gates govern: such a write needs no look at them. A suspended object
+ * is looked at also when nothing changes, since its owner's next apply may well be such a write, and it is resumed there;
+ * but its finalizers come off without us.
+ */
+export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
+  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
+    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
+  );
+  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
+  return !isSuspendedByUs || !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+}
+
+/** Spec and marks. Behind a closed gate nothing moves, pins included; in the open, Rollouts say what they pin. */
+function contentOf(write: FluxWrite, closed: JudgedGate[]): PinOutcome {
+  const { object, oldObject, world, fieldManager } = write;
+  if (!oldObject || closed.length === 0) return pinFields(write);
+  const frozen = judgeFrozen({
+    object,
+    oldObject,
+    fieldManager,
+    byCleaner: isCleaner(write.user),
+    leavesSelection: leavesSelection(object, oldObject, world),
+  });
+  if (frozen.is === 'refused') {
+    const what = firstFew(frozen.paths.map((path) => path.join('.')));
+    const denial =
+      `${subjectOf(oldObject)} cannot be changed (${what}): ${closedGatesText(closed)}` +
+      glassText(write.glass?.broken === false ? write.glass.refused : undefined);
+    return { object, warnings: [], denials: [denial] };
+  }
+  const kept = frozen.is === 'held' ? frozen.object : object;
+  return {
+    object: annotate(kept, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
+    warnings: frozen.is === 'held' ? [heldWarning(closed)] : [],
+    denials: [],
+  };
+}
+
+function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
+  if (labelChanges(object, oldObject).length === 0) return false;
+  const marks = markedGates(oldObject);
+  const before = selectingGates(oldObject, marks, world);
+  const after = new Set(selectingGates(object, marks, world).map(refKey));
+  return closedGates({ named: [], selecting: before, problems: [] }, world).some(({ ref }) => !after.has(refKey(ref)));
+}
+
+function newProblems(problems: string[], oldObject: FluxObject | undefined): string[] {
+  const known = oldObject ? namedGates(oldObject).problems : [];
+  return problems.filter((problem) => !known.includes(problem));
+}
+
+/** Whoever creates an object behind a closed gate, or breaks the glass, learns why nothing happens. */
+function suspendedWarning(object: FluxObject, { oldObject, glass }: FluxWrite, closed: string[]): string[] {
+  if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (!oldObject) return [`${object.kind} ${object.metadata.name} is suspended: gate ${closed.join(', ')} is closed`];
+  return glass?.broken ? ['written, but still suspended: set spec.suspend to false too if Flux shall act on it'] : [];
+}

@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import { bindingOf } from '../../../core/flux/bindingSpec.ts';
+import { bindingStatus, type GateState } from '../../../core/flux/bindingStatus.ts';
+import { kustomization, NOW, ociRepository, rollout, rolloutsByName, stamped } from './objects.ts';
+
+const SOURCE = { kind: 'OCIRepository', name: 'web' };
+const my = rollout('my-app', '1.1.0', '1.0.0');
+const head = { rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' };
+const at2 = { deployed: stamped('my-app', 2, '1.1.0') };
+const closed: GateState = { namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' };
+
+const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' } = {}) => ({
+  observedGeneration: generation,
+  lastAppliedRevision: revision,
+  conditions: [
+    { type: 'Ready', status: ready, reason: 'x', message: '', lastTransitionTime: '', observedGeneration: readyAt },
+  ],
+});
+const fetched = (revision: string, observedGeneration = 3) => ({ observedGeneration, artifact: { revision } });
+
+interface Row {
+  says: string;
+  object: FluxObject;
+  source?: FluxObject;
+  rollouts?: Rollout[];
+  gates?: GateState[];
+  before?: FluxBinding['status'];
+  state?: string;
+  deployed?: string | undefined;
+  ready: [status: string, message: RegExp];
+}
+
+const git = { ...ociRepository(null, { annotations: {}, status: fetched('main@sha1:1') }), kind: 'GitRepository' };
+const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha256:1') });
+
+const rows: Row[] = [
+  {
+    says: 'a new deployment is on its way',
+    object: kustomization({ deployed: stamped('my-app', 1, '1.0.0') }),
+    state: 'Waiting',
+    ready: ['False', /^my-app 1\.1\.0 \(2\) is not written yet$/],
+  },
+  {
+    says: 'written, not applied',
+    object: kustomization(at2),
+    source: git,
+    state: 'Written',
+    ready: ['True', /^my-app 1\.1\.0 \(2\) written; Flux has not applied it yet$/],
+  },
+  {
+    says: 'applied from the newest artifact',
+    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
+    source: git,
+    state: 'Applied',
+    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
+  },
+  {
+    says: 'an older artifact was applied',
+    object: kustomization({ ...at2, status: synced('main@sha1:0') }),
+    source: git,
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'Ready speaks of an older generation',
+    object: kustomization({ ...at2, status: synced('main@sha1:1', { readyAt: 2 }) }),
+    source: git,
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'the status speaks of an older generation',
+    object: kustomization({ ...at2, status: synced('main@sha1:1', { generation: 2 }) }),
+    source: git,
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'a suspended Kustomization looks ready and is not',
+    object: kustomization({ ...at2, spec: { suspend: true }, status: synced('main@sha1:1') }),
+    source: git,
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'the source is not there',
+    object: kustomization({ ...at2, status: synced('main@sha1:1') }),
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'the source of the same Rollout has not fetched the tag yet: what was applied is the version before',
+    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
+    source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'the source of the same Rollout has not been written yet',
+    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
+    source: ociRepository(
+      { tag: '1.0.0' },
+      { deployed: stamped('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
+    ),
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'source and Kustomization have it',
+    object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.1.0@sha256:1') }),
+    source: oci,
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'an OCIRepository fetched the tag',
+    object: oci,
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'an OCIRepository holds the artifact of a tag with the same beginning',
+    object: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0-rc1@sha256:1') }),
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'proven once is proven, also while it is suspended',
+    object: kustomization({ ...at2, spec: { suspend: true } }),
+    source: git,
+    before: { applied: [head] },
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'the proof of an older deployment is no proof',
+    object: kustomization(at2),
+    source: git,
+    before: { applied: [{ ...head, id: 1 }] },
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'the proof for a Rollout of that name that was deleted is no proof',
+    object: kustomization(at2),
+    source: git,
+    before: { applied: [{ ...head, uid: 'older' }] },
+    state: 'Written',
+    ready: ['True', /not applied/],
+  },
+  {
+    says: 'no such Rollout: the object keeps what it carries',
+    object: kustomization(at2),
+    rollouts: [],
+    state: 'Missing',
+    deployed: at2.deployed,
+    ready: ['False', /^Rollout 'my-app' does not exist$/],
+  },
+  {
+    says: 'a Rollout that has deployed nothing',
+    object: kustomization(),
+    rollouts: [rollout('my-app')],
+    state: 'Missing',
+    deployed: undefined,
+    ready: ['False', /^Rollout 'my-app' has deployed nothing yet$/],
+  },
+  {
+    says: 'behind a closed gate nothing moves',
+    object: kustomization({ deployed: stamped('my-app', 1, '1.0.0') }),
+    gates: [closed],
+    state: 'Waiting',
+    deployed: stamped('my-app', 1, '1.0.0'),
+    ready: [
+      'False',
+      /^waiting for gate shop\/freeze: Gate closed by default; my-app 1\.1\.0 \(2\) is not written yet$/,
+    ],
+  },
+  {
+    says: 'the gates are open and the suspension waits for the owner',
+    object: kustomization({
+      ...at2,
+      annotations: {
+        'rollout.kuberik.com/substitute.APP.from': 'my-app',
+        'gate.fluxcd.io/state': 'opening: 2026-03-04T09:59:00Z',
+      },
+      labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' },
+      spec: { suspend: true },
+    }),
+    state: 'Written',
+    ready: [
+      'False',
+      /^suspended until the Kustomization that applies the object does so again; .* 2026-03-04T09:59:00Z$/,
+    ],
+  },
+  {
+    says: 'annotations that are wrong',
+    object: kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'a,b' } }),
+    deployed: undefined,
+    ready: ['False', /^APP is claimed by Rollouts a and b/],
+  },
+];
+
+function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
+  const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
+  return { ...bindingOf(object, { gates, problems: [] })!, ...(row?.before && { status: row.before }) };
+}
+
+describe('status of a FluxBinding', () => {
+  it.each(rows)('$says', (row) => {
+    const binding = bound(row.object, row);
+    const around = { rollouts: rolloutsByName(...(row.rollouts ?? [my])), source: row.source, gates: row.gates ?? [] };
+    const status = bindingStatus(binding, around, NOW);
+    expect(status.pins?.[0]?.state).toBe(row.state);
+    expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);
+    const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+    expect([ready?.status, ready?.message]).toEqual([row.ready[0], expect.stringMatching(row.ready[1])]);
+    expect(bindingStatus({ ...binding, status }, around, NOW + 60_000), 'a minute later').toEqual(status);
+  });
+
+  it('says since when a gate holds, and what the gate says', () => {
+    const object = kustomization(at2);
+    const around = { rollouts: rolloutsByName(my), source: git, gates: [closed] };
+    const status = bindingStatus(bound(object, { gates: [closed] }), around, NOW);
+    expect(status).toMatchObject({ heldSince: '2026-03-04T10:00:00Z', gates: [closed] });
+    expect(status.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'Approved',
+        status: 'False',
+        message: "Reconciliation is waiting approval, gate 'shop/freeze' is closed.",
+      }),
+    );
+    const open = { ...around, gates: [{ ...closed, opened: true }] };
+    const after = bindingStatus({ ...bound(object, { gates: [closed] }), status }, open, NOW + 5000);
+    expect(after.heldSince).toBeUndefined();
+    expect(after.conditions).toContainEqual(expect.objectContaining({ type: 'Approved', status: 'True' }));
+  });
+});

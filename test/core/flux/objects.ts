@@ -1,0 +1,125 @@
+/** Objects for the tests of core/flux, webhooks/flux and hooks/flux. */
+import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
+import type { Gate, Rollout } from '../../../api/types.ts';
+
+export const NOW = Date.parse('2026-03-04T10:00:00Z');
+/** Older than any race between two webhook calls. */
+const COMMITTED = '2026-03-04T09:00:00Z';
+
+/** A Rollout whose history is `tags`, newest first; ids count down to 1. */
+export function rollout(name: string, ...tags: string[]): Rollout {
+  return {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name, namespace: 'shop', uid: `uid-${name}` },
+    spec: { releasesImagePolicy: { name } },
+    status: {
+      history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })),
+    },
+  };
+}
+
+export function rolloutsByName(...rollouts: Rollout[]): Map<string, Rollout> {
+  return new Map(rollouts.map((r) => [r.metadata.name ?? '', r]));
+}
+
+/** `my-app=2/1.1.0/uid-my-app`, as the webhook would write it for `rollout(name, ...tags)`. */
+export function stamped(name: string, id: number, version: string): string {
+  return `${name}=${id}/${version}/uid-${name}`;
+}
+
+export interface KustomizationParts {
+  annotations?: Record<string, string>;
+  labels?: Record<string, string>;
+  substitute?: Record<string, string> | null;
+  deployed?: string;
+  managedFields?: ManagedFieldsEntry[];
+  lastApplied?: Record<string, string>;
+  spec?: Record<string, unknown>;
+  status?: Record<string, unknown>;
+  generation?: number;
+}
+
+/** Named shop/web; `APP` follows Rollout my-app unless annotations say otherwise. */
+export function kustomization(parts: KustomizationParts = {}): FluxObject {
+  const substitute = parts.substitute === null ? undefined : (parts.substitute ?? { APP: '1.1.0' });
+  const lastApplied = parts.lastApplied && JSON.stringify({ spec: { postBuild: { substitute: parts.lastApplied } } });
+  return {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-web',
+      generation: parts.generation ?? 3,
+      ...(parts.labels && { labels: parts.labels }),
+      annotations: {
+        ...(parts.annotations ?? { 'rollout.kuberik.com/substitute.APP.from': 'my-app' }),
+        ...(parts.deployed && { [DEPLOYED]: parts.deployed }),
+        ...(lastApplied && { [LAST_APPLIED]: lastApplied }),
+      },
+      ...(parts.managedFields && { managedFields: parts.managedFields }),
+    },
+    spec: {
+      interval: '10m',
+      prune: true,
+      sourceRef: { kind: 'GitRepository', name: 'shop' },
+      ...(substitute && { postBuild: { substitute } }),
+      ...parts.spec,
+    },
+    ...(parts.status && { status: parts.status }),
+  };
+}
+
+export function ociRepository(ref: Record<string, string> | null, parts: KustomizationParts = {}): FluxObject {
+  return {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'OCIRepository',
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-oci',
+      generation: parts.generation ?? 3,
+      annotations: {
+        ...(parts.annotations ?? { 'rollout.kuberik.com/rollout': 'my-app' }),
+        ...(parts.deployed && { [DEPLOYED]: parts.deployed }),
+      },
+      ...(parts.managedFields && { managedFields: parts.managedFields }),
+    },
+    spec: { url: 'oci://registry.example/shop', interval: '1m', ...(ref && { ref }), ...parts.spec },
+    ...(parts.status && { status: parts.status }),
+  };
+}
+
+/** A managedFields entry that owns the given paths, such as `spec.postBuild.substitute.APP` or `annotation:key`. */
+export function owner(operation: 'Apply' | 'Update', ...paths: string[]): ManagedFieldsEntry {
+  const fieldsV1: Record<string, any> = {};
+  for (const path of paths) {
+    let at = fieldsV1;
+    const [, annotation] = path.split('annotation:');
+    for (const key of annotation ? ['metadata', 'annotations', annotation] : path.split('.')) {
+      at[`f:${key}`] ??= {};
+      at = at[`f:${key}`];
+    }
+  }
+  return { manager: `${operation}-manager`, operation, fieldsType: 'FieldsV1', fieldsV1 };
+}
+
+export const APP_PATH = 'spec.postBuild.substitute.APP';
+
+/** Closed unless it says otherwise; `ns/name`. */
+export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: Record<string, string> = {}): Gate {
+  const [namespace = '', name = ''] = at.split('/');
+  return {
+    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+    kind: 'Gate',
+    metadata: { namespace, name, annotations, ...(spec.selects && { labels: { 'gate.fluxcd.io/selects': '' } }) },
+    spec: { default: 'closed', ...spec },
+  };
+}
+
+export function gatesByName(...gates: Gate[]): Map<string, Gate> {
+  return new Map(gates.map((g) => [`${g.metadata.namespace}/${g.metadata.name}`, g]));
+}
