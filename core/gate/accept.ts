@@ -1,0 +1,74 @@
+/**
+ * What the webhook makes of a write to a Gate: which annotation brings a request, and the copy that is kept.
+ *
+ * Only an annotation that this write changes is a request; the one that arrived last counts, whatever the timestamps
+ * say. Two things look like requests and are none: Flux putting back what Git says over what a person wrote (its
+ * timestamp is older than one already handled), and somebody's own text in the copy.
+ */
+import { OPEN_FOR } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { formatRequests } from './copy.ts';
+import { annotatedRequests, arrive, type GateRequest, REQUESTED_AT, type Requests, requestsOf } from './requests.ts';
+import { CLOCK_TOLERANCE_MS } from './timestamp.ts';
+
+export interface Acceptance {
+  /** The text of ACCEPTED_REQUEST; undefined when nothing was ever asked. */
+  copy?: string;
+  accepted: GateRequest[];
+  /** Changed annotations that ask for nothing new. */
+  ignored: GateRequest[];
+}
+
+export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): Acceptance {
+  let requests = old ? before(old, now) : { handled: {} };
+  const accepted: GateRequest[] = [];
+  const ignored: GateRequest[] = [];
+  for (const request of annotatedRequests(gate).filter(({ action }) => changed(REQUESTED_AT[action], gate, old))) {
+    if (isHandled(request, requests)) {
+      ignored.push(request);
+    } else {
+      requests = arrive(requests, { ...request, by }, now);
+      accepted.push(request);
+    }
+  }
+  if (accepted.length === 0 && changed(OPEN_FOR, gate, old)) requests = narrow(requests, gate, by);
+  const seen = Object.fromEntries(annotatedRequests(gate).map(({ action, at }) => [action, at]));
+  const copy = requests.current || requests.planned ? formatRequests({ ...requests, seen }) : undefined;
+  return { ...(copy && { copy }), accepted, ignored };
+}
+
+function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
+  return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
+}
+
+/** As stored, with the timestamps that stood in the annotations: those of before there was a webhook too. */
+function before(old: Gate, now: EpochMs): Requests {
+  const requests = requestsOf(old, now);
+  const handled = { ...requests.handled };
+  for (const { action, at } of annotatedRequests(old)) {
+    if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
+  }
+  return { ...requests, handled };
+}
+
+function isHandled({ action, at }: GateRequest, { planned, handled }: Requests): boolean {
+  if (planned?.action === action && planned.at === at) return true;
+  const last = handled[action];
+  // Two people's clocks may differ; a sync puts back the exact time, or one from long ago.
+  return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
+}
+
+/** A version named after the opening narrows it. One that is taken away does not widen it: Flux strips annotations. */
+function narrow(requests: Requests, gate: Gate, by: string): Requests {
+  const version = gate.metadata.annotations?.[OPEN_FOR];
+  const open = annotatedRequests(gate).find(({ action }) => action === 'open');
+  const limit = (request: GateRequest | undefined, annotated: EpochMs | undefined): GateRequest | undefined =>
+    request?.action === 'open' && open?.at === annotated ? { ...request, by, for: version! } : request;
+  if (!version) return requests;
+  return {
+    ...requests,
+    current: limit(requests.current, requests.handled.open),
+    planned: limit(requests.planned, requests.planned?.at),
+  };
+}

@@ -1,0 +1,76 @@
+/** Whether a Gate is open: the one answer that hooks and webhooks share (DESIGN section 6). */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { formatTime } from '../kube/time.ts';
+import { compileCalendar } from '../schedule/calendar.ts';
+import { type FieldProblem, problemText } from '../schedule/problem.ts';
+import { calendarProblems, requestProblems, windowProblems } from './problems.ts';
+import { type GateRequest, requestsOf } from './requests.ts';
+import { type GateState, nextChange, resetAt, stateAt, type Timeline } from './timeline.ts';
+import { parseWindow } from './timestamp.ts';
+
+export interface GateEvaluation {
+  opened: boolean;
+  /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
+  message: string;
+  /** The next instant at which this answer changes by itself. */
+  until?: EpochMs;
+  requestedAt?: EpochMs;
+  resetToDefaultAt?: EpochMs;
+  /** The request in force. */
+  request?: GateRequest;
+  /** A request whose time has not come. */
+  planned?: GateRequest;
+  /** What was ignored because it does not parse. */
+  stalled?: string;
+  /** Open for a Rollout about to deploy this tag; everything else sees the gate closed (`opened` is false). */
+  openFor?: string;
+}
+
+export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
+  const { timeline, problems } = timelineOf(gate, now);
+  const state = stateAt(timeline, now);
+  const until = nextChange(timeline, now);
+  const reset = resetAt(timeline);
+  const { current, planned } = timeline.requests;
+  const evaluation: GateEvaluation = { opened: state.opened, message: messageOf(state, reset, current, until) };
+  if (state.for) evaluation.openFor = state.for;
+  if (until !== undefined) evaluation.until = until;
+  if (current) {
+    evaluation.request = current;
+    evaluation.requestedAt = current.at;
+    if (reset !== undefined && Number.isFinite(reset)) evaluation.resetToDefaultAt = reset;
+  }
+  if (planned) evaluation.planned = planned;
+  if (problems.length > 0) evaluation.stalled = problems.map(problemText).join('; ');
+  return evaluation;
+}
+
+function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
+  const badWindow = windowProblems(gate);
+  const timeline: Timeline = {
+    gate,
+    calendar: gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule').calendar,
+    window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
+    // How long a request would hold is unknown: none counts.
+    requests: badWindow.length > 0 ? { handled: {} } : requestsOf(gate, now),
+  };
+  return { timeline, problems: [...requestProblems(gate), ...badWindow, ...calendarProblems(gate)] };
+}
+
+function messageOf(
+  state: GateState,
+  reset: EpochMs | undefined,
+  request: GateRequest | undefined,
+  until?: EpochMs,
+): string {
+  if (state.for) {
+    const end = until === undefined ? '' : `, until ${formatTime(until)}`;
+    return `Gate opened for version '${state.for}' only${end}`;
+  }
+  if (until !== undefined) return `Gate scheduled for ${state.opened ? 'closing' : 'opening'} at ${formatTime(until)}`;
+  if (state.cause === 'schedule') return `Gate ${state.opened ? 'opened' : 'closed'} by schedule`;
+  const backToDefault = request && reset === request.at && (request.action === 'open') === state.opened;
+  if (state.cause === 'request' || backToDefault) return `Gate ${state.opened ? 'open' : 'close'} requested`;
+  return `Gate ${state.opened ? 'opened' : 'closed'} by default`;
+}

@@ -1,0 +1,31 @@
+/**
+ * Flagger's webhooks confirm-rollout, confirm-promotion, confirm-traffic-increase and rollback, answered from a Gate.
+ * An open Gate says yes, for all of them, as the gates of Flagger's load tester do: let `rollback` name a Gate of its own.
+ */
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { parseGateRefs } from './refs.ts';
+import { judgeGates } from './required.ts';
+
+/** `metadata.gate` (`ns/name`, or a name in the canary's namespace), else the Gate with the canary's own name. */
+export function flaggerGate(body: unknown): NamespacedName | undefined {
+  const { name, namespace, metadata } = (body ?? {}) as {
+    name?: unknown;
+    namespace?: unknown;
+    metadata?: { gate?: unknown };
+  };
+  if (typeof name !== 'string' || typeof namespace !== 'string') return undefined;
+  const named = metadata?.gate ?? name;
+  if (typeof named !== 'string') return undefined;
+  const { refs, problems } = parseGateRefs(named, namespace);
+  return problems.length === 0 && refs.length === 1 ? refs[0] : undefined;
+}
+
+export function flaggerAnswer(
+  ref: NamespacedName,
+  gate: Gate | undefined,
+  now: EpochMs,
+): { opened: boolean; message: string } {
+  const { open, all } = judgeGates([ref], () => gate, now);
+  return { opened: open, message: `Gate '${ref.namespace}/${ref.name}': ${all[0]?.message}.` };
+}

@@ -1,0 +1,27 @@
+/** The annotation `gate.fluxcd.io/gates: a,ns/b`. */
+import type { NamespacedName } from '../../api/kubernetes.ts';
+
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/**
+ * The Gates named, each once, in their order; a name without a namespace means the object's own.
+ * `problems` has a sentence for each part that names no Gate. Such a part must not open anything: callers treat it as a closed gate.
+ */
+export function parseGateRefs(
+  annotation: string | undefined,
+  namespace: string,
+): { refs: NamespacedName[]; problems: string[] } {
+  const refs = new Map<string, NamespacedName>();
+  const problems: string[] = [];
+  for (const part of (annotation ?? '').split(',').map((text) => text.trim())) {
+    if (part === '') continue;
+    const [name, ns = namespace, ...rest] = part.split('/').reverse();
+    if (rest.length > 0 || !NAME.test(name!) || !NAMESPACE.test(ns)) {
+      problems.push(`'${part}' in gate.fluxcd.io/gates does not name a Gate: expected <name> or <namespace>/<name>.`);
+    } else {
+      refs.set(`${ns}/${name}`, { namespace: ns, name: name! });
+    }
+  }
+  return { refs: [...refs.values()], problems };
+}

@@ -1,0 +1,48 @@
+/** Whether all the Gates that an object requires let it through. */
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { evaluateGate } from './evaluate.ts';
+
+export interface JudgedGate {
+  ref: NamespacedName;
+  open: boolean;
+  message: string;
+  /** When the gate changes next by itself. */
+  until?: EpochMs;
+  missing?: boolean;
+}
+
+export interface Judgement {
+  open: boolean;
+  /** Every gate in the way, not the first. */
+  closed: JudgedGate[];
+  all: JudgedGate[];
+}
+
+/**
+ * All must be open; an object that requires no gate is free. A missing gate counts as closed.
+ * `version` is the tag a Rollout is about to deploy: an opening for that tag alone lets it through.
+ */
+export function judgeGates(
+  refs: readonly NamespacedName[],
+  find: (ref: NamespacedName) => Gate | undefined,
+  now: EpochMs,
+  version?: string,
+): Judgement {
+  const all = refs.map((ref) => judge(ref, find(ref), now, version));
+  const closed = all.filter(({ open }) => !open);
+  return { open: closed.length === 0, closed, all };
+}
+
+function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, version: string | undefined): JudgedGate {
+  if (!gate) {
+    const message =
+      `Gate '${ref.namespace}/${ref.name}' does not exist, and a missing gate counts as closed ` +
+      '(a Kustomization must not require a Gate that it delivers itself)';
+    return { ref, open: false, message, missing: true };
+  }
+  const { opened, openFor, message, until } = evaluateGate(gate, now);
+  const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === version), message };
+  if (until !== undefined) judged.until = until;
+  return judged;
+}

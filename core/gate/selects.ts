@@ -1,0 +1,33 @@
+/** `spec.selects`: one Gate for a team, a namespace or a cluster, with nothing added to the objects it holds. */
+import { GOVERNED_KINDS } from '../../api/flux.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { matchesSelector, SelectorError } from '../kube/selector.ts';
+
+/**
+ * Whether the Gate selects the object. An absent namespaceSelector means the Gate's own namespace, an empty one all;
+ * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
+ * (admission denies it), and one such Gate must not stop the hooks of every Flux object.
+ */
+export function gateSelects(
+  gate: Gate,
+  object: KubeObject<any, any>,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
+  const { selects } = gate.spec;
+  if (!selects || !isGoverned(object)) return false;
+  if (selects.kinds?.length && !(selects.kinds as string[]).includes(object.kind)) return false;
+  try {
+    const inNamespace = selects.namespaceSelector
+      ? matchesSelector(selects.namespaceSelector, namespaceLabels)
+      : object.metadata.namespace === gate.metadata.namespace;
+    return inNamespace && matchesSelector(selects.labelSelector, object.metadata.labels);
+  } catch (error) {
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
+}
+
+function isGoverned({ apiVersion, kind }: KubeObject<any, any>): boolean {
+  return GOVERNED_KINDS.some((known) => known.kind === kind && apiVersion.startsWith(`${known.group}/`));
+}

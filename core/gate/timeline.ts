@@ -1,0 +1,100 @@
+/**
+ * What a Gate is at each instant: its default, over that its calendar, over that what was requested.
+ *
+ * A gate without a schedule goes by the RFC: a request away from the default holds for the window, or without one until
+ * the opposite request; a request towards the default ends that at once. An opening for one version is always away from
+ * the default: everything else sees the gate closed.
+ *
+ * On a gate with a schedule every request holds for the window and beats the calendar. Without a window a closing holds
+ * until somebody opens, and an opening until the calendar's next change: one hotfix must not end the freeze of every Friday to come.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import type { Calendar } from '../schedule/calendar.ts';
+import { isActive, nextTransition } from '../schedule/evaluate.ts';
+import type { GateRequest, Requests } from './requests.ts';
+import { after } from './timestamp.ts';
+
+/** `for` and closed: open for that version only. */
+export interface GateState {
+  opened: boolean;
+  for?: string;
+  cause: 'default' | 'schedule' | 'request';
+}
+
+interface Override {
+  from: EpochMs;
+  /** Infinity: until the opposite request. */
+  to: EpochMs;
+  state: GateState;
+}
+
+export interface Timeline {
+  gate: Gate;
+  calendar: Calendar | undefined;
+  /** Milliseconds; undefined: until the opposite request. */
+  window: number | undefined;
+  requests: Requests;
+}
+
+/** More changes of cause without a change of state than any gate has in a row. */
+const MAX_STEPS = 64;
+
+export function stateAt(timeline: Timeline, at: EpochMs): GateState {
+  const override = overrideAt(timeline, at);
+  if (override && at < override.to) return override.state;
+  return standing(timeline, at);
+}
+
+/** The next instant after `now` at which the state differs; undefined when it never does by itself. */
+export function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
+  const { opened, for: version } = stateAt(timeline, now);
+  let at: EpochMs | undefined = now;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    at = nextStep(timeline, at);
+    if (at === undefined) return undefined;
+    const then = stateAt(timeline, at);
+    if (then.opened !== opened || then.for !== version) return at;
+  }
+  return undefined;
+}
+
+/** When the current request's effect ends: Infinity when only the opposite request ends it. undefined without a request. */
+export function resetAt(timeline: Timeline): EpochMs | undefined {
+  const { current } = timeline.requests;
+  return current && overrideOf(timeline, current).to;
+}
+
+/** The request in force at that instant; before a gate's first planned request there is none. */
+function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
+  const { current, planned } = timeline.requests;
+  if (planned && at >= planned.at) return overrideOf(timeline, planned);
+  return current && overrideOf(timeline, current);
+}
+
+function overrideOf({ gate, calendar, window }: Timeline, request: GateRequest): Override {
+  const { at: from, action } = request;
+  const state: GateState = { opened: action === 'open' && !request.for, cause: 'request' };
+  if (request.for) state.for = request.for;
+  const towardsDefault = !request.for && state.opened === (gate.spec.default === 'opened');
+  if (!calendar && towardsDefault) return { from, to: from, state };
+  if (window !== undefined) return { from, to: after(from, window), state };
+  if (!calendar || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
+  return { from, to: nextTransition(calendar, from) ?? Number.POSITIVE_INFINITY, state };
+}
+
+function standing({ gate, calendar }: Timeline, at: EpochMs): GateState {
+  if (calendar && isActive(calendar, at)) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
+  return { opened: gate.spec.default === 'opened', cause: 'default' };
+}
+
+function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
+  const override = overrideAt(timeline, at);
+  const plannedAt = timeline.requests.planned?.at;
+  const steps = [
+    plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
+    override && at < override.to ? override.to : timeline.calendar && nextTransition(timeline.calendar, at),
+  ];
+  const next = Math.min(...steps.filter((step) => step !== undefined));
+  return Number.isFinite(next) ? next : undefined;
+}

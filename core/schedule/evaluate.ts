@@ -1,0 +1,92 @@
+/** Which rules are active, and when that changes next. */
+import { Temporal } from 'temporal-polyfill';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Calendar, Rule } from './calendar.ts';
+import { type Interval, localDay, startOfDay, windowOn } from './windows.ts';
+
+/** Names of the active rules in their order; an unnamed rule is ''. */
+export function activeRules(calendar: Calendar, now: EpochMs): string[] {
+  const today = localDay(now, calendar.timeZone);
+  return calendar.rules
+    .filter((rule) => touches(rule, today, today) && ruleActive(rule, today, calendar.timeZone, now))
+    .map((rule) => rule.name);
+}
+
+export function isActive(calendar: Calendar, now: EpochMs): boolean {
+  return activeRules(calendar, now).length > 0;
+}
+
+/** Days to look ahead: first the likely ones, then two weeks and more, because daylight saving can swallow a week's only window. */
+const SPANS = [2, 17];
+
+/**
+ * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
+ * count as one. undefined when it stays as it is for ever.
+ */
+export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
+  const today = localDay(now, calendar.timeZone);
+  for (const span of SPANS) {
+    const found = changeWithin(calendar, now, today, span);
+    if (found !== undefined) return found;
+  }
+  // From here on the weeks are alike until a date range begins or ends.
+  for (const day of rangeEdges(calendar, today)) {
+    const found = changeWithin(calendar, now, day, SPANS.at(-1)!);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ruleActive(rule: Rule, today: Temporal.PlainDate, timeZone: string, now: EpochMs): boolean {
+  return [today.subtract({ days: 1 }), today].some((day) => {
+    const window = windowOn(rule, day, timeZone);
+    return window !== undefined && window.from <= now && now < window.to;
+  });
+}
+
+/** Looks at the windows around `day`; the calendar's state must not change between `now` and the day before it. */
+function changeWithin(calendar: Calendar, now: EpochMs, day: Temporal.PlainDate, span: number): EpochMs | undefined {
+  const horizon = startOfDay(day.add({ days: span + 1 }), calendar.timeZone);
+  const merged = mergedWindows(calendar, day.subtract({ days: 2 }), span + 2);
+  const active = isActive(calendar, now);
+  if (!active) return merged.find(({ from }) => from > now)?.from;
+  const end = merged.find(({ from, to }) => to > now && from < horizon)?.to;
+  // An end at the horizon is only where we stopped looking.
+  return end !== undefined && end < horizon ? end : undefined;
+}
+
+/** Whether the rule's date range has one of these days; a holiday list is mostly other years. */
+function touches({ firstDay, lastDay }: Rule, from: Temporal.PlainDate, to: Temporal.PlainDate): boolean {
+  return (
+    (!firstDay || Temporal.PlainDate.compare(firstDay, to) <= 0) &&
+    (!lastDay || Temporal.PlainDate.compare(lastDay, from) >= 0)
+  );
+}
+
+function mergedWindows(calendar: Calendar, first: Temporal.PlainDate, days: number): Interval[] {
+  const windows: Interval[] = [];
+  const rules = calendar.rules.filter((rule) => touches(rule, first, first.add({ days: days + 1 })));
+  for (let i = 0; i <= days; i++) {
+    const day = first.add({ days: i });
+    for (const rule of rules) {
+      const window = windowOn(rule, day, calendar.timeZone);
+      if (window) windows.push(window);
+    }
+  }
+  windows.sort((a, b) => a.from - b.from);
+  const merged: Interval[] = [];
+  for (const window of windows) {
+    const last = merged.at(-1);
+    if (last && window.from <= last.to) last.to = Math.max(last.to, window.to);
+    else merged.push({ ...window });
+  }
+  return merged;
+}
+
+function rangeEdges(calendar: Calendar, today: Temporal.PlainDate): Temporal.PlainDate[] {
+  return calendar.rules
+    .flatMap(({ firstDay, lastDay }) => [firstDay, lastDay?.add({ days: 1 })])
+    .filter((day) => day !== undefined)
+    .filter((day) => Temporal.PlainDate.compare(day, today) > 0)
+    .sort(Temporal.PlainDate.compare);
+}

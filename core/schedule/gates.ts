@@ -1,0 +1,73 @@
+/** The RolloutGates of a schedule: one for each Rollout it matches. Source: reference sections 1.5 and 2.14. */
+import {
+  GATE_DESCRIPTION,
+  GATE_PRETTY_NAME,
+  ROLLOUT_NAME_LABEL,
+  SCHEDULE_KIND_LABEL,
+  SCHEDULE_NAME_LABEL,
+  SCHEDULE_NAMESPACE_LABEL,
+  SCHEDULE_ROLLOUT_LABEL,
+} from '../../api/annotations.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ClusterRolloutSchedule, RolloutGate, RolloutSchedule } from '../../api/types.ts';
+import { labelValue, shortHash } from '../kube/labels.ts';
+
+export type Schedule = RolloutSchedule | ClusterRolloutSchedule;
+
+const COPIED = [GATE_PRETTY_NAME, GATE_DESCRIPTION];
+
+/**
+ * The same schedule and Rollout give the same name, so that a repeat creates no second gate. The schedule's uid is in
+ * it: one that is created again must not wait for the garbage collector to remove its predecessor's gates.
+ */
+export function scheduleGate(schedule: Schedule, rollout: KubeObject<any, any>, passing: boolean): RolloutGate {
+  const { name = '', namespace, uid = '' } = schedule.metadata;
+  const rolloutName = rollout.metadata.name ?? '';
+  const gateName = `schedule-gate-${shortHash([uid, rollout.metadata.namespace, rolloutName].join('/'))}`;
+  const annotations = copied(schedule.metadata.annotations);
+  return {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'RolloutGate',
+    metadata: {
+      name: gateName,
+      // Needed of the children of a cluster-scoped parent.
+      namespace: rollout.metadata.namespace!,
+      labels: {
+        [SCHEDULE_NAME_LABEL]: labelValue(name),
+        [SCHEDULE_KIND_LABEL]: schedule.kind,
+        [SCHEDULE_ROLLOUT_LABEL]: labelValue(rolloutName),
+        ...(namespace && { [SCHEDULE_NAMESPACE_LABEL]: namespace }),
+        [ROLLOUT_NAME_LABEL]: labelValue(rolloutName),
+      },
+      ...(annotations && { annotations }),
+    },
+    spec: { rolloutRef: { name: rolloutName }, passing },
+  };
+}
+
+/** A gate as it is, in the form of an answer: what Metacontroller and the API server added is left out. */
+export function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate): RolloutGate {
+  const annotations = copied(metadata.annotations);
+  const labels = Object.fromEntries(
+    Object.entries(metadata.labels ?? {}).filter(
+      ([key]) => key.startsWith('gate.kuberik.com/') || key === ROLLOUT_NAME_LABEL,
+    ),
+  );
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: metadata.name!,
+      namespace: metadata.namespace!,
+      labels,
+      ...(annotations && { annotations }),
+    },
+    spec: spec!,
+  };
+}
+
+/** undefined instead of an empty map, which would be rewritten at every sync. */
+function copied(annotations: Record<string, string> | undefined): Record<string, string> | undefined {
+  const found = Object.entries(annotations ?? {}).filter(([key]) => COPIED.includes(key));
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}

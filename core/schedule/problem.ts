@@ -1,0 +1,12 @@
+/** What is wrong with one field, worded as the API server words it. */
+export interface FieldProblem {
+  /** `spec.rules[0].dateRange.start` */
+  field: string;
+  value: unknown;
+  /** A clause that says what was expected. */
+  reason: string;
+}
+
+export function problemText({ field, value, reason }: FieldProblem): string {
+  return `${field}: Invalid value: ${JSON.stringify(value)}: ${reason}`;
+}

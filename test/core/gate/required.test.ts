@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { parseGateRefs } from '../../../core/gate/refs.ts';
+import { judgeGates } from '../../../core/gate/required.ts';
+import { gateSelects } from '../../../core/gate/selects.ts';
+import { gate } from './gate.ts';
+
+describe('gate.fluxcd.io/gates', () => {
+  const ref = (namespace: string, name: string) => ({ namespace, name });
+  it.each([
+    [undefined, [], 0],
+    ['', [], 0],
+    ['a', [ref('apps', 'a')], 0],
+    [' a , platform/b,', [ref('apps', 'a'), ref('platform', 'b')], 0],
+    ['a,apps/a,a', [ref('apps', 'a')], 0],
+    ['platform/freeze.2026', [ref('platform', 'freeze.2026')], 0],
+    ['A,b', [ref('apps', 'b')], 1],
+    ['a/b/c,/d,e/', [], 3],
+  ])('%j', (annotation, refs, problems) => {
+    const parsed = parseGateRefs(annotation, 'apps');
+    expect(parsed.refs).toEqual(refs);
+    expect(parsed.problems).toHaveLength(problems);
+  });
+
+  it('takes 200 names', () => {
+    const names = Array.from({ length: 200 }, (_, i) => `ns-${i}/gate-${i}`);
+    expect(parseGateRefs(names.join(','), 'apps').refs).toHaveLength(200);
+  });
+});
+
+describe('required gates', () => {
+  const at = Date.parse('2026-01-05T10:00:00Z');
+  const one = { namespace: 'platform', name: 'freeze' };
+  const other = { namespace: 'apps', name: 'qa' };
+  const open = gate({ default: 'opened' });
+  const closed = gate({ default: 'closed' });
+  const forTag = gate(
+    { default: 'closed', window: '1h' },
+    { 'open.gate.fluxcd.io/requestedAt': '2026-01-05T10:00:00Z', 'open.gate.fluxcd.io/for': '1.0.0' },
+  );
+
+  it('none required, nothing held', () => expect(judgeGates([], () => undefined, at).open).toBe(true));
+  it('all must be open, and every closed one is named', () => {
+    expect(judgeGates([one, other], () => open, at)).toMatchObject({ open: true, closed: [] });
+    expect(judgeGates([one, other], () => closed, at).closed.map(({ ref }) => ref)).toEqual([one, other]);
+  });
+  it('a missing gate counts as closed, and the message says so', () => {
+    const { open: all, closed: held } = judgeGates([one], () => undefined, at);
+    expect(all).toBe(false);
+    expect(held).toMatchObject([
+      {
+        missing: true,
+        message: expect.stringContaining("Gate 'platform/freeze' does not exist, and a missing gate counts as closed"),
+      },
+    ]);
+  });
+  it.each([
+    ['1.0.0', true],
+    ['1.0.1', false],
+    [undefined, false],
+  ])('open for 1.0.0, asked for %s', (version, expected) => {
+    expect(judgeGates([one], () => forTag, at, version).open).toBe(expected);
+  });
+});
+
+describe('spec.selects', () => {
+  const object = (kind: string, namespace: string, group = 'kustomize.toolkit.fluxcd.io') => ({
+    apiVersion: `${group}/v1`,
+    kind,
+    metadata: { name: 'web', namespace, labels: { team: 'shop' } },
+  });
+  const inApps = object('Kustomization', 'apps');
+  it.each([
+    ['no selects', undefined, inApps, false],
+    ['empty: its own namespace only', {}, inApps, false],
+    ['empty: its own namespace', {}, object('Kustomization', 'platform'), true],
+    ['all namespaces', { namespaceSelector: {} }, inApps, true],
+    ['namespaces by label', { namespaceSelector: { matchLabels: { env: 'prod' } } }, inApps, true],
+    ['other namespaces', { namespaceSelector: { matchLabels: { env: 'dev' } } }, inApps, false],
+    ['objects by label', { namespaceSelector: {}, labelSelector: { matchLabels: { team: 'shop' } } }, inApps, true],
+    ['other objects', { namespaceSelector: {}, labelSelector: { matchLabels: { team: 'pay' } } }, inApps, false],
+    ['its kind', { namespaceSelector: {}, kinds: ['Kustomization' as const] }, inApps, true],
+    ['another kind', { namespaceSelector: {}, kinds: ['Bucket' as const] }, inApps, false],
+    [
+      'a kind of the same name that is not Flux’s',
+      { namespaceSelector: {} },
+      object('Kustomization', 'apps', 'kustomize.config.k8s.io'),
+      false,
+    ],
+    [
+      'a selector that does not compile',
+      { namespaceSelector: {}, labelSelector: { matchLabels: { 'a b': '' } } },
+      inApps,
+      false,
+    ],
+  ])('%s', (_name, selects, target, expected) => {
+    expect(gateSelects(gate({ default: 'closed', ...(selects && { selects }) }), target, { env: 'prod' })).toBe(
+      expected,
+    );
+  });
+});
