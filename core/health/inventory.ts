@@ -1,0 +1,60 @@
+/**
+ * A Kustomization's inventory: `status.inventory.entries`, each `{id: <namespace>_<name>_<group>_<kind>, v: <version>}`.
+ * RBAC names may contain `:`, which ids write as `__`.
+ */
+
+export interface InventoryResource {
+  /** `group/version`, or `v1`. */
+  apiVersion: string;
+  kind: string;
+  /** Empty for cluster-scoped kinds. */
+  namespace: string;
+  name: string;
+}
+
+export interface Inventory {
+  resources: InventoryResource[];
+  /** A sentence for each entry that cannot be understood, and one when there are too many entries. */
+  errors: string[];
+}
+
+/** More entries than any apply manages in time; the rest is reported, not read. */
+export const MAX_RESOURCES = 5000;
+
+const ID = /^(?<namespace>[^_]*)_(?<name>.+)_(?<group>[^_]*)_(?<kind>[^_]+)$/;
+
+export function parseInventory(entries: unknown): Inventory {
+  if (!Array.isArray(entries)) return { resources: [], errors: [] };
+  const resources: InventoryResource[] = [];
+  const errors: string[] = [];
+  for (const entry of entries.slice(0, MAX_RESOURCES)) {
+    const resource = parseEntry(entry);
+    if (typeof resource === 'string') errors.push(resource);
+    else resources.push(resource);
+  }
+  if (entries.length > MAX_RESOURCES) {
+    errors.push(`the inventory has ${entries.length} entries, only the first ${MAX_RESOURCES} are looked at`);
+  }
+  return { resources, errors };
+}
+
+function parseEntry(entry: unknown): InventoryResource | string {
+  const { id, v } = (entry ?? {}) as { id?: unknown; v?: unknown };
+  if (typeof id !== 'string' || typeof v !== 'string' || v === '') {
+    return `inventory entry ${shorten(JSON.stringify(entry))} has no id or no version`;
+  }
+  const parts = ID.exec(id)?.groups;
+  if (!parts) return `inventory id '${shorten(id)}' is not <namespace>_<name>_<group>_<kind>`;
+  const { namespace = '', name = '', group = '', kind = '' } = parts;
+  return { apiVersion: group ? `${group}/${v}` : v, kind, namespace, name: name.replaceAll('__', ':') };
+}
+
+function shorten(text: string | undefined): string {
+  const whole = text ?? 'undefined';
+  return whole.length <= 200 ? whole : `${whole.slice(0, 200)}…`;
+}
+
+/** `namespace/name`, or the name of a cluster-scoped object. */
+export function displayName(of: Pick<InventoryResource, 'namespace' | 'name'>): string {
+  return of.namespace ? `${of.namespace}/${of.name}` : of.name;
+}

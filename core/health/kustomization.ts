@@ -1,0 +1,124 @@
+/**
+ * Health of class kustomization (reference section 2.13; better than the original where quirks Q27 to Q29 say so).
+ *
+ * | Kustomization | health |
+ * |---|---|
+ * | Ready=False at its generation, for the source's newest artifact, with BuildFailed or ReconciliationFailed | Unhealthy |
+ * | the same with HealthCheckFailed | its objects decide; in another cluster (`spec.kubeConfig`) Unhealthy |
+ * | Stalled=True | Unhealthy |
+ * | PruneFailed, ArtifactFailed, DependencyNotReady and other reasons: Flux tries again and nothing new runs badly | Pending |
+ * | not at its generation, or its source is ahead of what it applied | Pending, whatever looks healthy |
+ * | a failed object | Unhealthy, unless the failure is newer than the deployment and older than Flux's attempt at it |
+ */
+import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { kstatusOf } from '../kube/kstatus.ts';
+import { conditionsOf, type LooseCondition } from '../kube/kstatusFields.ts';
+import { parseTime } from '../kube/time.ts';
+import { failureTime } from './failureTime.ts';
+import { type Inventory, parseInventory } from './inventory.ts';
+import { listed, type ObservedResource, resourceHealth } from './resources.ts';
+import { type Revision, revisionOf, type Surroundings } from './revision.ts';
+import type { Verdict } from './status.ts';
+
+export interface OwnHealth {
+  /** The objects need not be read: this is it. */
+  settled?: Verdict;
+  /** Why the Kustomization itself is not healthy yet. */
+  pending?: string;
+  /** Flux tries the same revision once more. */
+  attempting: boolean;
+  revision: Revision;
+  inventory: Inventory;
+}
+
+const FAILED = new Set(['BuildFailed', 'ReconciliationFailed']);
+const FAILED_ELSEWHERE = new Set([...FAILED, 'HealthCheckFailed']);
+const ALL_HEALTHY = 'Kustomization and all managed resources are healthy';
+
+/** What the Kustomization says of itself, before any of its objects is read. */
+export function ownHealth(kustomization: Kustomization, surroundings: Surroundings, now: EpochMs): OwnHealth {
+  const revision = revisionOf(kustomization, surroundings);
+  const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
+  const own = kstatusOf(kustomization, now);
+  const elsewhere = kustomization.spec?.kubeConfig !== undefined;
+  const inventory = parseInventory(kustomization.status?.inventory?.entries);
+  const attempting = revision.attempted && ready?.status === 'Unknown';
+  const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
+  const base = { attempting, revision, inventory, ...(pending !== undefined && { pending }) };
+
+  const failure = revision.attempted ? failureOf(ready, elsewhere ? FAILED_ELSEWHERE : FAILED) : undefined;
+  if (failure) return { ...base, settled: failure };
+  if (own.status === 'Failed') return { ...base, settled: stalled(kustomization, own.message, ready) };
+  if (elsewhere) return { ...base, settled: judgeElsewhere(pending, ready, attempting) };
+  if (inventory.resources.length + inventory.errors.length === 0) {
+    const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
+    return { ...base, settled: { health: 'Pending', message, attempting } };
+  }
+  return base;
+}
+
+function failureOf(ready: LooseCondition | undefined, reasons: ReadonlySet<string>): Verdict | undefined {
+  if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
+  const failedAt = parseTime(ready.lastTransitionTime);
+  const message = `Kustomization unhealthy: ${ready.reason}: ${ready.message}`;
+  return { health: 'Unhealthy', message, ...(failedAt !== undefined && { failedAt }) };
+}
+
+function stalled(kustomization: Kustomization, message: string, ready: LooseCondition | undefined): Verdict {
+  const failedAt = failureTime(kustomization as FluxObject);
+  const more = ready?.message ? `: ${ready.message}` : '';
+  return {
+    health: 'Unhealthy',
+    message: `Kustomization unhealthy: ${message}${more}`,
+    ...(failedAt !== undefined && { failedAt }),
+  };
+}
+
+/** The objects live in the cluster of `spec.kubeConfig`; those of the same names here are others. */
+function judgeElsewhere(pending: string | undefined, ready: LooseCondition | undefined, attempting: boolean): Verdict {
+  if (pending !== undefined) return { health: 'Pending', message: pendingText(pending), attempting };
+  if (ready?.status !== 'True') return { health: 'Pending', message: pendingText('no Ready condition yet') };
+  return { health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' };
+}
+
+/**
+ * The verdict with the objects read.
+ * @param cutoff when the deployment began that the health is for; undefined when there is none
+ */
+export function judgeWithResources(
+  own: OwnHealth,
+  observed: readonly ObservedResource[],
+  cutoff: EpochMs | undefined,
+  now: EpochMs,
+): Verdict {
+  if (own.settled) return own.settled;
+  const health = resourceHealth(observed, now);
+  const errors = [...own.inventory.errors, ...health.errors];
+  const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listed(errors)}` : message);
+
+  if (health.unhealthy.length > 0) {
+    const unhealthy = withErrors(`Unhealthy resources: ${listed(health.unhealthy)}`);
+    if (isOldFailure(health.failedAt ?? now, own.revision, cutoff)) {
+      return { health: 'Pending', message: `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}` };
+    }
+    const { failedAt } = health;
+    return { health: 'Unhealthy', message: unhealthy, ...(failedAt !== undefined && { failedAt }) };
+  }
+  if (health.pending.length > 0) {
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listed(health.pending)}`) };
+  }
+  if (own.pending !== undefined) {
+    return { health: 'Pending', message: withErrors(pendingText(own.pending)), attempting: own.attempting };
+  }
+  if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listed(errors)}` };
+  const missing = health.missing.length > 0 ? ` (not found: ${listed(health.missing)})` : '';
+  return { health: 'Healthy', message: `${ALL_HEALTHY}${missing}` };
+}
+
+/** Newer than the deployment, so that it would fail it, but older than Flux's first move for it. */
+function isOldFailure(at: EpochMs, revision: Revision, cutoff: EpochMs | undefined): boolean {
+  return cutoff !== undefined && at >= cutoff && at < revision.failuresCountFrom;
+}
+
+const pendingText = (reason: string) => `Kustomization pending: ${reason}`;

@@ -1,0 +1,19 @@
+/** Which Kustomization a HealthCheck of class kustomization is about. */
+import { HEALTHCHECK_KUSTOMIZATION } from '../../api/annotations.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { HealthCheck } from '../../api/types.ts';
+
+export const KUSTOMIZATION_CLASS = 'kustomization';
+
+/** `name` or `namespace/name` of the annotation, or what is wrong with it (exact texts: reference section 2.13). */
+export function kustomizationRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
+  const { annotations, namespace = '' } = healthCheck.metadata;
+  if (!annotations) return { problem: 'no annotations found on HealthCheck' };
+  const text = annotations[HEALTHCHECK_KUSTOMIZATION];
+  if (text === undefined) return { problem: `annotation ${HEALTHCHECK_KUSTOMIZATION} not found` };
+  const parts = text.split('/');
+  const [first = '', second = ''] = parts;
+  if (parts.length === 1 && first !== '') return { namespace, name: first };
+  if (parts.length === 2 && first !== '' && second !== '') return { namespace: first, name: second };
+  return { problem: `invalid kustomization reference format: ${text}` };
+}

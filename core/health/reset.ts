@@ -1,0 +1,42 @@
+/** A new deployment, a retry or the arrival of a version makes older health meaningless: it is reset, once. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import type { HealthStatus } from './status.ts';
+
+/** Health of before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
+export function cutoffOf(rollout: Rollout): EpochMs | undefined {
+  const head = rollout.status?.history?.[0];
+  const deployed = parseTime(head?.timestamp);
+  // Go's zero time is in the year 1.
+  if (deployed === undefined || deployed <= 0) return undefined;
+  return Math.max(deployed, parseTime(head?.lastRetryTimestamp) ?? 0, parseTime(head?.appliedTime) ?? 0);
+}
+
+export interface Cutoffs {
+  /** The newest one that has come. */
+  reached?: EpochMs;
+  /** The next one that has not: clocks differ, and people seed odd times. Resetting before it comes would never end. */
+  ahead?: EpochMs;
+}
+
+export function cutoffsOf(rollouts: readonly Rollout[], now: EpochMs): Cutoffs {
+  const all = rollouts.flatMap((rollout) => cutoffOf(rollout) ?? []);
+  const reached = all.filter((at) => at <= now);
+  const ahead = all.filter((at) => at > now);
+  return {
+    ...(reached.length > 0 && { reached: Math.max(...reached) }),
+    ...(ahead.length > 0 && { ahead: Math.min(...ahead) }),
+  };
+}
+
+export function needsReset(status: HealthStatus | undefined, cutoff: EpochMs | undefined): boolean {
+  if (cutoff === undefined) return false;
+  const changed = parseTime(status?.lastChangeTime);
+  // A stored time has whole seconds, `cutoff` may not: compare what would be stored.
+  return changed === undefined || changed < wholeSeconds(cutoff);
+}
+
+export function resetStatus(now: EpochMs): HealthStatus {
+  return { status: 'Pending', message: 'Health check reset due to new deployment', lastChangeTime: formatTime(now) };
+}

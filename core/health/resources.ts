@@ -1,0 +1,56 @@
+/** The health of the objects in an inventory (reference section 2.13, rule 5). */
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { kstatusOf } from '../kube/kstatus.ts';
+import { failureTime, latest } from './failureTime.ts';
+import { displayName, type InventoryResource } from './inventory.ts';
+
+export interface ObservedResource extends InventoryResource {
+  /** undefined without an error: there is no such object. */
+  object?: KubeObject<any, any> | undefined;
+  /** Why it could not be read. */
+  error?: string;
+}
+
+/** Lines about objects, in inventory order. */
+export interface ResourceHealth {
+  unhealthy: string[];
+  pending: string[];
+  missing: string[];
+  errors: string[];
+  /** The latest failure; undefined when no failed object says when. */
+  failedAt?: EpochMs;
+}
+
+export function resourceHealth(observed: readonly ObservedResource[], now: EpochMs): ResourceHealth {
+  const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], errors: [] };
+  const times: (EpochMs | undefined)[] = [];
+  for (const resource of observed) {
+    const name = displayName(resource);
+    if (resource.error !== undefined) {
+      health.errors.push(`${resource.kind} ${name}: ${resource.error}`);
+      continue;
+    }
+    if (!resource.object) {
+      health.missing.push(name);
+      continue;
+    }
+    const { status, message } = kstatusOf(resource.object, now);
+    if (status === 'InProgress') health.pending.push(`${name} (${message})`);
+    else if (status === 'Terminating') health.pending.push(`${name} (terminating)`);
+    else if (status === 'Unknown') health.errors.push(`${resource.kind} ${name}: ${message}`);
+    else if (status === 'Failed') {
+      health.unhealthy.push(`${name} (${message})`);
+      times.push(failureTime(resource.object));
+    }
+  }
+  const failedAt = latest(times);
+  return failedAt === undefined ? health : { ...health, failedAt };
+}
+
+/** Enough to act on; a status that lists 2,000 objects helps nobody. */
+const MAX_LISTED = 20;
+
+export function listed(lines: readonly string[]): string {
+  const shown = lines.slice(0, MAX_LISTED).join('; ');
+  return lines.length <= MAX_LISTED ? shown : `${shown}; and ${lines.length - MAX_LISTED} more`;
+}

@@ -1,0 +1,95 @@
+/**
+ * Whether what a Kustomization's objects show is the health of what shall run now, or of what ran before (quirk Q28).
+ * Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the current
+ * generation shows in the Ready condition's own `observedGeneration`.
+ */
+import { DEPLOYED } from '../../api/annotations.ts';
+import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { readable, stampOf } from '../flux/deployed.ts';
+import { parseStamps } from '../flux/stamp.ts';
+import { conditionsOf, stringAt } from '../kube/kstatusFields.ts';
+import { parseTime } from '../kube/time.ts';
+
+export interface Revision {
+  /** Why a good health would not be the new revision's. undefined: it would be. */
+  waiting?: string;
+  /** Flux works on, or has worked on, exactly what shall run now. */
+  attempted: boolean;
+  /** A failure before this instant is the old revision's; Infinity while Flux has not begun. */
+  failuresCountFrom: EpochMs;
+}
+
+export interface Surroundings {
+  /** The Kustomization's source; undefined when there is none or its kind is not known. */
+  source: FluxObject | undefined;
+  /** Rollouts that may have deployed into the Kustomization or its source. */
+  rollouts: readonly Rollout[];
+}
+
+export function revisionOf(kustomization: Kustomization, { source, rollouts }: Surroundings): Revision {
+  const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
+  const { lastAttemptedRevision: attempting, lastAppliedRevision: applied } = kustomization.status ?? {};
+  const notBegun =
+    oldDeployment(kustomization as FluxObject, rollouts) ??
+    (source && (oldDeployment(source, rollouts) ?? notFetched(source, artifact))) ??
+    readyIsOld(kustomization) ??
+    (artifact !== undefined && attempting !== artifact && applied !== artifact
+      ? `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`
+      : undefined);
+  if (notBegun !== undefined) {
+    return { waiting: notBegun, attempted: false, failuresCountFrom: Number.POSITIVE_INFINITY };
+  }
+  const waiting =
+    artifact !== undefined && applied !== artifact
+      ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
+      : generationAhead(kustomization, kustomization.status?.observedGeneration);
+  if (waiting === undefined) return { attempted: true, failuresCountFrom: 0 };
+  return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
+}
+
+/** The object carries another deployment than the Rollout stands at. */
+function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
+  for (const stamp of parseStamps(object.metadata.annotations?.[DEPLOYED])) {
+    const rollout = rollouts.find((r) => r.metadata.uid === stamp.uid && r.metadata.name === stamp.rollout);
+    const head = stampOf(rollout);
+    if (head && head.id !== stamp.id) {
+      return `${object.kind} ${object.metadata.name} has ${readable(stamp)}, ${readable(head)} is on its way`;
+    }
+  }
+  return undefined;
+}
+
+function notFetched(source: FluxObject, artifact: string | undefined): string | undefined {
+  const { generation, name } = source.metadata;
+  const observed = source.status?.observedGeneration;
+  if (generation !== undefined && observed !== undefined && generation !== observed) {
+    return `${source.kind} ${name} has not fetched its generation ${generation}`;
+  }
+  const ref = source.spec?.ref as { tag?: string; semver?: string; digest?: string } | undefined;
+  // Flux ignores the tag beside the other two.
+  if (source.kind !== 'OCIRepository' || !ref?.tag || ref.semver || ref.digest) return undefined;
+  if (artifact?.startsWith(`${ref.tag}@`)) return undefined;
+  return `${source.kind} ${name} has ${artifact ?? 'nothing'}, not ${ref.tag}`;
+}
+
+function readyIsOld(kustomization: Kustomization): string | undefined {
+  const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
+  return generationAhead(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
+}
+
+function generationAhead({ kind, metadata, spec }: Kustomization, seen: number | undefined): string | undefined {
+  const { generation } = metadata;
+  if (generation === undefined || seen === undefined || seen === generation) return undefined;
+  const suspended = spec?.suspend ? ' (suspended)' : '';
+  return `${kind} generation is ${generation}, but latest observed generation is ${seen}${suspended}`;
+}
+
+/** Reconciling=True keeps its time through all the retries of one revision; Ready's moves with each. */
+function attemptStart(kustomization: Kustomization): EpochMs {
+  const conditions = conditionsOf(kustomization as FluxObject);
+  const reconciling = conditions.find((c) => c.type === 'Reconciling' && c.status === 'True');
+  const ready = conditions.find((c) => c.type === 'Ready');
+  return parseTime((reconciling ?? ready)?.lastTransitionTime) ?? 0;
+}

@@ -1,0 +1,57 @@
+/** How a verdict becomes a HealthCheck's status. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HealthCheck } from '../../api/types.ts';
+import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+
+export type HealthStatus = NonNullable<HealthCheck['status']>;
+
+export type Verdict =
+  | { health: 'Healthy'; message: string }
+  /** `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. */
+  | { health: 'Pending'; message: string; attempting?: boolean }
+  /** `failedAt`: when it failed, as far as the failed objects tell. */
+  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs }
+  /** What is needed could not be read. That is nobody's failure: the health stays as it was. */
+  | { health: 'Unknown'; message: string };
+
+/**
+ * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
+ * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. Where the
+ * verdict has no time of its own, a failure began when it was first seen: a time that moved with each look would
+ * fail every later deployment, and would make the hook call itself for ever.
+ */
+export function nextStatus(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
+  const { lastErrorTime, lastChangeTime } = before ?? {};
+  const status = healthAfter(before?.status, verdict);
+  const errorTime = verdict.health === 'Unhealthy' ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
+  const changeTime = status === before?.status ? lastChangeTime : formatTime(now);
+  return {
+    status,
+    message: messageOf(verdict, status),
+    ...(errorTime && { lastErrorTime: errorTime }),
+    ...(changeTime && { lastChangeTime: changeTime }),
+  };
+}
+
+function healthAfter(before: string | undefined, verdict: Verdict): string {
+  if (verdict.health === 'Unknown') return before === 'Healthy' || before === 'Unhealthy' ? before : 'Pending';
+  if (verdict.health === 'Pending' && verdict.attempting && before === 'Unhealthy') return before;
+  return verdict.health;
+}
+
+function messageOf(verdict: Verdict, status: string): string {
+  if (verdict.health !== 'Unknown' || status === 'Pending') return verdict.message;
+  return `${status} as before, not all could be read. ${verdict.message}`;
+}
+
+function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {
+  const known = parseTime(before?.lastErrorTime);
+  if (failedAt === undefined || failedAt > now) {
+    return before?.status === 'Unhealthy' && known !== undefined ? before.lastErrorTime! : formatTime(now);
+  }
+  return known !== undefined && known >= wholeSeconds(failedAt) ? before!.lastErrorTime! : formatTime(failedAt);
+}
+
+export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
+  return (['status', 'message', 'lastErrorTime', 'lastChangeTime'] as const).every((key) => a?.[key] === b?.[key]);
+}

@@ -1,0 +1,142 @@
+/** A Kustomization fed by an OCIRepository, and the objects it applied, each as a test wants them. */
+import type { FluxObject, Kustomization } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
+import type { ObservedResource } from '../../../core/health/resources.ts';
+
+export const at = (time: string) => `2026-01-02T${time}Z`;
+export const ms = (time: string) => Date.parse(at(time));
+export const NOW = ms('12:00:00');
+export const CUTOFF = ms('11:50:00');
+export const NEW = '1.1.0@sha256:bbb';
+export const OLD = '1.0.0@sha256:aaa';
+
+export interface Setup {
+  /** status.conditions[type=Ready]. */
+  ready?: { status: string; reason?: string; message?: string; observedGeneration?: number };
+  reconcilingSince?: string;
+  observed?: number;
+  applied?: string;
+  attempted?: string;
+  entries?: unknown;
+  spec?: object;
+  annotations?: Record<string, string>;
+  stalled?: string;
+}
+
+export function kustomization(setup: Setup = {}): Kustomization {
+  const { ready = { status: 'True' }, observed = 2, applied = NEW, attempted = applied, spec, annotations } = setup;
+  const condition = (type: string, status: string, rest: object) => ({
+    type,
+    status,
+    lastTransitionTime: at('11:55:00'),
+    ...rest,
+  });
+  return {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name: 'web', namespace: 'demo', generation: 2, ...(annotations && { annotations }) },
+    spec: { sourceRef: { kind: 'OCIRepository', name: 'web' }, ...spec },
+    status: {
+      observedGeneration: observed,
+      lastAppliedRevision: applied,
+      lastAttemptedRevision: attempted,
+      inventory: { entries: (setup.entries ?? [{ id: 'demo_web_apps_Deployment', v: 'v1' }]) as never },
+      conditions: [
+        condition('Ready', ready.status, { reason: '', message: '', observedGeneration: 2, ...ready }),
+        ...(setup.reconcilingSince
+          ? [
+              condition('Reconciling', 'True', {
+                reason: 'Progressing',
+                message: 'at it',
+                lastTransitionTime: at(setup.reconcilingSince),
+              }),
+            ]
+          : []),
+        ...(setup.stalled ? [condition('Stalled', 'True', { reason: 'Bad', message: setup.stalled })] : []),
+      ] as never,
+    },
+  };
+}
+
+export function source(
+  fields: {
+    tag?: string;
+    ref?: object;
+    artifact?: string | null;
+    observed?: number;
+    annotations?: Record<string, string>;
+  } = {},
+): FluxObject {
+  const { tag = '1.1.0', artifact = NEW, observed = 5, ref, annotations } = fields;
+  return {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'OCIRepository',
+    metadata: { name: 'web', namespace: 'demo', generation: 5, ...(annotations && { annotations }) },
+    spec: { ref: ref ?? { tag } },
+    status: { observedGeneration: observed, ...(artifact && { artifact: { revision: artifact } }) },
+  };
+}
+
+export const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' };
+
+export function seen(fields?: object): ObservedResource {
+  if (!fields) return DEPLOYMENT;
+  const object: KubeObject = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', generation: 1 },
+    ...fields,
+  };
+  return { ...DEPLOYMENT, object };
+}
+
+export const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, observedGeneration: 1 };
+export const good = seen({ status: { ...one, conditions: [{ type: 'Available', status: 'True' }] } });
+export const starting = seen({ status: { ...one, availableReplicas: 0 } });
+export const failedAt = (time?: string) =>
+  seen({
+    status: {
+      ...one,
+      conditions: [
+        {
+          type: 'Progressing',
+          status: 'False',
+          reason: 'ProgressDeadlineExceeded',
+          ...(time && { lastTransitionTime: at(time) }),
+        },
+      ],
+    },
+  });
+export const unreadable: ObservedResource = { ...DEPLOYMENT, error: 'forbidden' };
+
+export interface Case {
+  name: string;
+  kustomization?: Setup;
+  source?: FluxObject | null;
+  rollouts?: Rollout[];
+  observed?: ObservedResource[];
+  cutoff?: number | null;
+  expected: { health: string; message: string | RegExp; failedAt?: number; attempting?: boolean };
+}
+
+export function judged({
+  kustomization: setup,
+  source: from = source(),
+  rollouts = [],
+  observed = [good],
+  cutoff = CUTOFF,
+}: Case) {
+  const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
+  return { own, verdict: judgeWithResources(own, observed, cutoff ?? undefined, NOW) };
+}
+
+export const failing = (reason: string, extra: Setup = {}): Setup => ({
+  ready: { status: 'False', reason, message: 'no such file' },
+  reconcilingSince: '11:52:00',
+  applied: OLD,
+  attempted: NEW,
+  observed: 1,
+  ...extra,
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Kustomization } from '../../../api/flux.ts';
+import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
+import { nextStatus, sameStatus } from '../../../core/health/status.ts';
+import { kstatusOf } from '../../../core/kube/kstatus.ts';
+
+const NOW = Date.parse('2026-01-02T12:00:00Z');
+
+/** Text that means something now and then. */
+const word = fc.oneof(
+  fc.constantFrom(
+    'True',
+    'False',
+    'Unknown',
+    'Ready',
+    'Stalled',
+    'Reconciling',
+    'BuildFailed',
+    '2026-01-02T11:00:00Z',
+    '2030-01-01T00:00:00Z',
+  ),
+  fc.string(),
+);
+const condition = fc.record(
+  { type: word, status: word, reason: word, message: word, lastTransitionTime: word, observedGeneration: fc.integer() },
+  { requiredKeys: [] },
+);
+const status = fc.oneof(
+  fc.anything(),
+  fc.record(
+    {
+      observedGeneration: fc.oneof(fc.integer({ min: -1, max: 3 }), word),
+      conditions: fc.oneof(fc.array(condition), fc.anything()),
+      phase: word,
+      replicas: fc.anything(),
+      inventory: fc.oneof(fc.record({ entries: fc.anything() }), fc.constant(undefined)),
+      lastAppliedRevision: word,
+    },
+    { requiredKeys: [] },
+  ),
+);
+const kinds = [
+  'apps/v1 Deployment',
+  'apps/v1 StatefulSet',
+  'apps/v1 DaemonSet',
+  'apps/v1 ReplicaSet',
+  'batch/v1 Job',
+  'v1 Pod',
+  'v1 Service',
+  'v1 PersistentVolumeClaim',
+  'apiextensions.k8s.io/v1 CustomResourceDefinition',
+  'example.com/v1 Widget',
+];
+
+describe('whatever an object holds', () => {
+  it('kstatus says something', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), fc.anything(), status, (kind, spec, ofObject) => {
+        const [apiVersion = '', name = ''] = kind.split(' ');
+        const object = { apiVersion, kind: name, metadata: { name: 'x', generation: 1 }, spec, status: ofObject };
+        const { status: says, message } = kstatusOf(object, NOW);
+        expect(['Current', 'InProgress', 'Failed', 'Terminating', 'Unknown']).toContain(says);
+        expect(typeof message).toBe('string');
+      }),
+    );
+  });
+
+  it('the health of a Kustomization is found, and said again it changes nothing', () => {
+    fc.assert(
+      fc.property(
+        status,
+        status,
+        fc.record({ status: word, lastErrorTime: word, lastChangeTime: word }, { requiredKeys: [] }),
+        (of, ofSource, before) => {
+          const metadata = { name: 'web', namespace: 'demo', generation: 2 };
+          const kustomization = {
+            apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+            kind: 'Kustomization',
+            metadata,
+            status: of,
+          } as Kustomization;
+          const source = {
+            apiVersion: 'source.toolkit.fluxcd.io/v1',
+            kind: 'OCIRepository',
+            metadata,
+            status: ofSource as never,
+          };
+          const judge = (now: number) =>
+            judgeWithResources(ownHealth(kustomization, { source, rollouts: [] }, now), [], NOW - 60_000, now);
+          const once = nextStatus(before, judge(NOW), NOW);
+          expect(sameStatus(nextStatus(once, judge(NOW + 30_000), NOW + 30_000), once)).toBe(true);
+        },
+      ),
+    );
+  });
+});
