@@ -1,0 +1,61 @@
+/** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and wakes the webhook. */
+import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
+import type { FluxObject } from '../api/flux.ts';
+import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
+import type { FluxBinding, Gate } from '../api/types.ts';
+import { bindingName, bindingOf } from '../core/flux/bindingSpec.ts';
+import { trigger } from '../core/flux/follow.ts';
+import { gateStatus } from '../core/flux/gateConditions.ts';
+import { gateMarks, gatingOf, waitsForOwner } from '../core/flux/gating.ts';
+import { mayApplyFluxObjects, reconcileRequest, resumeLabel } from '../core/flux/resume.ts';
+import { objectAt, objectsOf } from '../core/kube/objects.ts';
+import type { DecoratorHook } from './hook.ts';
+
+export const fluxHook: DecoratorHook = {
+  /** The answer is cached by generation, so the rules that matter are the same for every object. */
+  async customize({ parent }) {
+    const { namespace = '', name = '' } = parent.metadata;
+    const relatedResources: RelatedResourceRule[] = [
+      {
+        apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+        resource: 'gates',
+        labelSelector: { matchExpressions: [{ key: SELECTS_LABEL, operator: 'Exists' }] },
+      },
+      { apiVersion: 'v1', resource: 'namespaces', names: [namespace] },
+    ];
+    if (mayApplyFluxObjects(parent)) {
+      const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
+      relatedResources.push({ apiVersion: 'kuberik.com/v1alpha1', resource: 'fluxbindings', labelSelector: waiting });
+    }
+    return { relatedResources };
+  },
+
+  async sync(request, { now }) {
+    const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
+    const { namespace } = object.metadata;
+    const observed = objectAt<FluxBinding>(attachments, 'kuberik.com', 'FluxBinding', namespace, bindingName(object));
+    const ownNamespace = objectAt(related, '', 'Namespace', undefined, namespace ?? '');
+    const selectors = objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate');
+    const gating = gatingOf(object, selectors, ownNamespace?.metadata.labels ?? {}, observed?.status, now);
+
+    const binding = bindingOf(object, gating);
+    const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };
+    if (object.metadata.deletionTimestamp) return answer;
+
+    const annotations = gateMarks(object, gating, now);
+    const deployed = trigger(object, observed?.status);
+    if (deployed !== undefined) annotations[DEPLOYED] = deployed;
+    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'));
+    if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
+
+    const isGated = gating.gates.length > 0;
+    const status = isGated && !gating.closed ? undefined : gateStatus(object, isGated ? gating.closed : undefined, now);
+    if (Object.keys(annotations).length > 0) answer.annotations = annotations;
+    if (status) answer.status = status;
+    const wait = waitsForOwner(object, now);
+    // Metacontroller swallows a conflict of either write: look again soon.
+    if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
+    else if (wait !== undefined) answer.resyncAfterSeconds = wait / 1000 + 1;
+    return answer;
+  },
+};

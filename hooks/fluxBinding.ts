@@ -1,0 +1,75 @@
+/** Composite of FluxBindings: what the Rollouts and Gates of one Flux object say now, and whether the object has it. */
+import type { FluxObject } from '../api/flux.ts';
+import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
+import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
+import { type BindingSurroundings, bindingStatus } from '../core/flux/bindingStatus.ts';
+import { sourceResource } from '../core/flux/source.ts';
+import { judgeGates } from '../core/gate/required.ts';
+import { objectAt, objectsOf } from '../core/kube/objects.ts';
+import { formatTime } from '../core/kube/time.ts';
+import type { CompositeHook } from './hook.ts';
+
+export const fluxBindingHook: CompositeHook = {
+  async customize({ parent }, call) {
+    const { spec, metadata } = parent as FluxBinding;
+    const relatedResources: RelatedResourceRule[] = [];
+    const rollouts = [...new Set((spec?.pins ?? []).map((pin) => pin.rollout))];
+    if (rollouts.length > 0) {
+      const namespace = metadata.namespace ?? '';
+      relatedResources.push({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, names: rollouts });
+    }
+    relatedResources.push(...gateRules(spec));
+    const source = spec?.source && sourceRule(spec.source);
+    // A rule for a kind that is not served would fail every sync of this binding.
+    if (source && (await call.cluster.serves(source))) relatedResources.push(source);
+    return { relatedResources };
+  },
+
+  async sync({ parent, related }, { now }) {
+    const binding = parent as FluxBinding;
+    const { all: gates } = judgeGates(
+      (binding.spec?.gates ?? []).map(({ namespace, name }) => ({ namespace, name })),
+      (ref) => objectAt<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate', ref.namespace, ref.name),
+      now,
+    );
+    const rollouts = objectsOf<Rollout>(related, 'kuberik.com', 'Rollout');
+    const source = binding.spec?.source;
+    const around: BindingSurroundings = {
+      rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
+      source:
+        source && objectAt<FluxObject>(related, groupOf(source.apiVersion), source.kind, source.namespace, source.name),
+      gates: gates.map(({ ref, open, message, until }) => ({
+        ...ref,
+        opened: open,
+        message,
+        ...(until !== undefined && { until: formatTime(until) }),
+      })),
+    };
+    const edges = gates.flatMap((gate) => gate.until ?? []);
+    const answer: CompositeResponse = { status: bindingStatus(binding, around, now), children: [] };
+    // A Gate's own status wakes this binding at an edge; this is for when that comes late.
+    if (edges.length > 0) answer.resyncAfterSeconds = Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5);
+    return answer;
+  },
+};
+
+/** One rule per namespace: names without a namespace would match in all of them. */
+function gateRules(spec: FluxBindingSpec | undefined): RelatedResourceRule[] {
+  const byNamespace = Map.groupBy(spec?.gates ?? [], (gate) => gate.namespace);
+  return [...byNamespace].map(([namespace, gates]) => ({
+    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+    resource: 'gates',
+    namespace,
+    names: gates.map((gate) => gate.name),
+  }));
+}
+
+function sourceRule(source: NonNullable<FluxBindingSpec['source']>): RelatedResourceRule | undefined {
+  const resource = sourceResource(source);
+  if (!resource) return undefined;
+  return { apiVersion: source.apiVersion, resource, namespace: source.namespace, names: [source.name] };
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.split('/')[0] ?? '';
+}

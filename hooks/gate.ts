@@ -1,0 +1,53 @@
+/** CompositeController `gates`: a Gate's status, and the next look at it. No children. */
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { HookCall } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { evaluateGate } from '../core/gate/evaluate.ts';
+import { gateNews } from '../core/gate/news.ts';
+import { resyncSeconds } from '../core/gate/resync.ts';
+import { gateStatus, type Surroundings } from '../core/gate/status.ts';
+import { webhookPath } from '../core/gate/webhookPath.ts';
+import { countHeld } from './gateHolds.ts';
+import type { CompositeHook } from './hook.ts';
+
+type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+
+export const gateHook: CompositeHook = {
+  async sync({ parent }, call) {
+    const gate = parent as unknown as Gate;
+    const ref = { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
+    const evaluation = evaluateGate(gate, call.now);
+    const [held, receiver] = await Promise.all([countHeld(ref, call), receiverOf(gate, ref, call)]);
+    const status = gateStatus(gate, evaluation, { held, receiver }, call.now);
+    for (const { reason, message, key } of gateNews(gate, status)) {
+      call.events.record({
+        regarding: gate,
+        type: 'Normal',
+        reason,
+        message,
+        key: `${gate.metadata.uid} ${key}`,
+        at: call.now,
+      });
+    }
+    return { status, children: [], resyncAfterSeconds: resyncSeconds(gate, evaluation, call.now) };
+  },
+};
+
+async function receiverOf(
+  { spec }: Gate,
+  ref: NamespacedName,
+  { cluster }: HookCall,
+): Promise<Surroundings['receiver']> {
+  const name = spec.receiver?.secretRef.name;
+  if (!name) return undefined;
+  const where = `Secret '${ref.namespace}/${name}'`;
+  try {
+    const secret = await cluster.get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace: ref.namespace, name });
+    const token = atob(secret?.data?.token ?? '');
+    if (token) return { path: webhookPath(token, ref) };
+    return { reason: 'SecretInvalid', problem: `${where} ${secret ? "has no key 'token'" : 'does not exist'}` };
+  } catch {
+    // Whether the gate is open must not depend on who may read Secrets.
+    return { reason: 'SecretUnreadable', problem: `${where} cannot be read` };
+  }
+}

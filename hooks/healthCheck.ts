@@ -1,0 +1,104 @@
+/**
+ * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, and computes the
+ * health of class kustomization.
+ */
+import { WATCHES_NAMESPACES_LABEL } from '../api/annotations.ts';
+import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
+import type { HookCall } from '../api/ports.ts';
+import type { HealthCheck, Rollout } from '../api/types.ts';
+import { associatedRollouts, needsNamespaceLabels } from '../core/health/association.ts';
+import { requeueInterval } from '../core/health/interval.ts';
+import { judgeWithResources, ownHealth } from '../core/health/kustomization.ts';
+import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/reference.ts';
+import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../core/health/reset.ts';
+import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../core/health/status.ts';
+import { objectsOf } from '../core/kube/objects.ts';
+import { KUSTOMIZATIONS, readKustomization, readResources } from './healthReads.ts';
+import type { DecoratorHook } from './hook.ts';
+
+const ROLLOUTS = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
+/** A seeded time may lie years ahead. */
+const LONGEST_WAIT_SECONDS = 3600;
+
+export const healthCheckHook: DecoratorHook = {
+  async customize({ parent }, call) {
+    const healthCheck = parent as HealthCheck;
+    const { namespace = '' } = healthCheck.metadata;
+    const rules: RelatedResourceRule[] = [
+      { ...ROLLOUTS, namespace },
+      { ...ROLLOUTS, labelSelector: { matchExpressions: [{ key: WATCHES_NAMESPACES_LABEL, operator: 'Exists' }] } },
+    ];
+    // Only to be woken: the annotation may change without a new customize call, so sync reads what it names now.
+    // A rule for a kind that is not installed would stop the sync of this HealthCheck.
+    const ref = healthCheck.spec?.class === KUSTOMIZATION_CLASS ? kustomizationRef(healthCheck) : undefined;
+    if (ref && 'name' in ref && (await call.cluster.serves(KUSTOMIZATIONS))) {
+      rules.push({ ...KUSTOMIZATIONS, namespace: ref.namespace, names: [ref.name] });
+      if (ref.namespace !== namespace) rules.push({ ...ROLLOUTS, namespace: ref.namespace });
+    }
+    return { relatedResources: rules };
+  },
+
+  async sync(request, call) {
+    if (request.finalizing || request.object.metadata.deletionTimestamp) return { attachments: [] };
+    const healthCheck = request.object as HealthCheck;
+    const rollouts = objectsOf<Rollout>(request.related, 'kuberik.com', 'Rollout');
+    const cutoffs = cutoffsOf(await rolloutsOf(healthCheck, rollouts, call), call.now);
+    const before = healthCheck.status;
+
+    // The reset is stored before anything is judged: health of the same instant could still be the old version's.
+    if (needsReset(before, cutoffs.reached)) return answer(healthCheck, resetStatus(call.now), cutoffs, call);
+    if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS) return answer(healthCheck, before, cutoffs, call);
+
+    const verdict = await judge(healthCheck, rollouts, cutoffs, call);
+    return answer(healthCheck, nextStatus(before, verdict, call.now), cutoffs, call);
+  },
+};
+
+async function rolloutsOf(healthCheck: HealthCheck, rollouts: Rollout[], call: HookCall): Promise<Rollout[]> {
+  const name = healthCheck.metadata.namespace ?? '';
+  const namespace = needsNamespaceLabels(rollouts)
+    ? await call.cluster.get({ apiVersion: 'v1', resource: 'namespaces', name })
+    : undefined;
+  return associatedRollouts(rollouts, healthCheck, namespace?.metadata.labels);
+}
+
+async function judge(
+  healthCheck: HealthCheck,
+  rollouts: readonly Rollout[],
+  cutoffs: Cutoffs,
+  { cluster, now }: HookCall,
+): Promise<Verdict> {
+  const ref = kustomizationRef(healthCheck);
+  if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
+  const read = await readKustomization(cluster, ref);
+  if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
+  const { kustomization, source } = read;
+  if (!kustomization) {
+    const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
+    return { health: 'Unhealthy', message: `Kustomization not found: ${what}` };
+  }
+  const own = ownHealth(kustomization, { source, rollouts }, now);
+  // Read after the Kustomization: what it says was applied is what these show.
+  const observed = own.settled ? [] : await readResources(cluster, own.inventory.resources);
+  return judgeWithResources(own, observed, cutoffs.reached, now);
+}
+
+function answer(
+  healthCheck: HealthCheck,
+  after: HealthStatus | undefined,
+  cutoffs: Cutoffs,
+  { now }: HookCall,
+): DecoratorResponse<HealthStatus> {
+  const changed = after !== undefined && !sameStatus(healthCheck.status, after);
+  const waits: number[] = [];
+  // Metacontroller swallows a conflict of this write: look again whether it arrived.
+  if (changed) waits.push(1);
+  if (healthCheck.spec?.class === KUSTOMIZATION_CLASS) waits.push(requeueInterval(healthCheck) / 1000);
+  if (cutoffs.ahead !== undefined)
+    waits.push(Math.min(Math.max((cutoffs.ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS));
+  return {
+    attachments: [],
+    ...(changed && { status: after }),
+    ...(waits.length > 0 && { resyncAfterSeconds: Math.min(...waits) }),
+  };
+}

@@ -1,0 +1,116 @@
+/** Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory. */
+import type { FluxObject, Kustomization } from '../api/flux.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { ClusterReader } from '../api/ports.ts';
+import { sourceOf, sourceResource } from '../core/flux/source.ts';
+import type { InventoryResource } from '../core/health/inventory.ts';
+import { planReads, type Read, usualResource } from '../core/health/reads.ts';
+import type { ObservedResource } from '../core/health/resources.ts';
+
+const AT_ONCE = 8;
+/** Two rounds of requests that time out; what then is left would not be read either, and the sync has to end. */
+const MAX_FAILURES = 2 * AT_ONCE;
+
+export const KUSTOMIZATIONS = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' };
+
+/** Both undefined where there is no such object; the source also where its kind is not known here. Never rejects. */
+export async function readKustomization(
+  cluster: ClusterReader,
+  ref: NamespacedName,
+): Promise<{ kustomization?: Kustomization; source?: FluxObject } | { error: string }> {
+  try {
+    const kustomization = await cluster.get<Kustomization>({ ...KUSTOMIZATIONS, ...ref });
+    const source = kustomization && (await readSource(cluster, kustomization));
+    return { ...(kustomization && { kustomization }), ...(source && { source }) };
+  } catch (error) {
+    return { error: reasonOf(error) };
+  }
+}
+
+async function readSource(cluster: ClusterReader, kustomization: Kustomization): Promise<FluxObject | undefined> {
+  const source = sourceOf(kustomization as FluxObject);
+  const resource = source && sourceResource(source);
+  if (!source || !resource) return undefined;
+  const { apiVersion, namespace, name } = source;
+  return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
+}
+
+/** Every resource but Secrets, which are always healthy and which nobody should have to let us read. Never rejects. */
+export async function readResources(
+  cluster: ClusterReader,
+  resources: readonly InventoryResource[],
+): Promise<ObservedResource[]> {
+  const reads = planReads(resources).filter((read) => read.how !== 'nothing');
+  const jobs = reads.flatMap((read) =>
+    read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read],
+  );
+  let failures = 0;
+  const observed = await inParallel(jobs, AT_ONCE, async (job) => {
+    if (failures >= MAX_FAILURES) return job.names.map((name) => unread(job, name, 'not read after many failed reads'));
+    try {
+      return await readOne(cluster, job);
+    } catch (error) {
+      failures += 1;
+      return job.names.map((name) => unread(job, name, reasonOf(error)));
+    }
+  });
+  return inOrder(resources, observed.flat());
+}
+
+async function readOne(
+  cluster: ClusterReader,
+  { apiVersion, kind, namespace, names, how }: Read,
+): Promise<ObservedResource[]> {
+  const known = cluster.resourceOf ? await cluster.resourceOf({ apiVersion, kind }) : { resource: usualResource(kind) };
+  const ref = { apiVersion, resource: known?.resource ?? '', ...(namespace && { namespace }) };
+  const found = new Map<string, KubeObject>();
+  // A kind that is not served any more has no objects.
+  if (known && how === 'get') {
+    for (const name of names) {
+      const object = await cluster.get({ ...ref, name });
+      if (object) found.set(name, object);
+    }
+  } else if (known) {
+    const list = how === 'metadata' ? await cluster.listMetadata(ref) : await cluster.list(ref);
+    for (const object of list) found.set(object.metadata.name ?? '', object);
+  }
+  return names.map((name) => {
+    const object = found.get(name);
+    // Items of a list come without their kind.
+    return { apiVersion, kind, namespace, name, ...(object && { object: { ...object, apiVersion, kind } }) };
+  });
+}
+
+function unread({ apiVersion, kind, namespace }: Read, name: string, error: string): ObservedResource {
+  return { apiVersion, kind, namespace, name, error };
+}
+
+/** The first line, cut: it goes into a status that people read. */
+function reasonOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
+}
+
+/** Messages list objects in inventory order, whatever was read first. */
+function inOrder(resources: readonly InventoryResource[], observed: readonly ObservedResource[]): ObservedResource[] {
+  const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
+  const byKey = new Map(observed.map((o) => [key(o), o]));
+  return resources.flatMap((r) => byKey.get(key(r)) ?? []);
+}
+
+async function inParallel<In, Out>(
+  items: readonly In[],
+  atOnce: number,
+  work: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}

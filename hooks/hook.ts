@@ -1,0 +1,32 @@
+/** The shapes of a hook module. hooks/index.ts mounts each at `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
+import type {
+  CompositeRequest,
+  CompositeResponse,
+  CustomizeRequest,
+  CustomizeResponse,
+  DecoratorRequest,
+  DecoratorResponse,
+} from '../api/metacontroller.ts';
+import type { HookCall } from '../api/ports.ts';
+
+export interface CompositeHook {
+  customize?(request: CustomizeRequest, call: HookCall): Promise<CustomizeResponse>;
+  sync(request: CompositeRequest, call: HookCall): Promise<CompositeResponse>;
+}
+
+export interface DecoratorHook {
+  customize?(request: CustomizeRequest, call: HookCall): Promise<CustomizeResponse>;
+  sync(request: DecoratorRequest, call: HookCall): Promise<DecoratorResponse>;
+}
+
+/** A hook in doubt throws: nothing is applied and Metacontroller asks again later. The message is for the reader of its event. */
+export class HookError extends Error {
+  readonly status: number;
+  readonly retryAfterSeconds: number | undefined;
+  constructor(status: 400 | 422 | 429 | 500 | 503, message: string, retryAfterSeconds?: number) {
+    super(message);
+    this.name = 'HookError';
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

@@ -1,0 +1,123 @@
+/** CompositeController `rollouts`: gathers what a Rollout's plan needs, and decides a deployment twice. */
+import type { ImagePolicy } from '../api/flux.ts';
+import type { CompositeRequest, CompositeResponse } from '../api/metacontroller.ts';
+import type { HookCall, ReleaseMetadata } from '../api/ports.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../api/types.ts';
+import { objectAt, objectsOf } from '../core/kube/objects.ts';
+import { boundTo, requiredGates } from '../core/rollout/bound.ts';
+import { policyRef } from '../core/rollout/imagePolicy.ts';
+import { metadataWanted } from '../core/rollout/metadata.ts';
+import type { Observed, Plan } from '../core/rollout/observed.ts';
+import { planRollout } from '../core/rollout/plan.ts';
+import type { CompositeHook } from './hook.ts';
+import { carriedStamps, liveBindings, liveGates, liveImagePolicy, liveRolloutGates } from './rolloutLive.ts';
+import { relatedRules } from './rolloutRelated.ts';
+
+/** Without a rule for the ImagePolicy nobody tells when it comes. */
+const POLICY_LOOK_S = 30;
+/** Where live reads say otherwise than the cache: most of what they saw wakes the Rollout when it changes, but not all. */
+const LIVE_LOOK_S = 15;
+
+export const rolloutHook: CompositeHook = {
+  async customize({ parent }, { cluster }) {
+    return { relatedResources: await relatedRules(parent as unknown as Rollout, cluster) };
+  },
+
+  async sync(request, call) {
+    const observed = await observe(request, call);
+    const cached = planRollout(observed, call.now);
+    const { plan, lookAgain } = await decidedTwice(observed, cached, call);
+    for (const event of plan.events) call.events.record({ ...event, regarding: observed.rollout, at: call.now });
+    const looks = [plan.resyncAfterSeconds, lookAgain, observed.imagePolicy ? undefined : POLICY_LOOK_S];
+    return answer(plan, looks);
+  },
+};
+
+async function observe(request: CompositeRequest, call: HookCall): Promise<Observed> {
+  const rollout = request.parent as unknown as Rollout;
+  const { related } = request;
+  const { namespace = '' } = rollout.metadata;
+  const ref = policyRef(rollout);
+  const imagePolicy = ref
+    ? (objectAt<ImagePolicy>(related, 'image.toolkit.fluxcd.io', 'ImagePolicy', ref.namespace, ref.name) ??
+      (await liveImagePolicy(rollout, call.cluster)))
+    : undefined;
+  return {
+    rollout,
+    imagePolicy,
+    rolloutGates: objectsOf<RolloutGate>(related, 'kuberik.com', 'RolloutGate'),
+    bindings: objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'),
+    healthChecks: objectsOf<HealthCheck>(related, 'kuberik.com', 'HealthCheck'),
+    gateRefs: (rollout.spec?.gates ?? []).map(({ name, namespace: ns }) => ({ namespace: ns || namespace, name })),
+    gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
+    metadata: metadataOf(rollout, imagePolicy, call),
+    onFailure: call.settings.onFailure,
+  };
+}
+
+function metadataOf(
+  rollout: Rollout,
+  policy: ImagePolicy | undefined,
+  call: HookCall,
+): Record<string, ReleaseMetadata> {
+  const ref = policyRef(rollout);
+  if (!ref || !policy) return {};
+  const image = policy.status?.latestRef?.name;
+  const found = metadataWanted(rollout, policy).flatMap(({ tag, digest }) => {
+    const { namespace } = rollout.metadata;
+    const metadata = call.metadata.lookup({
+      policy: ref,
+      tag,
+      ...(namespace && { namespace }),
+      ...(digest && { digest }),
+      ...(image && { image }),
+    });
+    return metadata ? [[tag, metadata] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/**
+ * What cannot be taken back is decided a second time from live reads: the start of a bake, from the bindings of all bound
+ * objects; a new head, from RolloutGates and Gates, those of bound objects included.
+ */
+async function decidedTwice(
+  observed: Observed,
+  first: Plan,
+  call: HookCall,
+): Promise<{ plan: Plan; lookAgain?: number }> {
+  const { rollout } = observed;
+  if (first.startsBake) {
+    const bindings = await liveBindings(rollout, call.cluster);
+    const again = { ...observed, bindings };
+    const plan = planRollout(again, call.now);
+    if (!plan.startsBake) return { plan, lookAgain: LIVE_LOOK_S };
+    return plan.commits ? judgedLive(again, call) : { plan };
+  }
+  const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
+  if (isFirst && (first.commits || boundTo(rollout, observed.bindings).length > 0)) {
+    const carried = await carriedStamps(rollout, call.cluster);
+    if (carried.length > 0) return { plan: planRollout({ ...observed, carried }, call.now) };
+  }
+  return first.commits ? judgedLive(observed, call) : { plan: first };
+}
+
+async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {
+  const { rollout, bindings } = observed;
+  const gateRefs = requiredGates(rollout, bindings);
+  const [rolloutGates, gates] = await Promise.all([
+    liveRolloutGates(rollout, call.cluster),
+    liveGates(gateRefs, call.cluster),
+  ]);
+  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates }, call.now);
+  return plan.commits ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
+}
+
+function answer({ status, configMap }: Plan, looks: (number | undefined)[]): CompositeResponse<RolloutStatus> {
+  const seconds = looks.filter((look) => look !== undefined);
+  return {
+    status,
+    children: configMap ? [configMap] : [],
+    ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
+  };
+}

@@ -1,0 +1,87 @@
+/** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
+import type { ImagePolicy } from '../api/flux.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { ClusterReader } from '../api/ports.ts';
+import type { FluxBinding, Gate, Rollout, RolloutGate } from '../api/types.ts';
+import { boundLabel } from '../core/kube/labels.ts';
+import { carriedStamp, isBound } from '../core/rollout/adopt.ts';
+import { unseenBinding } from '../core/rollout/bound.ts';
+import { policyRef } from '../core/rollout/imagePolicy.ts';
+import type { CarriedStamp } from '../core/rollout/observed.ts';
+import { GATING, imagePolicyVersion, KUBERIK } from './rolloutRelated.ts';
+import { sharedRead } from './sharedRead.ts';
+
+/** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
+export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
+  const ref = policyRef(rollout);
+  const apiVersion = ref && (await imagePolicyVersion(cluster));
+  if (!apiVersion) return undefined;
+  return cluster.get<ImagePolicy>({ apiVersion, resource: 'imagepolicies', ...ref });
+}
+
+export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader): Promise<RolloutGate[]> {
+  return cluster.list<RolloutGate>({
+    apiVersion: KUBERIK,
+    resource: 'rolloutgates',
+    ...(metadata.namespace && { namespace: metadata.namespace }),
+    fieldSelector: `spec.rolloutRef.name=${metadata.name}`,
+  });
+}
+
+/** Those that exist. */
+export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
+  const found = await Promise.all(
+    refs.map(({ namespace, name }) => cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', namespace, name })),
+  );
+  return found.filter((gate) => gate !== undefined);
+}
+
+const PINNED_KINDS = [
+  { kind: 'Kustomization', apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' },
+  { kind: 'OCIRepository', apiVersion: 'source.toolkit.fluxcd.io/v1', resource: 'ocirepositories' },
+] as const;
+
+/** Which deployments of the Rollout the Flux objects of its namespace carry. */
+export async function carriedStamps({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedStamp[]> {
+  const objects = await pinnedObjects(metadata.namespace ?? '', cluster);
+  return objects.flatMap(({ kind, object }) => carriedStamp(object, kind, metadata.name ?? '') ?? []);
+}
+
+/** The bindings of all objects bound to the Rollout, an empty one for an object that has none yet. */
+export async function liveBindings(rollout: Rollout, cluster: ClusterReader): Promise<FluxBinding[]> {
+  const { namespace = '', name = '' } = rollout.metadata;
+  const [bindings, objects] = await Promise.all([
+    cluster.list<FluxBinding>({
+      apiVersion: KUBERIK,
+      resource: 'fluxbindings',
+      namespace,
+      labelSelector: boundLabel(name),
+    }),
+    pinnedObjects(namespace, cluster),
+  ]);
+  const seen = new Set(bindings.map(({ spec }) => `${spec?.target.kind}/${spec?.target.name}`));
+  const unseen = objects.filter(
+    ({ kind, object }) =>
+      !object.metadata.deletionTimestamp && isBound(object, kind, name) && !seen.has(`${kind}/${object.metadata.name}`),
+  );
+  return [...bindings, ...unseen.map(({ kind, object }) => unseenBinding(rollout, kind, object.metadata.name ?? ''))];
+}
+
+async function pinnedObjects(
+  namespace: string,
+  cluster: ClusterReader,
+): Promise<{ kind: string; object: KubeObject }[]> {
+  const lists = await Promise.all(
+    PINNED_KINDS.map(async ({ kind, apiVersion, resource }) => {
+      if (!(await cluster.serves({ apiVersion, resource }))) return [];
+      const objects = await listMetadata(cluster, { apiVersion, resource, namespace });
+      return objects.map((object) => ({ kind, object }));
+    }),
+  );
+  return lists.flat();
+}
+
+/** Many Rollouts of a namespace are often created at once. */
+const listMetadata = sharedRead((cluster, ref: Parameters<ClusterReader['listMetadata']>[0]) =>
+  cluster.listMetadata(ref),
+);

@@ -1,0 +1,67 @@
+/** What a Rollout's sync needs to see, as customize rules (DESIGN sections 3 and 4). */
+import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
+import type { RelatedResourceRule } from '../api/metacontroller.ts';
+import type { ClusterReader } from '../api/ports.ts';
+import type { Rollout } from '../api/types.ts';
+import { healthCheckLabels } from '../core/health/association.ts';
+import { boundLabel, labelValue } from '../core/kube/labels.ts';
+import { specProblems } from '../core/rollout/config.ts';
+import { policyRef } from '../core/rollout/imagePolicy.ts';
+
+export const KUBERIK = 'kuberik.com/v1alpha1';
+export const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
+const IMAGE_VERSIONS = ['image.toolkit.fluxcd.io/v1', 'image.toolkit.fluxcd.io/v1beta2'];
+
+/** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
+export async function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {
+  for (const apiVersion of IMAGE_VERSIONS) {
+    if (await cluster.serves({ apiVersion, resource: 'imagepolicies' })) return apiVersion;
+  }
+  return undefined;
+}
+
+export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+  const { namespace = '', name = '' } = rollout.metadata;
+  return [
+    ...(await policyRule(rollout, cluster)),
+    {
+      apiVersion: KUBERIK,
+      resource: 'rolloutgates',
+      namespace,
+      labelSelector: { matchLabels: { [ROLLOUT_NAME_LABEL]: labelValue(name) } },
+    },
+    {
+      apiVersion: KUBERIK,
+      resource: 'fluxbindings',
+      namespace,
+      labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
+    },
+    ...healthCheckRule(rollout),
+    ...gateRules(rollout),
+  ];
+}
+
+async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+  const ref = policyRef(rollout);
+  const apiVersion = ref && (await imagePolicyVersion(cluster));
+  if (!apiVersion) return [];
+  return [{ apiVersion, resource: 'imagepolicies', namespace: ref.namespace, names: [ref.name] }];
+}
+
+/** A rule with a selector that does not compile would fail the sync: the plan says what is wrong instead. */
+function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
+  const labelSelector = healthCheckLabels(spec?.healthCheckSelector);
+  if (!labelSelector || specProblems(spec ?? {}).length > 0) return [];
+  const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
+  const where = namespaceSelector ? { namespaceSelector } : { namespace: metadata.namespace ?? '' };
+  return [{ apiVersion: KUBERIK, resource: 'healthchecks', ...where, labelSelector }];
+}
+
+function gateRules({ metadata, spec }: Rollout): RelatedResourceRule[] {
+  const names = new Map<string, string[]>();
+  for (const ref of spec?.gates ?? []) {
+    const namespace = ref.namespace || metadata.namespace || '';
+    names.set(namespace, [...(names.get(namespace) ?? []), ref.name]);
+  }
+  return [...names].map(([namespace, list]) => ({ apiVersion: GATING, resource: 'gates', namespace, names: list }));
+}

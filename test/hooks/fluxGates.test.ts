@@ -1,0 +1,331 @@
+/** The decorator, the binding and the webhook together: what one object goes through while its Gates open and close. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ObjectMap } from '../../api/metacontroller.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { fluxHook } from '../../hooks/flux.ts';
+import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
+import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { gate, kustomization, NOW, ociRepository, owner, rollout } from '../core/flux/objects.ts';
+import { fakeCluster, send } from '../webhooks/fluxCall.ts';
+
+const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
+const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
+
+function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
+  const map: ObjectMap = {};
+  for (const object of objects) {
+    if (!object) continue;
+    const { namespace, name } = object.metadata;
+    const kind = `${object.kind}.${object.apiVersion}`;
+    map[kind] ??= {};
+    map[kind][namespace ? `${namespace}/${name}` : `${name}`] = object;
+  }
+  return map;
+}
+
+/** One Flux object in a cluster of its own: Metacontroller's part is done by `settle`. */
+class Cluster {
+  object: FluxObject;
+  binding: FluxBinding | undefined;
+  gates: Gate[] = [];
+  rollouts: Rollout[] = [];
+  others: FluxBinding[] = [];
+  namespaceLabels: Record<string, string> = {};
+  now = NOW;
+  writes = 0;
+
+  constructor(object: FluxObject) {
+    this.object = object;
+  }
+
+  private get call(): HookCall {
+    return {
+      now: this.now,
+      cluster: fakeCluster([]),
+      events: { record() {} },
+      metadata: { lookup: () => undefined },
+      settings: { onFailure: 'Continue', metacontrollerUser: METACONTROLLER.username, glassBreakers: [] },
+    };
+  }
+
+  private get namespace(): KubeObject {
+    return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: this.namespaceLabels } };
+  }
+
+  /** A write through both webhooks; says whether it was allowed. */
+  async write(object: FluxObject, user = { username: 'developer' }): Promise<boolean> {
+    const world = { objects: [...this.gates, ...this.rollouts, this.namespace], now: this.now };
+    const mutated = await send(mutateFlux, { object, oldObject: this.object, user }, world);
+    if (!mutated.object) return false;
+    const final = { object: mutated.object, oldObject: this.object, user };
+    if (!(await send(validateFlux, final, world)).allowed) return false;
+    if (JSON.stringify(mutated.object.spec) !== JSON.stringify(this.object.spec)) {
+      const { metadata } = mutated.object;
+      mutated.object.metadata = { ...metadata, generation: (metadata.generation ?? 0) + 1 };
+    }
+    this.object = mutated.object;
+    return true;
+  }
+
+  async decorate() {
+    const related = mapOf(...this.gates.filter((g) => g.spec.selects), this.namespace, ...this.others);
+    const attachments = mapOf(this.binding);
+    return fluxHook.sync({ controller, object: this.object, attachments, related, finalizing: false }, this.call);
+  }
+
+  async bind() {
+    if (!this.binding) return;
+    const parent = this.binding as unknown as KubeObject;
+    const related = mapOf(...this.gates, ...this.rollouts);
+    const { status } = await fluxBindingHook.sync(
+      { controller, parent, children: {}, related, finalizing: false },
+      this.call,
+    );
+    this.binding = { ...this.binding, status: status as NonNullable<FluxBinding['status']> };
+  }
+
+  /** Syncs until nothing changes; fails when that takes more than ten rounds. */
+  async settle() {
+    for (let round = 0; round < 10; round++) {
+      const before = JSON.stringify([this.object, this.binding]);
+      const answer = await this.decorate();
+      if (answer.status) this.object = { ...this.object, status: answer.status as any };
+      if (answer.annotations) {
+        this.writes++;
+        const annotations: Record<string, any> = { ...this.object.metadata.annotations, ...answer.annotations };
+        for (const [key, value] of Object.entries(annotations)) if (value === null) delete annotations[key];
+        const allowed = await this.write(
+          { ...this.object, metadata: { ...this.object.metadata, annotations } },
+          METACONTROLLER,
+        );
+        expect(allowed, 'our own writes always conform').toBe(true);
+      }
+      const [binding] = answer.attachments as FluxBinding[];
+      this.binding = binding && { ...binding, ...(this.binding?.status && { status: this.binding.status }) };
+      await this.bind();
+      if (JSON.stringify([this.object, this.binding]) === before) return;
+    }
+    throw new Error('never settles');
+  }
+}
+
+const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);
+const named = { 'gate.fluxcd.io/gates': 'freeze' };
+const closed = gate('shop/freeze');
+const opened = gate('shop/freeze', { default: 'opened' });
+
+describe('a named Gate', () => {
+  it('suspends the object, says so, and restores it', async () => {
+    const cluster = new Cluster(kustomization({ annotations: named, status: { observedGeneration: 3 } }));
+    const before = cluster.object.spec;
+    cluster.gates = [closed];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(condition(cluster.object, 'Approved')).toMatchObject({
+      status: 'False',
+      reason: 'GateClosed',
+      message: "Reconciliation is waiting approval, gate 'shop/freeze' is closed.",
+    });
+    expect(cluster.binding?.status).toMatchObject({
+      heldSince: '2026-03-04T10:00:00Z',
+      gates: [{ namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' }],
+    });
+    cluster.gates = [opened];
+    await cluster.bind();
+    await cluster.settle();
+    expect(cluster.object.spec).toEqual(before);
+    expect(condition(cluster.object, 'Approved')).toMatchObject({ status: 'True', reason: 'GatesOpen' });
+  });
+
+  it('says Blocked on a source', async () => {
+    const cluster = new Cluster(ociRepository({ tag: 'x' }, { annotations: named }));
+    cluster.gates = [closed];
+    await cluster.settle();
+    expect(condition(cluster.object, 'Blocked')).toMatchObject({
+      status: 'True',
+      message: "Reconciliation is blocked as gate 'shop/freeze' is closed.",
+    });
+  });
+
+  it("on the source leaves the Kustomization beside it alone (the RFC's story 2)", async () => {
+    const source = new Cluster({ ...ociRepository(null, { annotations: named }), kind: 'GitRepository' });
+    const sync = new Cluster(kustomization({ annotations: {} }));
+    source.gates = sync.gates = [closed];
+    await source.settle();
+    await sync.settle();
+    expect(source.object.spec?.suspend).toBe(true);
+    expect(sync.object).toEqual(kustomization({ annotations: {} }));
+  });
+
+  it('holds the pin while closed, and lets it move in the write that resumes', async () => {
+    const annotations = { ...named, 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+    const cluster = new Cluster(kustomization({ annotations, substitute: { APP: '1.0.0' } }));
+    cluster.gates = [opened];
+    cluster.rollouts = [rollout('my-app', '1.0.0')];
+    await cluster.settle();
+    cluster.gates = [closed];
+    await cluster.settle();
+    cluster.rollouts = [rollout('my-app', '1.1.0', '1.0.0')];
+    await cluster.settle();
+    expect(cluster.object.spec?.postBuild).toEqual({ substitute: { APP: '1.0.0' } });
+    cluster.gates = [opened];
+    await cluster.settle();
+    expect(cluster.object.spec).toMatchObject({ postBuild: { substitute: { APP: '1.1.0' } } });
+    expect(cluster.object.spec).not.toHaveProperty('suspend');
+  });
+
+  it('lets a parent with wait: true pass a child that was created suspended', async () => {
+    const cluster = new Cluster(kustomization({ annotations: named, status: { observedGeneration: -1 } }));
+    cluster.gates = [closed];
+    await cluster.settle();
+    expect(cluster.object.status?.observedGeneration).toBe(cluster.object.metadata.generation);
+  });
+
+  it('leaves observedGeneration to Flux where there is a Ready condition', async () => {
+    const ready = { type: 'Ready', status: 'True', reason: 'x', message: '', lastTransitionTime: '' };
+    const cluster = new Cluster(
+      kustomization({ annotations: named, status: { observedGeneration: 3, conditions: [ready] } }),
+    );
+    cluster.gates = [closed];
+    await cluster.settle();
+    expect(cluster.object.status?.observedGeneration).toBe(3);
+  });
+
+  it('keeps foreign conditions, and takes its own away when no gate is required', async () => {
+    const ready = { type: 'Ready', status: 'True', reason: 'x', message: '', lastTransitionTime: '' };
+    const cluster = new Cluster(kustomization({ annotations: named, status: { conditions: [ready] } }));
+    cluster.gates = [opened];
+    await cluster.settle();
+    expect(cluster.object.status?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Approved']);
+    const { metadata } = cluster.object;
+    expect(await cluster.write({ ...cluster.object, metadata: { ...metadata, annotations: {} } })).toBe(true);
+    await cluster.settle();
+    expect(cluster.object.status?.conditions).toEqual([ready]);
+    expect(cluster.object.metadata.annotations ?? {}).toEqual({});
+    expect(cluster.binding).toBeUndefined();
+  });
+});
+
+describe('a Gate that selects', () => {
+  const all = (spec = {}) => gate('ops/all', { selects: { namespaceSelector: {} }, ...spec });
+
+  it('holds an object that says nothing of gates, and leaves no trace when it is gone', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { note: '' } }));
+    const before = structuredClone(cluster.object);
+    cluster.gates = [all()];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
+    expect(cluster.binding?.spec?.gates).toEqual([{ namespace: 'ops', name: 'all', selected: true }]);
+    expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, path: 'x' } })).toBe(false);
+    cluster.gates = [];
+    await cluster.settle();
+    expect(cluster.object.spec).toEqual(before.spec);
+    expect(cluster.object.metadata.annotations).toEqual({ note: '' });
+    expect(cluster.binding).toBeUndefined();
+  });
+
+  it('lets go when the Namespace no longer matches', async () => {
+    const cluster = new Cluster(kustomization({ annotations: {} }));
+    cluster.gates = [gate('ops/all', { selects: { namespaceSelector: { matchLabels: { env: 'prod' } } } })];
+    cluster.namespaceLabels = { env: 'prod' };
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    cluster.namespaceLabels = {};
+    await cluster.settle();
+    expect(cluster.object.spec).not.toHaveProperty('suspend');
+  });
+});
+
+describe('an object that a Kustomization applies', () => {
+  const labels = { [KUSTOMIZATION_NAME_LABEL]: 'apps', 'kustomize.toolkit.fluxcd.io/namespace': 'flux-system' };
+
+  async function opening() {
+    const cluster = new Cluster(
+      kustomization({ annotations: named, labels, managedFields: [{ ...owner('Apply', 'spec.path'), manager: 'kc' }] }),
+    );
+    cluster.gates = [closed];
+    await cluster.settle();
+    cluster.gates = [opened];
+    cluster.now += 60_000;
+    await cluster.bind();
+    await cluster.settle();
+    return cluster;
+  }
+
+  it('asks its owner for an apply, once, with the instant of the opening', async () => {
+    const cluster = await opening();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.binding?.metadata.labels).toEqual({ [RESUME_LABEL]: 'flux-system.apps' });
+
+    const inventory = { entries: [{ id: 'shop_web_kustomize.toolkit.fluxcd.io_Kustomization', v: 'v1' }] };
+    const apps: FluxObject = {
+      ...kustomization({ annotations: { note: '' }, status: { inventory } }),
+      metadata: { name: 'apps', namespace: 'flux-system', annotations: { note: '' } },
+    };
+    const rules = await fluxHook.customize!({ controller, parent: apps as KubeObject }, {} as HookCall);
+    expect(rules.relatedResources).toContainEqual({
+      apiVersion: 'kuberik.com/v1alpha1',
+      resource: 'fluxbindings',
+      labelSelector: { matchLabels: { [RESUME_LABEL]: 'flux-system.apps' } },
+    });
+    const parent = new Cluster(apps);
+    parent.others = [cluster.binding!];
+    expect((await parent.decorate()).annotations).toEqual({ [RECONCILE_REQUESTED_AT]: '2026-03-04T10:01:00Z' });
+    await parent.settle();
+    expect((await parent.decorate()).annotations).toBeUndefined();
+    expect(parent.writes).toBe(1);
+  });
+
+  it('is resumed alone when the owner does not come', async () => {
+    const cluster = await opening();
+    const { resyncAfterSeconds } = await cluster.decorate();
+    expect(resyncAfterSeconds).toBeCloseTo(121);
+    cluster.now += 121_000;
+    await cluster.settle();
+    expect(cluster.object.spec).not.toHaveProperty('suspend');
+    expect(cluster.binding?.metadata.labels).toBeUndefined();
+  });
+
+  it('does not ask for what a newer request has asked for', async () => {
+    const cluster = await opening();
+    const asked = { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:05:00Z' };
+    const parent = new Cluster(kustomization({ annotations: asked }));
+    parent.others = [cluster.binding!];
+    expect((await parent.decorate()).annotations).toBeUndefined();
+  });
+});
+
+it('ten flips, in any order, leave exactly what was', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ open: fc.boolean(), settle: fc.boolean() }), { maxLength: 10 }),
+      fc.constantFrom(undefined, true, false),
+      async (flips, suspend) => {
+        const annotations = { ...named, 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+        const cluster = new Cluster(kustomization({ annotations, spec: suspend === undefined ? {} : { suspend } }));
+        const before = cluster.object.spec;
+        cluster.rollouts = [rollout('my-app', '1.1.0')];
+        for (const { open, settle } of flips) {
+          cluster.gates = [open ? opened : closed];
+          cluster.now += 1000;
+          if (settle) await cluster.settle();
+          else await cluster.decorate();
+        }
+        cluster.gates = [opened];
+        await cluster.bind();
+        await cluster.settle();
+        expect(cluster.object.spec).toEqual(before);
+        const { writes } = cluster;
+        await cluster.settle();
+        expect(cluster.writes, 'an idle cluster is idle').toBe(writes);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Gate, GateStatus } from '../../api/types.ts';
+import { gateHook } from '../../hooks/gate.ts';
+import { gate } from '../core/gate/gate.ts';
+import { type Around, syncCall } from './gateCall.ts';
+
+const OPEN = 'open.gate.fluxcd.io/requestedAt';
+const T = (time: string) => `2021-03-26T${time}Z`;
+
+async function sync(parent: Gate, around: Around) {
+  const { request, call, events } = syncCall(parent, around);
+  const { status, resyncAfterSeconds } = await gateHook.sync(request, call);
+  return { status: status as GateStatus, resyncAfterSeconds: resyncAfterSeconds!, events };
+}
+
+const hour: Gate['spec'] = { interval: '30s', default: 'closed', window: '1h' };
+
+describe('the status of a Gate', () => {
+  it('is the RFC’s, for a new gate', async () => {
+    const { status } = await sync(gate(hour), { at: T('09:00:00') });
+    expect(status).toEqual({
+      observedGeneration: 1,
+      held: 0,
+      conditions: [
+        {
+          lastTransitionTime: T('09:00:00'),
+          message: 'Gate closed by default',
+          reason: 'ReconciliationSucceeded',
+          status: 'False',
+          type: 'Opened',
+        },
+      ],
+    });
+  });
+
+  it('says who opened it, why, until when, and what for', async () => {
+    const copy = JSON.stringify({
+      current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
+      handled: {},
+    });
+    const { status } = await sync(gate(hour, { 'gate.fluxcd.io/accepted-request': copy }), { at: T('10:00:01') });
+    expect(status).toMatchObject({
+      requestedAt: T('10:00:00'),
+      resetToDefaultAt: T('11:00:00'),
+      nextTransition: T('11:00:00'),
+      request: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
+      openedBy: 'alice',
+      reason: 'CHG-1',
+    });
+    expect(status).not.toHaveProperty('closedBy');
+  });
+
+  it('stays the same while nothing changes, whatever the second', async () => {
+    const opened = gate(hour, { [OPEN]: T('10:00:00') });
+    const { status } = await sync(opened, { at: T('10:00:00') });
+    for (const at of [T('10:00:01'), T('10:59:59')])
+      expect((await sync({ ...opened, status }, { at })).status).toEqual(status);
+  });
+
+  it('keeps conditions of others, and drops Stalled when the cause is gone', async () => {
+    const foreign = {
+      type: 'Seen',
+      status: 'True' as const,
+      reason: 'X',
+      message: '',
+      lastTransitionTime: T('08:00:00'),
+    };
+    const bad = { ...gate(hour, { [OPEN]: 'now' }), status: { conditions: [foreign] } };
+    const { status } = await sync(bad, { at: T('09:00:00') });
+    expect(status.conditions?.map(({ type, reason }) => [type, reason])).toEqual([
+      ['Seen', 'X'],
+      ['Opened', 'ReconciliationSucceeded'],
+      ['Stalled', 'InvalidRequest'],
+    ]);
+    const mended = await sync({ ...gate(hour), status }, { at: T('09:00:05') });
+    expect(mended.status.conditions?.map(({ type }) => type)).toEqual(['Seen', 'Opened']);
+  });
+
+  it('remembers the request when a sync has stripped the annotation', async () => {
+    const { status } = await sync(gate(hour, { [OPEN]: T('10:00:00') }), { at: T('10:00:00') });
+    expect((await sync({ ...gate(hour), status }, { at: T('10:59:59') })).status).toEqual(status);
+    expect((await sync({ ...gate(hour), status }, { at: T('11:00:00') })).status.conditions?.[0]?.status).toBe('False');
+  });
+});
+
+describe('whatever was asked, and without a webhook to keep the order', () => {
+  const seconds = fc.integer({ min: -7200, max: 7200 });
+  const now = Date.parse(T('12:00:00'));
+  const at = (offset: number) => new Date(now + offset * 1000).toISOString();
+
+  it('a second sync before the next edge changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('opened' as const, 'closed' as const),
+        fc.option(fc.constantFrom('0s', '1m', '1h'), { nil: undefined }),
+        fc.option(seconds, { nil: undefined }),
+        fc.option(seconds, { nil: undefined }),
+        fc.integer({ min: 0, max: 120_000 }),
+        async (fallback, window, open, close, later) => {
+          // Which of two planned requests was made last, only the webhook could tell.
+          fc.pre(!(open !== undefined && open > 60 && close !== undefined && close > 60));
+          const annotations: Record<string, string> = {};
+          if (open !== undefined) annotations[OPEN] = at(open);
+          if (close !== undefined) annotations['close.gate.fluxcd.io/requestedAt'] = at(close);
+          const asked = gate({ default: fallback, ...(window && { window }) }, annotations);
+          const first = (await sync(asked, { at: at(0) })).status;
+          const edge = Math.min(
+            ...[first.nextTransition, first.planned?.at, '2099-01-01T00:00:00Z'].flatMap((time) =>
+              time ? [Date.parse(time)] : [],
+            ),
+          );
+          const second = await sync(
+            { ...asked, status: first },
+            { at: new Date(Math.min(now + later, edge - 1)).toISOString() },
+          );
+          expect(second.status).toEqual(first);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the next look', () => {
+  it.each([
+    ['at the edge, exactly', '10:59:47', 13],
+    ['at the edge, from within a second', '10:59:59.750', 0.25],
+    ['after at most the interval, and not much less', '10:00:00', [27, 30]],
+  ])('%s', async (_rule, at, seconds) => {
+    const { resyncAfterSeconds } = await sync(gate(hour, { [OPEN]: T('10:00:00') }), { at: T(at) });
+    const [low, high] = [seconds].flat() as [number, number?];
+    expect(resyncAfterSeconds).toBeGreaterThanOrEqual(low);
+    expect(resyncAfterSeconds).toBeLessThanOrEqual(high ?? low);
+  });
+
+  it('is spread over Gates, but always the same for one', async () => {
+    const delays = await Promise.all(
+      ['a', 'b', 'c', 'a'].map(
+        async (uid) => (await sync(gate(hour, undefined, { uid }), { at: T('09:00:00') })).resyncAfterSeconds,
+      ),
+    );
+    expect(new Set(delays).size).toBe(3);
+    expect(delays[0]).toBe(delays[3]);
+  });
+});
+
+describe('what it holds', () => {
+  const binding = (name: string) => ({
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'FluxBinding',
+    metadata: { name, namespace: 'apps' },
+    spec: { target: { kind: 'Kustomization', name }, gates: [{ namespace: 'platform', name: 'freeze' }] },
+  });
+
+  it('is counted once for all Gates in half a minute', async () => {
+    let lists = 0;
+    const objects = Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`));
+    const first = syncCall(gate(hour), { at: T('09:00:00'), objects });
+    const { list } = first.call.cluster;
+    first.call.cluster.list = async (ref) => {
+      lists++;
+      return list(ref);
+    };
+    for (const seconds of ['00', '10', '29']) {
+      const { status } = await gateHook.sync(first.request, { ...first.call, now: Date.parse(T(`09:00:${seconds}`)) });
+      expect(status).toMatchObject({ held: 1000 });
+    }
+    expect(lists).toBe(2);
+    await gateHook.sync(first.request, { ...first.call, now: Date.parse(T('09:00:30')) });
+    expect(lists).toBe(4);
+  });
+
+  it('stays as it was when the cluster does not answer, and the gate is evaluated all the same', async () => {
+    const list = () => Promise.reject(new Error('etcd is gone'));
+    const { status } = await sync({ ...gate(hour), status: { held: 7 } }, { at: T('09:00:00'), cluster: { list } });
+    expect(status).toMatchObject({ held: 7, conditions: [{ type: 'Opened' }] });
+  });
+});
+
+describe('a Gate that takes signed calls', () => {
+  const spec: Gate['spec'] = { default: 'closed', receiver: { type: 'hmac', secretRef: { name: 'hook' } } };
+  const secret = (data: Record<string, string>) => ({
+    get: async () => ({ apiVersion: 'v1', kind: 'Secret', metadata: {}, data }) as any,
+  });
+
+  it('shows its path, made as Flux makes a Receiver’s', async () => {
+    const { status } = await sync(gate(spec), { at: T('09:00:00'), cluster: secret({ token: btoa('s3cret') }) });
+    // printf s3cretfreezeplatform | sha256sum
+    expect(status.webhookPath).toBe('/hook/2098322b9659f8d513183c922d835ed8c5f5cfb6f1306a4571b8cc07ea85204d');
+  });
+
+  it.each([
+    ['does not exist', { get: async () => undefined }, 'SecretInvalid', "Secret 'platform/hook' does not exist"],
+    ['has no token', secret({ password: 'x' }), 'SecretInvalid', "Secret 'platform/hook' has no key 'token'"],
+    [
+      'cannot be read',
+      { get: () => Promise.reject(new Error('403')) },
+      'SecretUnreadable',
+      "Secret 'platform/hook' cannot be read",
+    ],
+  ])('says so when its Secret %s', async (_name, cluster, reason, message) => {
+    const { status } = await sync(gate(spec), { at: T('09:00:00'), cluster });
+    expect(status).not.toHaveProperty('webhookPath');
+    expect(status.conditions?.[1]).toMatchObject({ type: 'ReceiverReady', status: 'False', reason, message });
+  });
+});
+
+describe('Events', () => {
+  it('tell of a request and of a flip, each once', async () => {
+    const before = (await sync(gate(hour), { at: T('09:00:00') })).status;
+    const copy = JSON.stringify({
+      current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1' },
+      handled: {},
+    });
+    const opened = gate(hour, { 'gate.fluxcd.io/accepted-request': copy });
+    const first = await sync({ ...opened, status: before }, { at: T('10:00:00') });
+    expect(first.events.map(({ reason, message }) => [reason, message])).toEqual([
+      ['OpenRequested', 'Gate open requested by alice: CHG-1'],
+      ['GateOpened', 'Gate scheduled for closing at 2021-03-26T11:00:00Z'],
+    ]);
+    expect((await sync({ ...opened, status: first.status }, { at: T('10:00:01') })).events).toEqual([]);
+    const over = await sync({ ...opened, status: first.status }, { at: T('11:00:00') });
+    expect(over.events.map(({ reason }) => reason)).toEqual(['GateClosed']);
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutStatus } from '../../api/types.ts';
+import { rolloutHook } from '../../hooks/rollout.ts';
+import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './rolloutCall.ts';
+
+const deployed: RolloutStatus = {
+  history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' }],
+  availableReleases: [{ tag: '1.0.0' }],
+};
+const gate = (name: string, spec: object) =>
+  object('kuberik.com/v1alpha1', 'RolloutGate', name, { rolloutRef: { name: 'app' }, passing: true, ...spec });
+const freeze = (name: string, state: 'opened' | 'closed') =>
+  object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, { default: state });
+
+async function rules(spec: Parameters<typeof rollout>[0], cluster: FakeCluster = {}, name = 'app') {
+  const { call } = fakeCall(cluster);
+  const parent = rollout(spec, undefined, name) as never;
+  const { relatedResources } = await rolloutHook.customize!({ controller: {} as never, parent }, call);
+  return Object.fromEntries(relatedResources.map(({ resource, ...rule }) => [resource, rule]));
+}
+
+async function sync(
+  parent: ReturnType<typeof rollout>,
+  related: Parameters<typeof request>[1],
+  cluster: FakeCluster = {},
+) {
+  const { call, reads, events } = fakeCall(cluster);
+  const answer = await rolloutHook.sync(request(parent, related), call);
+  const status = answer.status as RolloutStatus;
+  return {
+    ...answer,
+    status,
+    reads,
+    reasons: events.map(({ reason }) => reason),
+    tags: status.history?.map(({ version }) => version.tag),
+  };
+}
+
+describe('customize', () => {
+  it('relates what the plan reads, each by name or label', async () => {
+    const spec = {
+      gates: [{ name: 'freeze' }, { name: 'b', namespace: 'ops' }],
+      healthCheckSelector: { matchLabels: { app: 'app' } },
+    };
+    expect(await rules(spec)).toEqual({
+      imagepolicies: { apiVersion: 'image.toolkit.fluxcd.io/v1', namespace: 'team-a', names: ['policy'] },
+      rolloutgates: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        namespace: 'team-a',
+        labelSelector: { matchLabels: { 'rollout.kuberik.com/rollout-name': 'app' } },
+      },
+      fluxbindings: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        namespace: 'team-a',
+        labelSelector: { matchExpressions: [{ key: 'app.rollout.kuberik.com/bound', operator: 'Exists' }] },
+      },
+      healthchecks: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        namespace: 'team-a',
+        labelSelector: { matchLabels: { app: 'app' } },
+      },
+      gates: { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', namespace: 'ops', names: ['b'] },
+    });
+  });
+
+  it('asks for the older ImagePolicy where only that is served, and for none where Flux has none', async () => {
+    const older = await rules({}, { serves: (v) => v.endsWith('v1beta2') });
+    expect(older.imagepolicies).toMatchObject({ apiVersion: 'image.toolkit.fluxcd.io/v1beta2' });
+    expect(await rules({}, { serves: () => false })).not.toHaveProperty('imagepolicies');
+  });
+
+  it.each([
+    ['no ImagePolicy is named', { releasesImagePolicy: {} }, 'imagepolicies'],
+    ['there is no selector', { healthCheckSelector: {} }, 'healthchecks'],
+    ['the selector does not compile', { healthCheckSelector: { matchLabels: { 'a b': 'c' } } }, 'healthchecks'],
+    ['no Gate is required', { gates: [] }, 'gates'],
+  ])('leaves a rule out when %s: an empty one means all', async (_title, spec, resource) => {
+    expect(await rules(spec)).not.toHaveProperty(resource);
+  });
+
+  it('selects namespaces for HealthChecks, and then names none', async () => {
+    const { healthchecks } = await rules({ healthCheckSelector: { selector: {}, namespaceSelector: {} } });
+    expect(healthchecks).toEqual({ apiVersion: 'kuberik.com/v1alpha1', namespaceSelector: {}, labelSelector: {} });
+  });
+
+  it('has label values that fit, for names of 253 characters', async () => {
+    const { rolloutgates, fluxbindings } = await rules({}, {}, 'a'.repeat(253));
+    expect(Object.values(rolloutgates!.labelSelector!.matchLabels!)[0]!.length).toBeLessThanOrEqual(63);
+    expect(fluxbindings!.labelSelector!.matchExpressions![0]!.key.split('/')[0]!.length).toBeLessThanOrEqual(253);
+  });
+});
+
+describe('sync', () => {
+  it('reads nothing live while there is nothing to deploy', async () => {
+    const { reads, status } = await sync(rollout({}, deployed), [imagePolicy('1.0.0')]);
+    expect(reads).toEqual([]);
+    expect(status.currentVersion).toBe('1.0.0');
+  });
+
+  it('does not deploy past a RolloutGate that its cache does not know yet', async () => {
+    const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0')], {
+      objects: [gate('new', { passing: false })],
+    });
+    expect(tags).toEqual(['1.0.0']);
+    expect(status.gates).toMatchObject([{ name: 'new', passing: false }]);
+  });
+
+  it('does not deploy past a Gate that has just closed, nor past one of a bound object', async () => {
+    const binding = object('kuberik.com/v1alpha1', 'FluxBinding', 'b', {
+      target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
+      pins: [{ rollout: 'app' }],
+      gates: [{ namespace: 'team-a', name: 'of-object' }],
+    });
+    const { tags, status, reads, resyncAfterSeconds } = await sync(
+      rollout({ gates: [{ name: 'own' }] }, deployed),
+      [imagePolicy('1.1.0'), freeze('own', 'opened'), binding],
+      { objects: [freeze('own', 'closed'), freeze('of-object', 'closed')] },
+    );
+    expect(tags).toEqual(['1.0.0']);
+    expect(reads).toEqual([
+      'list rolloutgates team-a spec.rolloutRef.name=app',
+      'get gates team-a of-object',
+      'get gates team-a own',
+    ]);
+    const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
+    expect(blocked?.message).toContain("gate 'team-a/of-object' is closed");
+    expect(blocked?.message).toContain("gate 'team-a/own' is closed");
+    expect(resyncAfterSeconds).toBe(15);
+  });
+
+  it('deploys what both views allow, and tells of it', async () => {
+    const { tags, reasons } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), gate('g', {})], {
+      objects: [gate('g', {})],
+    });
+    expect(tags).toEqual(['1.1.0', '1.0.0']);
+    expect(reasons).toContain('DeploymentSucceeded');
+  });
+
+  it('answers nothing when the live read fails: Metacontroller asks again', async () => {
+    await expect(sync(rollout({}, deployed), [imagePolicy('1.1.0')], { fails: true })).rejects.toThrow(
+      'does not answer',
+    );
+  });
+
+  it('reads an ImagePolicy live that a customize answer is too old to name', async () => {
+    const { tags, reads } = await sync(rollout({}), [], { objects: [imagePolicy('1.0.0')] });
+    expect(reads[0]).toBe('get imagepolicies team-a policy');
+    expect(tags).toEqual(['1.0.0']);
+  });
+
+  it('understands an ImagePolicy of v1beta2 that names image and tag in one text', async () => {
+    const policy = imagePolicy('', 'image.toolkit.fluxcd.io/v1beta2');
+    policy.status = { latestImage: 'registry.example:5000/app:1.0.0' };
+    expect((await sync(rollout({}), [policy])).tags).toEqual(['1.0.0']);
+  });
+
+  it('looks for carried deployments before a first one only', async () => {
+    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([
+      'listMetadata kustomizations team-a',
+      'listMetadata ocirepositories team-a',
+      'list rolloutgates team-a spec.rolloutRef.name=app',
+    ]);
+    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual([
+      'list rolloutgates team-a spec.rolloutRef.name=app',
+    ]);
+  });
+
+  it('leaves a Rollout that is being deleted as it is', async () => {
+    const going = rollout({}, deployed);
+    going.metadata.deletionTimestamp = '2026-03-01T12:00:00Z';
+    const { status, reads } = await sync(going, [imagePolicy('1.1.0')]);
+    expect(status).toEqual(deployed);
+    expect(reads).toEqual([]);
+  });
+
+  it('gives events keys that a repeated sync repeats', async () => {
+    const keys = async () => {
+      const { call, events } = fakeCall();
+      await rolloutHook.sync(request(rollout({}, deployed), [imagePolicy('1.1.0')]), call);
+      return events.map(({ key }) => key);
+    };
+    const first = await keys();
+    expect(first).toContain('uid-of-app/DeploymentSucceeded/2');
+    expect(await keys()).toEqual(first);
+  });
+});

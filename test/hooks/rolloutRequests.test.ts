@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { DecoratorHook } from '../../hooks/hook.ts';
+import { rolloutGateHook } from '../../hooks/rolloutGate.ts';
+import { rolloutRequestsHook } from '../../hooks/rolloutRequests.ts';
+import { fakeCall, object, rollout } from './rolloutCall.ts';
+
+function decorate(hook: DecoratorHook, target: unknown) {
+  const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'DecoratorController', metadata: {} };
+  const request = { controller, object: target as KubeObject, attachments: {}, related: {}, finalizing: false };
+  return hook.sync(request, fakeCall().call);
+}
+
+describe('rollout-requests', () => {
+  it('takes off exactly what is used up, and asks again until it is off', async () => {
+    const asked = rollout({}, { handledRequest: { retry: 'r1', 'force-deploy': 'r1' } });
+    asked.metadata.annotations = {
+      'rollout.kuberik.com/retry': '',
+      'rollout.kuberik.com/force-deploy': '1.0.0',
+      'rollout.kuberik.com/request': 'retry=r1,force-deploy=r2',
+      'example.com/mine': 'stays',
+    };
+    expect(await decorate(rolloutRequestsHook, asked)).toEqual({
+      annotations: { 'rollout.kuberik.com/retry': null },
+      attachments: [],
+      resyncAfterSeconds: 1,
+    });
+  });
+
+  it('has nothing to say of a Rollout with nothing used up', async () => {
+    expect(await decorate(rolloutRequestsHook, rollout({}))).toEqual({ attachments: [] });
+  });
+
+  it('marks a Rollout that watches other namespaces, and takes the mark off again', async () => {
+    const watching = rollout({ healthCheckSelector: { selector: {}, namespaceSelector: {} } });
+    expect(await decorate(rolloutRequestsHook, watching)).toMatchObject({
+      labels: { 'rollout.kuberik.com/watches-namespaces': 'true' },
+    });
+    const marked = rollout({});
+    marked.metadata.labels = { 'rollout.kuberik.com/watches-namespaces': 'true' };
+    expect(await decorate(rolloutRequestsHook, marked)).toMatchObject({
+      labels: { 'rollout.kuberik.com/watches-namespaces': null },
+    });
+  });
+});
+
+describe('rolloutgates', () => {
+  const gate = (labels?: Record<string, string>) => {
+    const target = object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name: 'app' }, passing: true });
+    if (labels) target.metadata.labels = labels;
+    return target;
+  };
+
+  it('labels a gate that was there before the webhook, or says another name', async () => {
+    const wanted = { labels: { 'rollout.kuberik.com/rollout-name': 'app' }, attachments: [], resyncAfterSeconds: 1 };
+    expect(await decorate(rolloutGateHook, gate())).toEqual(wanted);
+    expect(await decorate(rolloutGateHook, gate({ 'rollout.kuberik.com/rollout-name': 'old' }))).toEqual(wanted);
+  });
+
+  it('leaves a labelled gate alone', async () => {
+    expect(await decorate(rolloutGateHook, gate({ 'rollout.kuberik.com/rollout-name': 'app' }))).toEqual({
+      attachments: [],
+    });
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { RolloutGate } from '../../api/types.ts';
+import type { ScheduleStatus } from '../../core/schedule/plan.ts';
+import { clusterRolloutScheduleHook, rolloutScheduleHook } from '../../hooks/rolloutSchedule.ts';
+import { syncCall } from './gateCall.ts';
+
+const PRETTY = 'gate.kuberik.com/pretty-name';
+const office = {
+  rolloutSelector: { matchLabels: { app: 'foo' } },
+  action: 'Allow',
+  rules: [{ name: 'office', timeRange: { start: '09:00', end: '17:00' } }],
+};
+
+function schedule(spec: object, metadata: KubeObject['metadata'] = {}): KubeObject {
+  const named = { name: 'office', namespace: 'prod', uid: 'u-1', generation: 3, ...metadata };
+  return {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'RolloutSchedule',
+    metadata: named,
+    spec: spec as KubeObject['spec'],
+  };
+}
+
+function rollout(name: string, namespace = 'prod', labels: Record<string, string> = { app: 'foo' }): KubeObject {
+  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', metadata: { name, namespace, labels } };
+}
+
+const keyed = (kind: string, objects: KubeObject<any, any>[]) => ({
+  [`${kind}.kuberik.com/v1alpha1`]: Object.fromEntries(
+    objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o]),
+  ),
+});
+
+async function sync(
+  parent: KubeObject,
+  at: string,
+  rollouts: KubeObject[] = [rollout('web')],
+  gates: RolloutGate[] = [],
+) {
+  const { request, call } = syncCall(parent, {
+    at,
+    related: keyed('Rollout', rollouts),
+    children: keyed('RolloutGate', gates),
+  });
+  const { status, children, resyncAfterSeconds } = await rolloutScheduleHook.sync(request, call);
+  return { status: status as ScheduleStatus, gates: children as unknown as RolloutGate[], resyncAfterSeconds };
+}
+
+describe('the gates of a RolloutSchedule', () => {
+  it('are one for each Rollout, with the labels and annotations that clients look for', async () => {
+    const parent = schedule(office, { annotations: { [PRETTY]: 'Office hours', other: 'x' } });
+    const { gates } = await sync(parent, '2025-01-01T10:00:00Z', [rollout('web'), rollout('api')]);
+    expect(gates).toHaveLength(2);
+    expect(gates.find(({ spec }) => spec?.rolloutRef.name === 'web')).toEqual({
+      apiVersion: 'kuberik.com/v1alpha1',
+      kind: 'RolloutGate',
+      metadata: {
+        name: expect.stringMatching(/^schedule-gate-[0-9a-f]{16}$/),
+        namespace: 'prod',
+        labels: {
+          'gate.kuberik.com/schedule-name': 'office',
+          'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
+          'gate.kuberik.com/schedule-namespace': 'prod',
+          'gate.kuberik.com/rollout-name': 'web',
+          'rollout.kuberik.com/rollout-name': 'web',
+        },
+        annotations: { [PRETTY]: 'Office hours' },
+      },
+      spec: { rolloutRef: { name: 'web' }, passing: true },
+    });
+  });
+
+  it.each([
+    ['Allow', '10:00', true],
+    ['Allow', '18:00', false],
+    ['Deny', '10:00', false],
+    ['Deny', '18:00', true],
+    [undefined, '10:00', false],
+  ])('%s at %s: passing %s', async (action, time, passing) => {
+    const { gates } = await sync(schedule({ ...office, action }), `2025-01-01T${time}:00Z`);
+    expect(gates[0]?.spec?.passing).toBe(passing);
+  });
+
+  it('have the same names at every sync, and other names when the schedule is created again', async () => {
+    const name = async (uid: string, time: string) =>
+      (await sync(schedule(office, { uid }), time)).gates[0]?.metadata.name;
+    const first = await name('u-1', '2025-01-01T10:00:00Z');
+    expect(await name('u-1', '2025-01-01T18:00:00Z')).toBe(first);
+    expect(await name('u-2', '2025-01-01T10:00:00Z')).not.toBe(first);
+  });
+
+  it('lose an annotation that the schedule has lost', async () => {
+    expect((await sync(schedule(office), '2025-01-01T10:00:00Z')).gates[0]?.metadata).not.toHaveProperty('annotations');
+  });
+
+  it('fit into labels, however long the names', async () => {
+    const parent = schedule(office, { name: 's'.repeat(253) });
+    const { gates } = await sync(parent, '2025-01-01T10:00:00Z', [rollout('r'.repeat(253))]);
+    for (const value of Object.values(gates[0]?.metadata.labels ?? {})) expect(value.length).toBeLessThanOrEqual(63);
+    expect(gates[0]?.spec?.rolloutRef.name).toHaveLength(253);
+  });
+
+  it('leave out a Rollout that has lost the label since Metacontroller asked', async () => {
+    expect((await sync(schedule(office), '2025-01-01T10:00:00Z', [rollout('web', 'prod', {})])).gates).toEqual([]);
+  });
+});
+
+describe('the status of a RolloutSchedule', () => {
+  it('has what is active and what comes next', async () => {
+    const { status, resyncAfterSeconds, gates } = await sync(schedule(office), '2025-01-01T16:59:48Z');
+    expect(status).toEqual({
+      observedGeneration: 3,
+      active: true,
+      activeRules: ['office'],
+      nextTransition: '2025-01-01T17:00:00Z',
+      managedGates: [gates[0]?.metadata.name],
+      matchingRollouts: 1,
+      conditions: [expect.objectContaining({ type: 'Ready', status: 'True' })],
+    });
+    expect(resyncAfterSeconds).toBe(12);
+  });
+
+  it('leaves out what is false or nothing', async () => {
+    const { status } = await sync(
+      schedule({ ...office, rules: [{ dateRange: { start: '2020-01-01', end: '2020-01-01' } }] }),
+      '2025-01-01T10:00:00Z',
+      [],
+    );
+    expect(Object.keys(status).sort()).toEqual(['conditions', 'observedGeneration']);
+  });
+
+  it('stays the same while nothing changes', async () => {
+    const { status } = await sync(schedule(office), '2025-01-01T10:00:00Z');
+    expect((await sync({ ...schedule(office), status }, '2025-01-01T16:59:59Z')).status).toEqual(status);
+  });
+});
+
+describe('a schedule that does not compile', () => {
+  it.each([
+    ['time zone', { ...office, timezone: 'Mars/Olympus' }, 'spec.timezone: Invalid value: "Mars/Olympus"'],
+    [
+      'date',
+      { ...office, rules: [{ dateRange: { start: '2025-13-45', end: '2025-12-31' } }] },
+      'spec.rules[0].dateRange.start: Invalid value: "2025-13-45"',
+    ],
+    [
+      'selector',
+      { ...office, rolloutSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
+      'spec.rolloutSelector.matchExpressions[0].operator: Invalid value: "Is"',
+    ],
+  ])('keeps its gates as they are and says why: %s', async (_name, spec, message) => {
+    const before = await sync(schedule(office), '2025-01-01T10:00:00Z');
+    const added = {
+      ...before.gates[0]!,
+      metadata: { ...before.gates[0]!.metadata, uid: 'g', resourceVersion: '7', generation: 1 },
+    };
+    const after = await sync(
+      { ...schedule(spec), status: before.status as KubeObject['status'] },
+      '2025-01-01T20:00:00Z',
+      [],
+      [added],
+    );
+    expect(after.gates).toEqual(before.gates);
+    expect(after.status).toMatchObject({ active: true, managedGates: [before.gates[0]?.metadata.name] });
+    expect(after.status).not.toHaveProperty('nextTransition');
+    expect(after.status.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', reason: 'InvalidSchedule', message: expect.stringContaining(message) },
+      { type: 'Stalled', status: 'True', reason: 'InvalidSchedule' },
+    ]);
+    const mended = await sync(
+      { ...schedule(office), status: after.status as KubeObject['status'] },
+      '2025-01-01T20:01:00Z',
+      [rollout('web')],
+      [added],
+    );
+    expect(mended.status.conditions?.map(({ type, status }) => [type, status])).toEqual([['Ready', 'True']]);
+    expect(mended.gates[0]?.spec?.passing).toBe(false);
+  });
+});
+
+describe('which Rollouts are asked for', () => {
+  const rules = async (parent: KubeObject) => {
+    const { request, call } = syncCall(parent, { at: '2025-01-01T00:00:00Z' });
+    return (await clusterRolloutScheduleHook.customize!(request, call)).relatedResources;
+  };
+  const rollouts = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', labelSelector: office.rolloutSelector };
+  const cluster = (spec: object) => {
+    const { namespace: _, ...metadata } = schedule(office).metadata;
+    return { ...schedule({ ...office, ...spec }), kind: 'ClusterRolloutSchedule', metadata };
+  };
+
+  it.each([
+    ['RolloutSchedule: its namespace', schedule(office), [{ ...rollouts, namespace: 'prod' }]],
+    ['cluster kind, no selector: all namespaces (Q30)', cluster({}), [rollouts]],
+    ['cluster kind, empty selector: all namespaces', cluster({ namespaceSelector: {} }), [rollouts]],
+    [
+      'cluster kind, by label',
+      cluster({ namespaceSelector: { matchLabels: { env: 'prod' } } }),
+      [{ ...rollouts, namespaceSelector: { matchLabels: { env: 'prod' } } }],
+    ],
+    ['one that does not compile: none', schedule({ ...office, timezone: 'Mars/Olympus' }), []],
+  ])('%s', async (_name, parent, expected) => expect(await rules(parent)).toEqual(expected));
+
+  // S11: what Metacontroller relates for the selector is one Rollout in prod, or with {} both.
+  it('S11: a cluster freeze makes gates where the Rollouts are, and looks again within a minute', async () => {
+    const freeze = {
+      rolloutSelector: office.rolloutSelector,
+      action: 'Deny',
+      rules: [{ dateRange: { start: '2025-01-01', end: '2025-01-02' } }],
+    };
+    const at = '2025-01-01T12:00:00Z';
+    const prod = await sync(cluster({ ...freeze, namespaceSelector: { matchLabels: { env: 'prod' } } }), at, [
+      rollout('app-prod', 'prod'),
+    ]);
+    expect(prod.gates.map(({ metadata, spec }) => [metadata.namespace, spec?.passing])).toEqual([['prod', false]]);
+    expect(prod.status.managedGates).toEqual([`prod/${prod.gates[0]?.metadata.name}`]);
+    expect(prod.gates[0]?.metadata.labels).not.toHaveProperty(['gate.kuberik.com/schedule-namespace']);
+    expect(prod.resyncAfterSeconds).toBe(60);
+    const all = await sync(cluster({ ...freeze, namespaceSelector: {} }), at, [
+      rollout('app-prod', 'prod'),
+      rollout('app-dev', 'dev'),
+    ]);
+    expect(all.gates.map(({ metadata, spec }) => [metadata.namespace, spec?.passing])).toEqual([
+      ['dev', false],
+      ['prod', false],
+    ]);
+    expect(all.resyncAfterSeconds).toBe(3600);
+  });
+});
