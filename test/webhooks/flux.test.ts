@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { DEPLOYED } from '../../api/annotations.ts';
+import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { APP_PATH, kustomization, NOW, ociRepository, owner, rollout, stamped } from '../core/flux/objects.ts';
+import { send } from './fluxCall.ts';
+
+const at = (id: number, version: string) => ({
+  deployed: stamped('my-app', id, version),
+  substitute: { APP: version },
+});
+const world = { objects: [rollout('my-app', '1.1.0', '1.0.0'), rollout('other', '5')] };
+
+describe('mutating', () => {
+  it('pins field and stamp in one patch', async () => {
+    const answer = await send(mutateFlux, { object: kustomization({ substitute: null }) }, world);
+    expect(answer.object?.spec?.postBuild).toEqual({ substitute: { APP: '1.1.0' } });
+    expect(answer.object?.metadata.annotations?.[DEPLOYED]).toBe(stamped('my-app', 2, '1.1.0'));
+  });
+
+  it("takes the decorator's stamp for a trigger: the live Rollout decides", async () => {
+    const oldObject = kustomization(at(1, '1.0.0'));
+    const object = kustomization({ ...at(1, '1.0.0'), deployed: stamped('my-app', 9, '9.9.9') });
+    const answer = await send(mutateFlux, { object, oldObject }, world);
+    expect(answer.object).toEqual(kustomization(at(2, '1.1.0')));
+    expect(answer.warnings).toEqual([]);
+  });
+
+  it('reads only the Rollouts that are named, once each', async () => {
+    const annotations = {
+      'rollout.kuberik.com/substitute.A.from': 'my-app',
+      'rollout.kuberik.com/substitute.B.from': 'my-app',
+      'rollout.kuberik.com/substitute.C.from': 'gone',
+      'rollout.kuberik.com/substitute.D.from': '../other',
+    };
+    const answer = await send(mutateFlux, { object: kustomization({ annotations }) }, world);
+    expect(answer.reads.sort()).toEqual(['rollouts/gone', 'rollouts/my-app']);
+  });
+
+  it('denies with 403 what gives the field a new value', async () => {
+    const object = kustomization({
+      ...at(2, '1.1.0'),
+      substitute: { APP: '2.0.0' },
+      managedFields: [owner('Update', APP_PATH)],
+    });
+    const answer = await send(mutateFlux, { object, oldObject: kustomization(at(2, '1.1.0')) }, world);
+    expect(answer.response.status).toMatchObject({ code: 403, reason: 'Forbidden' });
+    expect(answer.message).toContain("held by Rollout 'my-app'");
+  });
+
+  it('says more than fits in a warning in 120 characters', async () => {
+    const annotations = { 'rollout.kuberik.com/rollout': 'a'.repeat(250) };
+    const objects = [rollout('a'.repeat(250), '1.1.0')];
+    const answer = await send(mutateFlux, { object: ociRepository({ tag: 'latest' }, { annotations }) }, { objects });
+    expect(answer.warnings).toHaveLength(1);
+    expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
+  });
+
+  it('answers alike in a dry run', async () => {
+    const object = kustomization({ substitute: null });
+    const wet = await send(mutateFlux, { object }, world);
+    expect((await send(mutateFlux, { object, dryRun: true }, world)).object).toEqual(wet.object);
+  });
+});
+
+const untouched: [says: string, write: Parameters<typeof send>[1]][] = [
+  ['a DELETE', { oldObject: kustomization(at(1, '1.0.0')), name: '' }],
+  [
+    'a status write',
+    { object: kustomization(at(1, '1.0.0')), oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' },
+  ],
+  [
+    'finalizers only',
+    {
+      object: { ...kustomization(at(1, '1.0.0')), status: { observedGeneration: 3 } },
+      oldObject: kustomization(at(1, '1.0.0')),
+    },
+  ],
+];
+
+describe.each([
+  ['mutating', mutateFlux],
+  ['validating', validateFlux],
+])('%s leaves alone and looks nothing up', (_, handler) => {
+  it.each(untouched)('%s', async (_, write) => {
+    const answer = await send(handler, write, world);
+    expect(answer).toMatchObject({ allowed: true, warnings: [] });
+    expect(answer.response.patch).toBeUndefined();
+    expect(answer.reads).toEqual([]);
+  });
+});
+
+describe('validating', () => {
+  const young = rollout('my-app', '1.2.0', '1.1.0', '1.0.0');
+  const first = rollout('my-app', '1.1.0');
+  for (const { status } of [young, first]) status!.history![0]!.timestamp = new Date(NOW - 2000).toISOString();
+  const rows: [says: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
+    ['the value of the head', kustomization(at(2, '1.1.0')), world.objects],
+    ['the value of the head before, with its stamp', kustomization(at(1, '1.0.0')), world.objects],
+    [
+      'that value without its stamp',
+      kustomization({ substitute: { APP: '1.0.0' } }),
+      world.objects,
+      /must be '1\.1\.0'/,
+    ],
+    ['another value', kustomization({ ...at(2, '1.1.0'), substitute: { APP: '6' } }), world.objects, /another webhook/],
+    ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), world.objects, /but is ''/],
+    ['a head that came between the two calls', kustomization(at(2, '1.1.0')), [young]],
+    ['a first deployment that came between the two calls', kustomization({ substitute: { APP: '6' } }), [first]],
+    [
+      'a first deployment of an hour ago',
+      kustomization({ substitute: { APP: '6' } }),
+      [rollout('my-app', '1')],
+      /must be '1'/,
+    ],
+    ['a Rollout that is gone', kustomization({ substitute: { APP: '6' } }), []],
+    ['a Rollout without history', kustomization({ substitute: { APP: '6' } }), [rollout('my-app')]],
+  ];
+  it.each(rows)('%s', async (_, object, objects, denied) => {
+    const answer = await send(validateFlux, { object }, { objects });
+    expect(answer.allowed).toBe(denied === undefined);
+    if (denied) expect(answer.message).toMatch(denied);
+  });
+});

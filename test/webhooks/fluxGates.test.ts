@@ -1,0 +1,273 @@
+/** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
+import { describe, expect, it } from 'vitest';
+import type { FluxObject } from '../../api/flux.ts';
+import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { gate, kustomization, NOW, owner } from '../core/flux/objects.ts';
+import { send, type World, type Write } from './fluxCall.ts';
+
+const REASON = 'gate.fluxcd.io/bypass-reason';
+const BY = 'gate.fluxcd.io/bypassed-by';
+const annotations = {
+  'gate.fluxcd.io/gates': 'freeze',
+  'gate.fluxcd.io/suspended': 'unset',
+  'gate.fluxcd.io/state': 'closed: shop/freeze',
+};
+const frozen = (more: Record<string, string> = {}, spec: Record<string, unknown> = {}): FluxObject =>
+  kustomization({ annotations: { ...annotations, ...more }, spec: { suspend: true, ...spec } });
+const namespace = (deletionTimestamp?: string) => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'shop', ...(deletionTimestamp && { deletionTimestamp }) },
+});
+const closed = gate('shop/freeze');
+const opened = gate('shop/freeze', { default: 'opened' });
+const user = (username: string) => ({ username });
+const given = (by: string, secondsAgo: number) => ({
+  [REASON]: 'INC-1',
+  [BY]: `${new Date(NOW - secondsAgo * 1000).toISOString().slice(0, 19)}Z ${by}`,
+});
+
+describe('DELETE', () => {
+  const bypass = { mayBypass: ['admin shop/freeze', 'system:serviceaccount:ci:robot shop/freeze'] };
+  const rows: [says: string, write: Write, world: World, answer: RegExp | 'allowed'][] = [
+    ['behind a closed gate', {}, {}, /cannot be deleted: gate 'shop\/freeze' is closed \(Gate closed by default\)/],
+    ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
+    [
+      'by Metacontroller',
+      { user: user('system:serviceaccount:metacontroller:metacontroller') },
+      {},
+      /cannot be deleted/,
+    ],
+    [
+      'by the garbage collector',
+      { user: user('system:serviceaccount:kube-system:generic-garbage-collector') },
+      {},
+      'allowed',
+    ],
+    ['in a Namespace that goes', {}, { objects: [closed, namespace('2026-03-04T10:00:00Z')] }, 'allowed'],
+    ['with all gates open', { oldObject: kustomization() }, { objects: [namespace(), opened] }, 'allowed'],
+    [
+      'while our suspension is still on it',
+      {},
+      { objects: [namespace(), opened] },
+      /its suspension is still on the object/,
+    ],
+    [
+      'the same, by whoever left a reason',
+      { oldObject: frozen(given('developer', 9)) },
+      { objects: [namespace(), opened] },
+      /its suspension/,
+    ],
+    [
+      'of a gated object with its gate gone',
+      {},
+      { objects: [namespace()] },
+      /does not exist, and a missing gate counts as closed/,
+    ],
+    ['with the glass broken', { user: user('admin'), oldObject: frozen(given('admin', 299)) }, bypass, 'allowed'],
+    [
+      'with a reason of six minutes ago',
+      { user: user('admin'), oldObject: frozen(given('admin', 360)) },
+      bypass,
+      /cannot be deleted/,
+    ],
+    [
+      "with somebody else's reason",
+      { user: user('admin'), oldObject: frozen(given('other', 10)) },
+      bypass,
+      /cannot be deleted/,
+    ],
+    [
+      'with a reason but no verb',
+      { oldObject: frozen(given('developer', 10)) },
+      bypass,
+      /developer has no verb bypass on shop\/freeze/,
+    ],
+    [
+      'by a ServiceAccount that has the verb',
+      { user: user('system:serviceaccount:ci:robot'), oldObject: frozen(given('system:serviceaccount:ci:robot', 10)) },
+      bypass,
+      /is a ServiceAccount and not listed/,
+    ],
+    [
+      'by a ServiceAccount that has the verb and is listed',
+      { user: user('system:serviceaccount:ci:robot'), oldObject: frozen(given('system:serviceaccount:ci:robot', 10)) },
+      { ...bypass, glassBreakers: ['system:serviceaccount:ci:robot'] },
+      'allowed',
+    ],
+  ];
+  it.each(rows)('%s', async (_, write, world, expected) => {
+    const answer = await send(
+      validateFlux,
+      { oldObject: frozen(), ...write },
+      { objects: [namespace(), closed], ...world },
+    );
+    if (expected === 'allowed') expect(answer).toMatchObject({ allowed: true });
+    else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
+  });
+
+  it('with the glass broken is recorded with user and reason', async () => {
+    const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
+    const answer = await send(validateFlux, write, { objects: [namespace(), closed], ...bypass });
+    const message = 'admin broke the glass of shop/freeze (DELETE): INC-1';
+    expect(answer.audit).toEqual({ bypass: message });
+    expect(answer.events).toEqual([expect.objectContaining({ reason: 'GlassBroken', type: 'Warning', message })]);
+  });
+});
+
+describe('breaking the glass', () => {
+  const world = { objects: [closed], mayBypass: ['admin shop/freeze'] };
+  const edit = (reason: string | undefined, spec = { path: './fix' }) =>
+    frozen(reason === undefined ? {} : { [REASON]: reason }, spec);
+
+  it('takes the verb and a new reason, and leaves a record', async () => {
+    const answer = await send(mutateFlux, { object: edit('INC-1'), oldObject: frozen(), user: user('admin') }, world);
+    expect(answer.object?.spec?.path).toBe('./fix');
+    expect(answer.object?.metadata.annotations?.[BY]).toBe('2026-03-04T10:00:00Z admin');
+    expect(answer.audit).toEqual({ bypass: 'admin broke the glass of shop/freeze (UPDATE): INC-1' });
+    expect(answer.events).toHaveLength(1);
+    const final = { object: answer.object!, oldObject: frozen(), user: user('admin') };
+    expect(await send(validateFlux, final, world)).toMatchObject({ allowed: true });
+  });
+
+  it('leaves no Event in a dry run', async () => {
+    const write = { object: edit('INC-1'), oldObject: frozen(), user: user('admin'), dryRun: true };
+    expect(await send(mutateFlux, write, world)).toMatchObject({ allowed: true, events: [] });
+  });
+
+  const refusals: [says: string, write: Write, world?: World][] = [
+    ['without the verb', { object: edit('INC-1'), user: user('developer') }],
+    ['without a reason', { object: edit(undefined), user: user('admin') }],
+    ['with an empty reason', { object: edit('  '), user: user('admin') }],
+    [
+      'with the reason of before',
+      { object: edit('INC-0'), oldObject: frozen({ [REASON]: 'INC-0' }), user: user('admin') },
+    ],
+    [
+      'with the verb on one gate of two',
+      {
+        object: frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/two', [REASON]: 'INC-1' }, { path: 'x' }),
+        oldObject: frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/two' }),
+        user: user('admin'),
+      },
+      { objects: [closed, gate('ops/two')], mayBypass: ['admin shop/freeze'] },
+    ],
+  ];
+  it.each(refusals)('not %s', async (_, write, other) => {
+    const answer = await send(mutateFlux, { oldObject: frozen(), ...write }, other ?? world);
+    expect(answer).toMatchObject({ allowed: false, audit: {}, events: [] });
+  });
+
+  it('leaves alone a reason where nothing is closed', async () => {
+    const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [REASON]: 'x' } });
+    const oldObject = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
+    const answer = await send(mutateFlux, { object, oldObject, user: user('admin') }, { objects: [opened] });
+    expect(answer).toMatchObject({ allowed: true, audit: {}, events: [] });
+  });
+});
+
+describe('an apply that changes nothing', () => {
+  const old = kustomization({
+    annotations: { ...annotations, 'gate.fluxcd.io/state': 'opening: 2026-03-04T10:00:00Z' },
+    labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' },
+    managedFields: [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }],
+    spec: { suspend: true },
+  });
+
+  it("resumes the object when it is the owner's", async () => {
+    const options = { fieldManager: 'kustomize-controller' };
+    const answer = await send(mutateFlux, { object: old, oldObject: old, options }, { objects: [opened] });
+    expect(answer.object?.spec).not.toHaveProperty('suspend');
+    expect(answer.object?.metadata.annotations).not.toHaveProperty('gate.fluxcd.io/suspended');
+  });
+
+  it('does not when it is not', async () => {
+    const answer = await send(mutateFlux, { object: old, oldObject: old }, { objects: [opened] });
+    expect(answer.object).toEqual(old);
+  });
+
+  it('is not looked at when finalizers come off', async () => {
+    const object = { ...old, metadata: { ...old.metadata, finalizers: ['x'] } };
+    expect((await send(mutateFlux, { object: old, oldObject: object }, { objects: [opened] })).reads).toEqual([]);
+  });
+});
+
+describe('a write of an older resourceVersion', () => {
+  const at = (resourceVersion: string, spec = {}) => {
+    const object = frozen({}, spec);
+    return { ...object, metadata: { ...object.metadata, resourceVersion } };
+  };
+  const rows: [version: string, left: boolean][] = [
+    ['353', true],
+    ['355', true],
+    ['354', false],
+    ['0354', false],
+    ['+354', false],
+    ['0', false],
+    ['', false],
+  ];
+  it.each(rows)('%j is left to the conflict: %s', async (version, left) => {
+    const write = { object: at(version, { path: 'x' }), oldObject: at('354') };
+    const answer = await send(mutateFlux, write, { objects: [closed] });
+    expect(answer.allowed).toBe(left);
+  });
+});
+
+describe('live reads', () => {
+  it('are of the Gates that either object names, and of the Namespace only for a selecting Gate', async () => {
+    const object = frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/b' });
+    expect((await send(mutateFlux, { object, oldObject: frozen() }, { objects: [closed] })).reads.sort()).toEqual([
+      'gates/b',
+      'gates/freeze',
+    ]);
+    const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
+    expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual([
+      'gates/all',
+      'namespaces/shop',
+    ]);
+  });
+
+  it('take effect at the second of a window edge, with nobody else awake', async () => {
+    const window = gate('shop/freeze', { window: '1h' }, { 'open.gate.fluxcd.io/requestedAt': '2026-03-04T09:00:01Z' });
+    const oldObject = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
+    const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { path: 'x' } });
+    const at = (now: number) => send(mutateFlux, { object, oldObject }, { objects: [window], now });
+    expect(await at(NOW)).toMatchObject({ allowed: true });
+    expect(await at(NOW + 1000)).toMatchObject({ allowed: false });
+  });
+});
+
+describe('validating', () => {
+  const rows: [says: string, object: FluxObject, objects: any[], denied: boolean][] = [
+    ['a held object as it was', frozen({ note: 'x' }), [closed], false],
+    ['suspension undone by another webhook', frozen({}, { suspend: false }), [closed], true],
+    ['a spec changed by another webhook', frozen({}, { path: 'x' }), [closed], true],
+    [
+      'a gate that closed between the two calls',
+      kustomization({
+        annotations: { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/state': 'open' },
+        spec: { path: 'x' },
+      }),
+      [closed],
+      false,
+    ],
+  ];
+  it.each(rows)('%s', async (_, object, objects, denied) => {
+    const answer = await send(validateFlux, { object, oldObject: frozen() }, { objects });
+    expect(answer.allowed).toBe(!denied);
+  });
+});
+
+it('warns once, in 120 characters, about an apply that is held, whatever the names', async () => {
+  const name = 'a'.repeat(253);
+  const old = kustomization({
+    annotations: { 'gate.fluxcd.io/gates': name },
+    managedFields: [owner('Apply', 'spec.path')],
+    spec: { suspend: true, path: 'a' },
+  });
+  const object = { ...old, spec: { ...old.spec, path: 'b' } };
+  const answer = await send(mutateFlux, { object, oldObject: old }, { objects: [gate(`shop/${name}`)] });
+  expect(answer.allowed).toBe(true);
+  expect(answer.warnings).toHaveLength(1);
+  expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
+});

@@ -1,0 +1,388 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate } from '../../api/types.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { mutateGate, validateGate } from '../../webhooks/gate.ts';
+import { gate } from '../core/gate/gate.ts';
+import { write } from './gateCall.ts';
+
+const OPEN = 'open.gate.fluxcd.io/requestedAt';
+const CLOSE = 'close.gate.fluxcd.io/requestedAt';
+const FOR = 'open.gate.fluxcd.io/for';
+const COPY = 'gate.fluxcd.io/accepted-request';
+const day = (time: string) => `2026-01-05T${time}Z`;
+
+interface Step {
+  at: string;
+  user?: string;
+  /** Written over what is there; null takes away. */
+  annotate: Record<string, string | null>;
+}
+
+/** What is stored after these writes, one after the other. */
+async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
+  let now: Gate | undefined;
+  for (const { at, user, annotate } of steps) {
+    const annotations = Object.fromEntries(
+      Object.entries({ ...now?.metadata.annotations, ...annotate }).filter((e): e is [string, string] => e[1] !== null),
+    );
+    const object = { ...gate(spec, annotations), status: now?.status };
+    const written = await write(
+      { mutate: mutateGate, validate: validateGate },
+      { object, old: now, at: day(at), user },
+    );
+    expect(written.message).toBe('');
+    now = written.object as Gate;
+  }
+  return now!;
+}
+
+describe('the request that counts is the one that arrived last', () => {
+  const hour: Gate['spec'] = { default: 'closed', window: '1h' };
+  const freeze: Gate['spec'] = { default: 'opened' };
+  const cases: { rule: string; spec: Gate['spec']; steps: Step[]; at: string; expected: object }[] = [
+    {
+      rule: 'an annotation that changes beats a newer timestamp that does not',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [CLOSE]: day('10:00:40') } },
+        { at: '10:00:10', user: 'bob', annotate: { [OPEN]: day('10:00:10') } },
+      ],
+      at: '10:30:00',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:10')), by: 'bob' } },
+    },
+    {
+      rule: 'both in one write: the later',
+      spec: hour,
+      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('09:59:00'), [CLOSE]: day('09:58:00') } }],
+      at: '10:00:00',
+      expected: { opened: true },
+    },
+    {
+      rule: 'both in one write and equal: close',
+      spec: hour,
+      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('09:59:00'), [CLOSE]: day('09:59:00') } }],
+      at: '10:00:00',
+      expected: { opened: false, message: 'Gate close requested' },
+    },
+    {
+      rule: 'a stripped annotation is no withdrawal, and neither is a stripped copy',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '10:00:01', user: 'kustomize-controller', annotate: { [OPEN]: null, [COPY]: null } },
+      ],
+      at: '10:59:59',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:00')), by: 'alice' } },
+    },
+    {
+      rule: 'a sync that puts back an old close over a person’s open and close asks for nothing',
+      spec: freeze,
+      steps: [
+        { at: '08:00:00', user: 'kustomize-controller', annotate: { [OPEN]: day('08:00:00') } },
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '11:00:00', annotate: { [CLOSE]: day('11:00:00') } },
+        { at: '11:00:05', user: 'kustomize-controller', annotate: { [OPEN]: day('08:00:00'), [CLOSE]: null } },
+      ],
+      at: '12:00:00',
+      expected: { opened: false, request: { action: 'close', at: Date.parse(day('11:00:00')), by: 'alice' } },
+    },
+    {
+      rule: 'a colleague’s slow clock does not make the request an old one',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:30') } },
+        { at: '10:00:20', annotate: { [CLOSE]: day('10:00:20') } },
+        { at: '10:00:40', user: 'bob', annotate: { [OPEN]: day('10:00:05') } },
+      ],
+      at: '10:30:00',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:05')), by: 'bob' } },
+    },
+    {
+      rule: 'a timestamp a minute ahead is taken for now',
+      spec: hour,
+      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('10:01:00') } }],
+      at: '10:00:00',
+      expected: { opened: true, requestedAt: Date.parse(day('10:01:00')) },
+    },
+    {
+      rule: 'a planned opening leaves what is in force until its time',
+      spec: { default: 'closed' },
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00'), [FOR]: '1.0.0' } },
+        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00'), [FOR]: '2.0.0' } },
+      ],
+      at: '17:59:59',
+      expected: { openFor: '1.0.0', until: Date.parse(day('18:00:00')) },
+    },
+    {
+      rule: 'and takes effect at its second',
+      spec: { default: 'closed' },
+      steps: [{ at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } }],
+      at: '18:00:00',
+      expected: { opened: true, request: { action: 'open', at: Date.parse(day('18:00:00')), by: 'alice' } },
+    },
+    {
+      rule: 'a close calls a planned opening off',
+      spec: { default: 'closed' },
+      steps: [
+        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } },
+        { at: '11:00:00', annotate: { [CLOSE]: day('11:00:00') } },
+      ],
+      at: '19:00:00',
+      expected: { opened: false, message: 'Gate close requested' },
+    },
+    {
+      rule: 'a request can come sooner than the one that was planned',
+      spec: hour,
+      steps: [
+        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } },
+        { at: '11:00:00', annotate: { [OPEN]: day('11:00:00') } },
+      ],
+      at: '11:30:00',
+      expected: { opened: true, until: Date.parse(day('12:00:00')) },
+    },
+    {
+      rule: 'a version named afterwards narrows the opening',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
+        { at: '10:00:05', user: 'bob', annotate: { [FOR]: '1.0.0' } },
+      ],
+      at: '10:30:00',
+      expected: { opened: false, openFor: '1.0.0', request: { by: 'bob' } },
+    },
+    {
+      rule: 'a version taken away does not widen it',
+      spec: hour,
+      steps: [
+        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00'), [FOR]: '1.0.0' } },
+        { at: '10:00:05', annotate: { [FOR]: null } },
+      ],
+      at: '10:30:00',
+      expected: { opened: false, openFor: '1.0.0' },
+    },
+    {
+      rule: 'text in the copy counts for nothing, at creation neither',
+      spec: { default: 'closed' },
+      steps: [
+        {
+          at: '10:00:00',
+          annotate: { [COPY]: '{"current":{"action":"open","at":"2026-01-05T10:00:00Z"},"handled":{}}' },
+        },
+        {
+          at: '10:00:01',
+          annotate: { [COPY]: '{"current":{"action":"open","at":"2026-01-05T10:00:00Z"},"handled":{}}' },
+        },
+      ],
+      at: '10:00:01',
+      expected: { opened: false, message: 'Gate closed by default' },
+    },
+  ];
+  it.each(cases)('$rule', async ({ spec, steps, at, expected }) => {
+    expect(evaluateGate(await stored(spec, steps), Date.parse(day(at)))).toMatchObject(expected);
+  });
+
+  it('a second pass changes nothing', async () => {
+    const object = gate({ default: 'closed', selects: {} }, { [OPEN]: day('10:00:00') });
+    const first = await write({ mutate: mutateGate }, { object, at: day('10:00:00') });
+    const second = await write({ mutate: mutateGate }, { object: first.object, at: day('10:00:00') });
+    expect(second.object).toEqual(first.object);
+  });
+
+  it('a gate that selects carries the label, and loses it', async () => {
+    const selecting = (
+      await write({ mutate: mutateGate }, { object: gate({ default: 'closed', selects: {} }), at: day('10:00:00') })
+    ).object;
+    expect(selecting.metadata.labels).toEqual({ 'gate.fluxcd.io/selects': '' });
+    const plain = { ...selecting, spec: { default: 'closed' } };
+    expect(
+      (await write({ mutate: mutateGate }, { object: plain, old: selecting, at: day('10:00:00') })).object.metadata,
+    ).not.toHaveProperty('labels');
+  });
+});
+
+describe('what cannot be evaluated is denied with its field', () => {
+  const cases: [string, Gate['spec'] | object, Record<string, string> | undefined, string][] = [
+    [
+      'a word for a time',
+      { default: 'closed' },
+      { [OPEN]: 'now' },
+      `metadata.annotations[${OPEN}]: Invalid value: "now": expected an RFC 3339 time`,
+    ],
+    ['an empty time', { default: 'closed' }, { [CLOSE]: '' }, `metadata.annotations[${CLOSE}]: Invalid value: ""`],
+    ['a date only', { default: 'closed' }, { [OPEN]: '2026-01-05' }, 'expected an RFC 3339 time'],
+    ['no zone', { default: 'closed' }, { [OPEN]: '2026-01-05T10:00:00' }, 'expected an RFC 3339 time'],
+    ['seconds since 1970', { default: 'closed' }, { [OPEN]: '1767607200' }, 'expected an RFC 3339 time'],
+    ['a month 13', { default: 'closed' }, { [OPEN]: '2026-13-05T10:00:00Z' }, 'expected an RFC 3339 time'],
+    [
+      '29 February of a common year',
+      { default: 'closed' },
+      { [OPEN]: '2026-02-29T10:00:00Z' },
+      'expected an RFC 3339 time',
+    ],
+    ['24 o’clock', { default: 'closed' }, { [OPEN]: '2026-01-05T24:00:00Z' }, 'expected an RFC 3339 time'],
+    ['a year beyond writing', { default: 'closed' }, { [OPEN]: '+12026-01-05T10:00:00Z' }, 'expected an RFC 3339 time'],
+    [
+      'a negative window',
+      { default: 'closed', window: '-1h' },
+      undefined,
+      'spec.window: Invalid value: "-1h": expected a duration',
+    ],
+    ['a bad interval', { default: 'closed', interval: '1 day' }, undefined, 'spec.interval: Invalid value: "1 day"'],
+    [
+      'an unknown time zone',
+      { default: 'closed', schedule: { timezone: 'Mars/Olympus', rules: [{}] } },
+      undefined,
+      'spec.schedule.timezone: Invalid value: "Mars/Olympus": unknown time zone',
+    ],
+    [
+      'an impossible date',
+      { default: 'closed', schedule: { rules: [{ dateRange: { start: '2025-02-30', end: '2025-03-01' } }] } },
+      undefined,
+      'spec.schedule.rules[0].dateRange.start: Invalid value: "2025-02-30": no such day',
+    ],
+    [
+      'a selector without values',
+      { default: 'closed', selects: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+      undefined,
+      'spec.selects.labelSelector.matchExpressions[0].values: Invalid value: []',
+    ],
+    [
+      'a version that is no tag',
+      { default: 'closed' },
+      { [FOR]: '1.0 or 2.0' },
+      `metadata.annotations[${FOR}]: Invalid value: "1.0 or 2.0"`,
+    ],
+  ];
+  it.each(cases)('%s', async (_name, spec, annotations, message) => {
+    const answer = await write(
+      { validate: validateGate },
+      { object: gate(spec as Gate['spec'], annotations), at: day('10:00:00') },
+    );
+    expect(answer).toMatchObject({ allowed: false });
+    expect(answer.message).toContain(message);
+  });
+
+  it('what was wrong before does not keep anybody from mending the rest', async () => {
+    const old = gate({ default: 'closed', window: 'soon' });
+    const answer = await write(
+      { validate: validateGate },
+      { old, object: { ...old, spec: { ...old.spec, default: 'opened' } }, at: day('10:00:00') },
+    );
+    expect(answer.allowed).toBe(true);
+  });
+
+  it.each([
+    [
+      'a time far ahead',
+      gate({ default: 'closed' }, { [OPEN]: '2027-01-05T10:00:00Z' }),
+      undefined,
+      '8760h0m0s ahead: the open request takes effect at 2027-01-05T10:00:00Z, not now',
+    ],
+    [
+      'a window of nothing',
+      gate({ default: 'closed', window: '0s' }),
+      undefined,
+      'spec.window is 0s: requests end as they begin and change nothing',
+    ],
+    [
+      'a time from before the last one',
+      gate({ default: 'closed' }, { [OPEN]: day('09:00:00') }),
+      gate({ default: 'closed' }, { [OPEN]: day('10:00:00') }),
+      `${OPEN} ${day('09:00:00')} was handled before and asks for nothing new`,
+    ],
+  ])('%s gets a warning', async (_name, object, old, warning) => {
+    const answer = await write({ validate: validateGate }, { object, old, at: day('10:00:00') });
+    expect(answer).toMatchObject({ allowed: true, warnings: [warning] });
+    expect(warning.length).toBeLessThanOrEqual(120);
+  });
+});
+
+describe('DELETE of a Gate', () => {
+  const binding = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'FluxBinding',
+    metadata: { name: 'kustomization-web', namespace: 'apps' },
+    spec: { target: { kind: 'Kustomization', name: 'web' }, gates: [{ namespace: 'platform', name: 'freeze' }] },
+  };
+  const rollout = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'web', namespace: 'platform' },
+    spec: { gates: [{ name: 'freeze' }] },
+  };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'platform' } };
+  const going = { ...namespace, metadata: { name: 'platform', deletionTimestamp: day('09:00:00') } };
+  const closed = gate({ default: 'closed' });
+  const remove = (old: Gate, more: object = {}) =>
+    write({ validate: validateGate }, { old, at: day('10:00:00'), objects: [binding, rollout, namespace], ...more });
+
+  it('is denied while it is closed and holds something, and says what and how', async () => {
+    const { allowed, message } = await remove(closed);
+    expect(allowed).toBe(false);
+    expect(message).toContain(
+      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Kustomization apps/web, Rollout platform/web",
+    );
+    expect(message).toContain('kubectl -n platform annotate --overwrite gate/freeze open.gate.fluxcd.io/requestedAt=');
+  });
+
+  it.each([
+    ['it is open', remove(gate({ default: 'opened' }))],
+    ['it holds nothing', remove(gate({ default: 'closed' }, undefined, { name: 'other' }))],
+    ['its namespace is being deleted', remove(closed, { objects: [binding, going] })],
+    [
+      'the garbage collector asks',
+      remove(closed, { user: 'system:serviceaccount:kube-system:generic-garbage-collector' }),
+    ],
+    [
+      'the namespace controller asks',
+      remove(closed, { user: 'system:serviceaccount:kube-system:namespace-controller' }),
+    ],
+  ])('is allowed when %s', async (_name, answer) => {
+    expect(await answer).toMatchObject({ allowed: true, message: '' });
+  });
+
+  const reasoned = async (user: string, at: string) =>
+    (
+      await write(
+        { mutate: mutateGate },
+        { old: closed, object: gate(closed.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' }), user, at: day(at) },
+      )
+    ).object as Gate;
+
+  it('is allowed to whoever may bypass and has just said why, and it is recorded', async () => {
+    const answer = await remove(await reasoned('alice', '09:55:01'), { user: 'alice', mayBypass: ['alice'] });
+    expect(answer).toMatchObject({
+      allowed: true,
+      audit: { bypass: 'alice broke the glass of platform/freeze (DELETE): INC-7' },
+    });
+    expect(answer.events).toMatchObject([
+      { reason: 'GlassBroken', message: 'alice broke the glass of platform/freeze (DELETE): INC-7' },
+    ]);
+  });
+
+  it.each([
+    ['the reason is older than five minutes', 'alice', '09:54:59', 'alice', ['alice']],
+    ['another person gave it', 'bob', '09:59:00', 'alice', ['alice', 'bob']],
+    ['RBAC does not grant the verb', 'alice', '09:59:00', 'alice', []],
+    [
+      'a ServiceAccount asks',
+      'system:serviceaccount:ci:bot',
+      '09:59:00',
+      'system:serviceaccount:ci:bot',
+      ['system:serviceaccount:ci:bot'],
+    ],
+  ])('is denied when %s', async (_name, by, at, user, mayBypass) => {
+    expect((await remove(await reasoned(by, at), { user, mayBypass })).allowed).toBe(false);
+  });
+
+  it.each([
+    ['beside an old reason', { 'gate.fluxcd.io/bypass-reason': 'INC-6' }],
+    ['without a reason', {}],
+  ])('a record of one’s own making counts for nothing: %s', async (_name, before) => {
+    const old = gate(closed.spec, before);
+    const forged = gate(closed.spec, { ...before, 'gate.fluxcd.io/bypassed-by': `${day('10:00:00')} alice` });
+    const { object } = await write({ mutate: mutateGate }, { old, object: forged, user: 'alice', at: day('10:00:00') });
+    expect((await remove(object as Gate, { user: 'alice', mayBypass: ['alice'] })).allowed).toBe(false);
+  });
+});

@@ -1,0 +1,77 @@
+/** Sends a write through mutate and validate, as the API server does; the patch is applied by an independent library. */
+import jsonpatch from 'jsonpatch';
+import type { AdmissionRequest, UserInfo } from '../../api/admission.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ClusterReader, EventRecord, WebhookCall } from '../../api/ports.ts';
+import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
+
+const PLURAL: Record<string, string> = { fluxbindings: 'FluxBinding', rollouts: 'Rollout', namespaces: 'Namespace' };
+
+/** The live objects of a cluster, whatever their version. */
+export function clusterOf(objects: KubeObject<any, any>[]): ClusterReader {
+  const find = (resource: string, namespace?: string, name?: string): any[] =>
+    objects.filter(
+      (o) =>
+        o.kind === PLURAL[resource] &&
+        (!namespace || o.metadata.namespace === namespace) &&
+        (!name || o.metadata.name === name),
+    );
+  return {
+    get: async ({ resource, namespace, name }) => find(resource, namespace, name)[0],
+    list: async ({ resource, namespace }) => find(resource, namespace),
+    listMetadata: async ({ resource }) => find(resource),
+    serves: async () => true,
+  };
+}
+
+export interface Write {
+  object?: KubeObject<any, any> | undefined;
+  old?: KubeObject<any, any> | undefined;
+  user?: string;
+  at: string;
+  objects?: KubeObject<any, any>[];
+  /** Users that have the verb bypass. */
+  mayBypass?: string[];
+}
+
+export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
+  const events: EventRecord[] = [];
+  const userInfo: UserInfo = { username: of.user ?? 'alice' };
+  const call: WebhookCall = {
+    now: Date.parse(of.at),
+    cluster: clusterOf(of.objects ?? []),
+    access: { may: async (user, { verb }) => verb === 'bypass' && (of.mayBypass ?? []).includes(user.username) },
+    events: { record: (event) => void events.push(event) },
+    settings: { onFailure: 'Continue', metacontrollerUser: 'system:serviceaccount:mc:mc', glassBreakers: [] },
+  };
+  const about = (of.object ?? of.old)!;
+  const review = async (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {
+    const request: AdmissionRequest = {
+      uid: 'review-1',
+      kind: { group: '', version: '', kind: about.kind },
+      resource: { group: '', version: '', resource: '' },
+      name: about.metadata.name ?? '',
+      namespace: about.metadata.namespace ?? '',
+      operation: of.object ? (of.old ? 'UPDATE' : 'CREATE') : 'DELETE',
+      userInfo,
+      object: object ?? null,
+      oldObject: of.old ?? null,
+    };
+    return reviewOf(request, await handler(request, call)).response!;
+  };
+  let object = of.object;
+  if (handlers.mutate && object) {
+    const { patch } = await review(handlers.mutate, object);
+    if (patch)
+      object = jsonpatch.apply_patch(structuredClone(object), JSON.parse(Buffer.from(patch, 'base64').toString()));
+  }
+  const validated = handlers.validate && (await review(handlers.validate, object));
+  return {
+    object: object!,
+    allowed: validated?.allowed ?? true,
+    message: validated?.status?.message ?? '',
+    warnings: validated?.warnings ?? [],
+    audit: validated?.auditAnnotations ?? {},
+    events,
+  };
+}

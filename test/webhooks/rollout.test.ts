@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout, RolloutSpec, RolloutStatus } from '../../api/types.ts';
+import { mutateRollout, validateRollout } from '../../webhooks/rollout.ts';
+import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
+import { mutateRolloutStatus } from '../../webhooks/rolloutStatus.ts';
+import { fakeCall, object, rollout } from '../hooks/rolloutCall.ts';
+
+const P = 'rollout.kuberik.com/';
+
+interface Write {
+  object?: unknown;
+  old?: unknown;
+  user?: string;
+  uid?: string;
+  dryRun?: boolean;
+}
+
+function write({ object: next, old, user = 'alice', uid = 'req-1', dryRun = false }: Write): AdmissionRequest {
+  const what = { group: 'kuberik.com', version: 'v1alpha1' };
+  return {
+    uid,
+    kind: { ...what, kind: 'Rollout' },
+    resource: { ...what, resource: 'rollouts' },
+    operation: next ? (old ? 'UPDATE' : 'CREATE') : 'DELETE',
+    userInfo: { username: user },
+    object: (next ?? null) as never,
+    oldObject: (old ?? null) as never,
+    dryRun,
+  };
+}
+
+function call(objects: ReturnType<typeof object>[] = [], may = false) {
+  const fake = fakeCall({ objects });
+  const webhookCall: WebhookCall = { ...fake.call, access: { may: async () => may } };
+  return { webhookCall, events: fake.events };
+}
+
+function annotated(
+  annotations: Record<string, string>,
+  spec: Partial<RolloutSpec> = {},
+  status?: RolloutStatus,
+): Rollout {
+  const base = rollout(spec, status);
+  return { ...base, metadata: { ...base.metadata, annotations } };
+}
+
+async function stored(request: Write): Promise<Record<string, string> | undefined> {
+  const verdict = await mutateRollout(write(request), call().webhookCall);
+  const result = verdict.allowed && verdict.object ? verdict.object : (request.object as Rollout);
+  return result.metadata.annotations;
+}
+
+describe('mutate/rollout', () => {
+  it('stamps a new request with its admission request and says who asked', async () => {
+    expect(await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) })).toEqual({
+      [`${P}retry`]: '',
+      [`${P}request`]: 'retry=req-1',
+      [`${P}requested-by`]: 'alice',
+    });
+  });
+
+  it('keeps the stamp of a request that does not change, and drops that of one that is gone', async () => {
+    const old = annotated({
+      [`${P}retry`]: '',
+      [`${P}force-deploy`]: '1.0.0',
+      [`${P}request`]: 'force-deploy=a,retry=b',
+      [`${P}requested-by`]: 'alice',
+    });
+    const next = annotated({ [`${P}force-deploy`]: '1.0.0' });
+    expect(await stored({ object: next, old, user: 'metacontroller', uid: 'req-2' })).toEqual({
+      [`${P}force-deploy`]: '1.0.0',
+      [`${P}request`]: 'force-deploy=a',
+      [`${P}requested-by`]: 'alice',
+    });
+    const other = annotated({ ...old.metadata.annotations, [`${P}force-deploy`]: '2.0.0' });
+    expect(await stored({ object: other, old, user: 'bob', uid: 'req-3' })).toMatchObject({
+      [`${P}request`]: 'force-deploy=req-3,retry=b',
+      [`${P}requested-by`]: 'bob',
+    });
+  });
+
+  it("takes nobody's word for a stamp or for who asked", async () => {
+    const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
+    expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
+      [`${P}request`]: 'retry=req-1',
+      [`${P}requested-by`]: 'mallory',
+    });
+    const nothingAsked = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root' });
+    expect(await stored({ object: nothingAsked, old: rollout({}) })).toBeUndefined();
+  });
+
+  it('says who changed the pin, and who lifted it', async () => {
+    const pinned = annotated({ [`${P}requested-by`]: 'alice' }, { wantedVersion: '1.0.0' });
+    expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
+      [`${P}requested-by`]: 'alice',
+    });
+    expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
+      [`${P}requested-by`]: 'bob',
+    });
+  });
+
+  it('changes nothing when it is asked again', async () => {
+    const once = await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) });
+    expect(await mutateRollout(write({ object: annotated(once!), old: rollout({}) }), call().webhookCall)).toEqual({
+      allowed: true,
+      warnings: [],
+    });
+  });
+});
+
+describe('validate/rollout', () => {
+  const judge = (request: Write, objects: ReturnType<typeof object>[] = [], may = false) => {
+    const { webhookCall, events } = call(objects, may);
+    return validateRollout(write(request), webhookCall).then((verdict) => ({ verdict, events }));
+  };
+  const status = { availableReleases: [{ tag: '1.0.0' }], releaseCandidates: [{ tag: '1.0.0' }] };
+
+  it.each<[string, Partial<RolloutSpec>, string]>([
+    ['a duration', { bakeTime: 'soon' }, 'spec.bakeTime: "soon" is not a duration'],
+    [
+      'an operator',
+      { healthCheckSelector: { selector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } } },
+      'operator',
+    ],
+    [
+      'a label value',
+      { healthCheckSelector: { matchLabels: { app: 'a'.repeat(64) } } },
+      'spec.healthCheckSelector.selector.matchLabels',
+    ],
+    [
+      'a namespace selector',
+      { healthCheckSelector: { namespaceSelector: { matchLabels: { 'a b': 'c' } } } },
+      'namespaceSelector',
+    ],
+  ])('denies %s that cannot be understood, with field and reason', async (_title, spec, message) => {
+    const { verdict } = await judge({ object: rollout(spec) });
+    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(message) });
+    // It does not hold up a write that mends something else.
+    expect(
+      (await judge({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).verdict.allowed,
+    ).toBe(true);
+  });
+
+  it.each<[string, Write['object'], string]>([
+    [
+      'force-deploy of an unknown version',
+      annotated({ [`${P}force-deploy`]: '9.9.9' }, {}, status),
+      'force-deploy: version 9.9.9',
+    ],
+    [
+      'bypass-gates of an unknown version',
+      annotated({ [`${P}bypass-gates`]: '9.9.9' }, {}, status),
+      'bypass-gates: version 9.9.9',
+    ],
+    ['a pin that is not legal', rollout({ wantedVersion: 'a/b' }, status), 'wantedVersion "a/b" is not a legal tag'],
+  ])('warns of %s', async (_title, next, warning) => {
+    const { verdict } = await judge({ object: next, old: rollout({}, status) });
+    expect(verdict.warnings).toEqual([expect.stringContaining(warning)]);
+    expect((await judge({ object: next, old: next })).verdict.warnings).toEqual([]);
+  });
+
+  it('has no warning for a known version', async () => {
+    const next = annotated({ [`${P}force-deploy`]: '1.0.0', [`${P}bypass-gates`]: '1.0.0' }, {}, status);
+    expect((await judge({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
+  });
+
+  const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
+  const open = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'opened' });
+  const gated = rollout({ gates: [{ name: 'freeze' }] });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+
+  it('denies to stop requiring a closed Gate, and says how to open it', async () => {
+    const { verdict } = await judge({ object: rollout({ gates: [] }), old: gated }, [closed]);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(
+        /cannot stop requiring.*gate 'team-a\/freeze' is closed \(Gate closed by default.*kubectl -n team-a annotate/,
+      ),
+    });
+  });
+
+  it.each([
+    ['to require one more Gate', rollout({ gates: [{ name: 'freeze' }, { name: 'other' }] }), closed],
+    ['any other change', rollout({ gates: [{ name: 'freeze' }], wantedVersion: '1.0.0' }), closed],
+    ['to stop requiring an open Gate', rollout({}), open],
+  ])('allows %s', async (_title, next, gate) => {
+    expect((await judge({ object: next, old: gated }, [gate])).verdict.allowed).toBe(true);
+  });
+
+  it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
+    const objects = [closed, { ...namespace, metadata: { name: 'team-a' } }];
+    const { webhookCall } = call(objects);
+    const cluster = {
+      ...webhookCall.cluster,
+      get: async (ref: any) => (ref.resource === 'namespaces' ? namespace : closed) as never,
+    };
+    const live = { ...webhookCall, cluster };
+    const verdict = await validateRollout(write({ old: gated }), live);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining("Rollout 'app' cannot be deleted while"),
+    });
+    const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+    expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);
+  });
+
+  it('lets who has the verb bypass break the glass with a new reason, and records it', async () => {
+    const reason = annotated({ 'gate.fluxcd.io/bypass-reason': 'outage 42' });
+    const { verdict, events } = await judge({ object: reason, old: gated }, [closed], true);
+    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
+    expect(events.map((event) => event.reason)).toEqual(['GlassBroken']);
+    expect((await judge({ object: reason, old: gated }, [closed], false)).verdict.allowed).toBe(false);
+  });
+});
+
+describe('mutate/rollout-status', () => {
+  const ours: RolloutStatus = {
+    revision: 7,
+    observedGeneration: 1,
+    currentVersion: '1.0.0',
+    handledRequest: { retry: 'a' },
+    history: [
+      {
+        id: 1,
+        version: { tag: '1.0.0' },
+        timestamp: '2026-03-01T11:00:00Z',
+        bakeStatus: 'Failed',
+        appliedTime: '2026-03-01T11:00:05Z',
+      },
+    ],
+  };
+  const accept = async (status: RolloutStatus | undefined, user = 'dashboard', before: RolloutStatus | null = ours) => {
+    const verdict = await mutateRolloutStatus(
+      write({ object: rollout({}, status), old: rollout({}, before ?? undefined), user }),
+      call().webhookCall,
+    );
+    return verdict.allowed ? verdict.object?.status : undefined;
+  };
+
+  it('counts on for a writer who knows nothing of revisions, and restores what they dropped', async () => {
+    const { appliedTime, ...entry } = ours.history![0]!;
+    const written = { history: [{ ...entry, bakeStatus: 'Succeeded' }] };
+    expect(await accept(written)).toEqual({
+      ...ours,
+      revision: 8,
+      history: [{ ...ours.history![0], bakeStatus: 'Succeeded' }],
+    });
+  });
+
+  it('counts on for a person who edits the stored status, and takes what they removed as removed', async () => {
+    const { handledRequest, ...edited } = ours;
+    expect(await accept(edited)).toEqual({ ...edited, revision: 8 });
+  });
+
+  it('begins with 1', async () => {
+    expect(await accept({ title: 'x' }, 'e2e', null)).toEqual({ title: 'x', revision: 1 });
+  });
+
+  it('keeps a status that does not change, and leaves Metacontroller alone', async () => {
+    expect(await accept(ours)).toBeUndefined();
+    expect(await accept({ ...ours, revision: undefined as never })).toEqual(ours);
+    expect(await accept({ title: 'x' }, 'metacontroller')).toBeUndefined();
+  });
+});
+
+describe('mutate/rolloutgate', () => {
+  it('labels a gate with its Rollout, shortened where the name is too long', async () => {
+    const gate = (name: string) =>
+      object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name }, passing: true });
+    const labelOf = async (name: string) => {
+      const verdict = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
+      return verdict.allowed ? verdict.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
+    };
+    expect(await labelOf('app')).toBe('app');
+    expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
+    expect(await labelOf('')).toBeUndefined();
+  });
+});

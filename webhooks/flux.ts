@@ -1,0 +1,82 @@
+/** Admission of Flux objects that name Rollouts or Gates. The decisions are in core/flux; here is what they need. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { FluxObject } from '../api/flux.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import { freshReason, reasonForDelete } from '../core/flux/bypass.ts';
+import { isCleaner, refuseDeletion } from '../core/flux/deletion.ts';
+import { closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
+import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
+import { verifyPins } from '../core/flux/verifyPins.ts';
+import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
+import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { namespaceOf, objectsOf, readGateWorld, readNamespace, readRollouts } from './fluxWorld.ts';
+import { allowed, denied, type Verdict } from './response.ts';
+import { isStale } from './stale.ts';
+
+export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+  const { object, oldObject } = objectsOf(request);
+  if (!object || request.subResource || (oldObject && isOutOfScope(object, oldObject))) return allowed();
+  if (isStale(object, oldObject)) return allowed();
+  const namespace = namespaceOf(request);
+  const [rollouts, world] = await Promise.all([
+    readRollouts(object, namespace, call),
+    readGateWorld(oldObject ? [object, oldObject] : [object], namespace, call),
+  ]);
+  const reason = freshReason(object, oldObject);
+  const closed = oldObject && reason ? closedRefs(oldObject, world) : [];
+  const glass = closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
+  const fieldManager = request.options?.fieldManager;
+  const outcome = judgeWrite({
+    object,
+    oldObject,
+    rollouts,
+    world,
+    glass,
+    user: request.userInfo.username,
+    fieldManager: typeof fieldManager === 'string' ? fieldManager : undefined,
+  });
+  if (outcome.denial !== undefined) return denied(outcome.denial, outcome.warnings);
+  const verdict: Verdict = { allowed: true, object: outcome.object, warnings: outcome.warnings };
+  if (glass?.broken && reason) verdict.audit = recordGlass(object, closed, reason, request, call);
+  return verdict;
+}
+
+/** The object is final here: other webhooks have had their turn. */
+export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+  const { object, oldObject } = objectsOf(request);
+  if (request.subResource) return allowed();
+  if (!object) return oldObject ? validateDelete(oldObject, request, call) : allowed();
+  if (oldObject && isOutOfScope(object, oldObject)) return allowed();
+  const namespace = namespaceOf(request);
+  const [rollouts, world] = await Promise.all([
+    readRollouts(object, namespace, call),
+    readGateWorld(oldObject ? [object, oldObject] : [object], namespace, call),
+  ]);
+  const frozen = verifyFrozen(object, oldObject, world, isCleaner(request.userInfo.username));
+  if (frozen) return denied(frozen);
+  // Behind a closed gate a pin keeps what it had, whatever its Rollout says.
+  if (closedRefs(oldObject ?? object, world).length > 0) return allowed();
+  const problems = verifyPins(object, rollouts, call.now);
+  return problems.length > 0 ? denied(`${problems.join('. ')}.`) : allowed();
+}
+
+async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+  const { username } = request.userInfo;
+  const world = await readGateWorld([oldObject], namespaceOf(request), call);
+  if (refuseDeletion({ oldObject, world }) === undefined || isCleaner(username)) return allowed();
+  const namespace = await readNamespace(namespaceOf(request), call);
+  if (!namespace || namespace.metadata.deletionTimestamp) return allowed();
+  const reason = reasonForDelete(oldObject, username, call.now);
+  const closed = closedRefs(oldObject, world);
+  const glass = reason && closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
+  if (glass?.broken && reason) {
+    return { allowed: true, audit: recordGlass(oldObject, closed, reason, request, call) };
+  }
+  const refused = glass?.broken === false ? glass.refused : undefined;
+  return denied(refuseDeletion({ oldObject, world, refused })!);
+}
+
+function closedRefs(object: FluxObject, world: GateWorld): NamespacedName[] {
+  return closedGates(requiredGates(object, world), world).map(({ ref }) => ref);
+}

@@ -1,0 +1,61 @@
+/** Live reads for the admission of one Flux object: by name, only what is named, all at once. A cache could be stale. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { FluxObject } from '../api/flux.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Gate, Rollout } from '../api/types.ts';
+import { marksOf } from '../core/flux/marks.ts';
+import { type GateWorld, markedGates, namedGates, refKey } from '../core/flux/requiredGates.ts';
+
+export function namespaceOf(request: AdmissionRequest): string {
+  return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
+}
+
+export function objectsOf(request: AdmissionRequest): {
+  object: FluxObject | undefined;
+  oldObject: FluxObject | undefined;
+} {
+  return { object: inNamespace(request.object, request), oldObject: inNamespace(request.oldObject, request) };
+}
+
+/** The Rollouts that the object names and that exist. */
+export async function readRollouts(
+  object: FluxObject,
+  namespace: string,
+  call: WebhookCall,
+): Promise<Map<string, Rollout>> {
+  const names = new Set(marksOf(object).pins.map((pin) => pin.rollout));
+  return readAll([...names], (name) =>
+    call.cluster.get<Rollout>({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, name }),
+  );
+}
+
+/** The Gates that either object names or is marked with; the Namespace only where a mark is to be checked. */
+export async function readGateWorld(objects: FluxObject[], namespace: string, call: WebhookCall): Promise<GateWorld> {
+  const marked = objects.flatMap(markedGates);
+  const named = objects.flatMap((object) => namedGates(object).refs);
+  const refs = new Map([...named, ...marked].map((ref) => [refKey(ref), ref]));
+  const [gates, labels] = await Promise.all([
+    readAll([...refs.keys()], (key) =>
+      call.cluster.get<Gate>({ apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates', ...refs.get(key)! }),
+    ),
+    marked.length > 0 ? readNamespace(namespace, call).then((found) => found?.metadata.labels) : undefined,
+  ]);
+  return { gates, namespaceLabels: labels ?? {}, now: call.now };
+}
+
+export function readNamespace(name: string, call: WebhookCall): Promise<KubeObject | undefined> {
+  return call.cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+}
+
+async function readAll<T>(keys: string[], read: (key: string) => Promise<T | undefined>): Promise<Map<string, T>> {
+  const found = await Promise.all(keys.map(read));
+  return new Map(keys.flatMap((key, i) => (found[i] === undefined ? [] : [[key, found[i]] as const])));
+}
+
+/** In a CREATE the object may leave its namespace to the request. */
+function inNamespace(object: KubeObject | null | undefined, request: AdmissionRequest): FluxObject | undefined {
+  if (!object) return undefined;
+  if (object.metadata.namespace) return object as FluxObject;
+  return { ...object, metadata: { ...object.metadata, namespace: namespaceOf(request) } } as FluxObject;
+}

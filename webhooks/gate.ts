@@ -1,0 +1,58 @@
+/** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../api/annotations.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { acceptRequests } from '../core/gate/accept.ts';
+import { bypassRecord } from '../core/gate/glass.ts';
+import { gateProblems } from '../core/gate/problems.ts';
+import { keptCalls } from '../core/gate/usedCalls.ts';
+import { gateWarnings } from '../core/gate/warnings.ts';
+import { problemText } from '../core/schedule/problem.ts';
+import { validateGateDelete } from './gateDelete.ts';
+import { allowed, denied, type Verdict } from './response.ts';
+
+/** Keeps the copy of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
+export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<Verdict> {
+  const { gate, old } = gatesOf(request);
+  if (!gate || request.subResource) return allowed();
+  const mine = gate.metadata.annotations ?? {};
+  const before = old?.metadata.annotations ?? {};
+  const metadata = { ...gate.metadata };
+  set(metadata, 'annotations', {
+    ...mine,
+    [ACCEPTED_REQUEST]: acceptRequests(gate, old, request.userInfo.username, now).copy,
+    [BYPASSED_BY]: bypassRecord(gate, old, request.userInfo, now),
+    [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
+  });
+  set(metadata, 'labels', { ...gate.metadata.labels, [SELECTS_LABEL]: gate.spec?.selects ? '' : undefined });
+  return { allowed: true, object: { ...gate, metadata } };
+}
+
+export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+  if (request.operation === 'DELETE') return validateGateDelete(request, call);
+  const { gate, old } = gatesOf(request);
+  if (!gate || request.subResource) return allowed();
+  // What was wrong before must not keep anybody from mending the rest.
+  const known = new Set(old ? gateProblems(old).map(problemText) : []);
+  const problems = gateProblems(gate)
+    .map(problemText)
+    .filter((problem) => !known.has(problem));
+  if (problems.length > 0) return denied(`${problems.join('; ')}.`);
+  return allowed(gateWarnings(gate, old, call.now));
+}
+
+function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
+  return { gate: (object ?? undefined) as Gate | undefined, old: (oldObject ?? undefined) as Gate | undefined };
+}
+
+/** Without the keys that have no value; no map where there is nothing in it. */
+function set(
+  metadata: Gate['metadata'],
+  field: 'annotations' | 'labels',
+  values: Record<string, string | undefined>,
+): void {
+  const kept = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (kept.length > 0) metadata[field] = Object.fromEntries(kept);
+  else delete metadata[field];
+}

@@ -1,0 +1,57 @@
+/** DELETE of a closed Gate that holds something: without it the held objects would wait for a gate that nobody can open. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../api/annotations.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { evaluateGate } from '../core/gate/evaluate.ts';
+import { recordedReason } from '../core/gate/glass.ts';
+import { holdersOf } from '../core/gate/holders.ts';
+import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { allowed, denied, type Verdict } from './response.ts';
+
+/** They finish what somebody else decided; a denial would leave the owner or the namespace half deleted. */
+const CLEANERS = [
+  'system:serviceaccount:kube-system:generic-garbage-collector',
+  'system:serviceaccount:kube-system:namespace-controller',
+  'system:kube-controller-manager',
+];
+/** Held objects that a denial names. */
+const NAMED = 3;
+
+export async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+  const gate = (request.oldObject ?? undefined) as Gate | undefined;
+  if (!gate || request.subResource || CLEANERS.includes(request.userInfo.username)) return allowed();
+  const { opened, message } = evaluateGate(gate, call.now);
+  if (opened) return allowed();
+  const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };
+  const held = await readHolders(ref, call);
+  if (held.length === 0 || (await isNamespaceGoing(ref.namespace, call))) return allowed();
+  const reason = recordedReason(gate, request.userInfo, call.now);
+  if (reason) {
+    const glass = await askForGlass([ref], request, call);
+    if (glass.broken) return { allowed: true, audit: recordGlass(gate, [ref], reason, request, call) };
+  }
+  const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
+  return denied(
+    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${held.slice(0, NAMED).join(', ')}${more}; ` +
+      'without the Gate they would stay closed. Open it first: ' +
+      `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)". ` +
+      `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`,
+  );
+}
+
+/** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */
+async function readHolders(gate: NamespacedName, { cluster }: WebhookCall): Promise<string[]> {
+  const apiVersion = 'kuberik.com/v1alpha1';
+  const [bindings, rollouts] = await Promise.all([
+    cluster.list<FluxBinding>({ apiVersion, resource: 'fluxbindings' }),
+    cluster.list<Rollout>({ apiVersion, resource: 'rollouts' }),
+  ]);
+  return holdersOf(gate, bindings, rollouts);
+}
+
+async function isNamespaceGoing(name: string, { cluster }: WebhookCall): Promise<boolean> {
+  const namespace = await cluster.get<KubeObject>({ apiVersion: 'v1', resource: 'namespaces', name });
+  return !namespace || namespace.metadata.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,80 @@
+/** Admission of Rollouts: who asked for what, and whether it can be understood. */
+
+import type { AdmissionRequest } from '../api/admission.ts';
+import { BYPASS_GATES, FORCE_DEPLOY, ONE_SHOT, REQUEST, REQUESTED_BY } from '../api/annotations.ts';
+import type { Rollout } from '../api/types.ts';
+import { annotate } from '../core/flux/annotate.ts';
+import { recordReason } from '../core/flux/bypass.ts';
+import { specProblems } from '../core/rollout/config.ts';
+import { formatRequests, parseRequests, requestKey } from '../core/rollout/request.ts';
+import { isLegalTag } from '../core/rollout/tag.ts';
+import { type AdmissionHandler, allowed, denied } from './response.ts';
+import { denyDelete, denyDroppedGates } from './rolloutFrozen.ts';
+
+/** Stamps each one-shot request with the admission request that made it (SEAMS, contract 5). */
+export const mutateRollout: AdmissionHandler = async (request, { now }) => {
+  const rollout = request.object as Rollout | null | undefined;
+  if (!rollout || request.subResource) return allowed();
+  const before = request.oldObject as Rollout | null | undefined;
+  const user = request.userInfo.username;
+  const { stamps, asked } = stampRequests(rollout, before, request);
+  const wantedChanged = rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
+  const by = asked || wantedChanged ? user : before?.metadata.annotations?.[REQUESTED_BY];
+  const stamped = annotate(rollout, REQUEST, formatRequests(stamps) || undefined);
+  const object = recordReason(annotate(stamped, REQUESTED_BY, by), before ?? undefined, user, now);
+  return object === rollout ? allowed() : { allowed: true, object };
+};
+
+/** A new or changed annotation is this request's; others keep their stamp, whatever the text of the stamps says. */
+function stampRequests(rollout: Rollout, before: Rollout | null | undefined, { uid }: AdmissionRequest) {
+  const old = before?.metadata.annotations;
+  const oldStamps = parseRequests(old?.[REQUEST]);
+  const stamps: Record<string, string> = {};
+  let asked = false;
+  for (const annotation of ONE_SHOT) {
+    const value = rollout.metadata.annotations?.[annotation];
+    if (value === undefined) continue;
+    const key = requestKey(annotation);
+    const isNew = value !== old?.[annotation];
+    if (isNew) asked = true;
+    const stamp = isNew ? uid : oldStamps[key];
+    if (stamp !== undefined) stamps[key] = stamp;
+  }
+  return { stamps, asked };
+}
+
+export const validateRollout: AdmissionHandler = async (request, call) => {
+  const rollout = request.object as Rollout | null | undefined;
+  const before = request.oldObject as Rollout | null | undefined;
+  if (request.subResource) return allowed();
+  if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
+  // What was let in once may stay: else nothing else of the object could be changed, its finalizers included.
+  const known = new Set(specProblems(before?.spec ?? {}));
+  const problems = specProblems(rollout.spec ?? {}).filter((problem) => !known.has(problem));
+  if (problems.length > 0) return denied(`Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
+  const frozen = before && (await denyDroppedGates(rollout, before, request, call));
+  return frozen ?? allowed(warnings(rollout, before));
+};
+
+function warnings(rollout: Rollout, before: Rollout | null | undefined): string[] {
+  const changed = (annotation: string) => {
+    const value = rollout.metadata.annotations?.[annotation];
+    return value !== before?.metadata.annotations?.[annotation] ? value : undefined;
+  };
+  const status = rollout.status ?? before?.status;
+  const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
+  const wanted = rollout.spec?.wantedVersion;
+  const force = changed(FORCE_DEPLOY);
+  const bypass = changed(BYPASS_GATES);
+  return [
+    ...(wanted && wanted !== before?.spec?.wantedVersion && !isLegalTag(wanted)
+      ? [`wantedVersion ${JSON.stringify(wanted)} is not a legal tag and will not be deployed`]
+      : []),
+    ...(force && lacks(status?.availableReleases, force)
+      ? [`force-deploy: version ${force} is not in available releases, it waits until it is`]
+      : []),
+    ...(bypass && lacks(status?.releaseCandidates, bypass)
+      ? [`bypass-gates: version ${bypass} is not a release candidate, it has no effect until it is`]
+      : []),
+  ];
+}

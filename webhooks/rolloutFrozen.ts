@@ -1,0 +1,84 @@
+/** Writes of a Rollout that would get around a closed Gate: denied, unless the glass is broken. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { freshReason, reasonForDelete } from '../core/flux/bypass.ts';
+import { isCleaner } from '../core/flux/deletion.ts';
+import { closedGatesText, glassText } from '../core/flux/gateText.ts';
+import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
+import { boundLabel } from '../core/kube/labels.ts';
+import { requiredGates } from '../core/rollout/bound.ts';
+import { droppedGates } from '../core/rollout/frozen.ts';
+import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { denied, type Verdict } from './response.ts';
+
+/** undefined: no Gate is in the way. */
+export async function denyDroppedGates(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  const closed = await readClosed(droppedGates(rollout, before), call);
+  if (closed.length === 0) return undefined;
+  const what = `Rollout '${rollout.metadata.name}' cannot stop requiring a closed Gate`;
+  return denyOrBreak(what, closed, before, freshReason(rollout, before), request, call);
+}
+
+/** Deleting and making it again would be a way around its Gates. undefined: nothing is in the way. */
+export async function denyDelete(
+  rollout: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  if (isCleaner(request.userInfo.username)) return undefined;
+  const { namespace = '', name = '' } = rollout.metadata;
+  const bindings = await call.cluster.list<FluxBinding>({
+    apiVersion: 'kuberik.com/v1alpha1',
+    resource: 'fluxbindings',
+    namespace,
+    labelSelector: boundLabel(name),
+  });
+  const closed = await readClosed(requiredGates(rollout, bindings), call);
+  if (closed.length === 0 || (await isGoing(namespace, call))) return undefined;
+  const what = `Rollout '${name}' cannot be deleted while a Gate it requires is closed`;
+  return denyOrBreak(
+    what,
+    closed,
+    rollout,
+    reasonForDelete(rollout, request.userInfo.username, call.now),
+    request,
+    call,
+  );
+}
+
+async function denyOrBreak(
+  what: string,
+  closed: JudgedGate[],
+  rollout: Rollout,
+  reason: string | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict> {
+  const refs = closed.map(({ ref }) => ref);
+  const glass = reason ? await askForGlass(refs, request, call) : undefined;
+  if (reason && glass?.broken) return { allowed: true, audit: recordGlass(rollout, refs, reason, request, call) };
+  const refused = glass?.broken === false ? glass.refused : undefined;
+  return denied(`${what}: ${closedGatesText(closed)}${glassText(refused)}`);
+}
+
+/** Live: a cache may not know yet that a Gate has closed. */
+async function readClosed(refs: readonly NamespacedName[], { cluster, now }: WebhookCall): Promise<JudgedGate[]> {
+  const apiVersion = 'gating.toolkit.fluxcd.io/v1alpha1';
+  const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ apiVersion, resource: 'gates', ...ref })));
+  const found = new Map(
+    gates.flatMap((gate) => (gate ? [[`${gate.metadata.namespace}/${gate.metadata.name}`, gate] as const] : [])),
+  );
+  return judgeGates(refs, ({ namespace, name }) => found.get(`${namespace}/${name}`), now).closed;
+}
+
+async function isGoing(name: string, { cluster }: WebhookCall): Promise<boolean> {
+  const namespace = await cluster.get<KubeObject>({ apiVersion: 'v1', resource: 'namespaces', name });
+  return !namespace || namespace.metadata.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,61 @@
+/**
+ * Status writes by people, dashboards and tests. They know nothing of `revision`, and typed clients of the Go controller
+ * drop the fields that are ours (DESIGN section 5).
+ */
+import type { HistoryEntry, Rollout, RolloutStatus } from '../api/types.ts';
+import { sameJson } from '../core/rollout/revision.ts';
+import { type AdmissionHandler, allowed } from './response.ts';
+
+const OUR_FIELDS = [
+  'observedGeneration',
+  'handledRequest',
+  'currentVersion',
+  'pendingVersion',
+  'availableReleasesCount',
+  'lastReleaseUpdate',
+  'rejectedReleases',
+] as const satisfies (keyof RolloutStatus)[];
+
+const OUR_ENTRY_FIELDS = [
+  'appliedTime',
+  'requestedBy',
+  'waitedSeconds',
+  'waitingSince',
+] as const satisfies (keyof HistoryEntry)[];
+
+export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
+  const rollout = request.object as Rollout | null | undefined;
+  const stored = (request.oldObject as Rollout | null | undefined)?.status;
+  // A status that is gone is left to the CRD's own rule to refuse.
+  if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
+  const status = acceptStatus(rollout.status, stored);
+  return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
+};
+
+/** What others wrote, as it may be stored: our fields restored where the writer does not know them, the next revision. */
+export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
+  // Who sends a revision has read ours and may mean what is missing.
+  const knowsUs = written.revision !== undefined || stored?.revision === undefined;
+  const { revision: _, ...status } = knowsUs ? written : restored(written, stored);
+  const { revision, ...before } = stored ?? {};
+  if (sameJson(status, before)) return stored ?? {};
+  return { ...status, revision: (revision ?? 0) + 1 };
+}
+
+function restored(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {
+  const history = written.history?.map((entry) => {
+    const own = stored.history?.find((known) => isSameDeployment(known, entry));
+    return own ? { ...pick(own, OUR_ENTRY_FIELDS), ...entry } : entry;
+  });
+  return { ...pick(stored, OUR_FIELDS), ...written, ...(history && { history }) };
+}
+
+function isSameDeployment(a: HistoryEntry, b: HistoryEntry): boolean {
+  return a.id === b.id && a.timestamp === b.timestamp && a.version.tag === b.version.tag;
+}
+
+function pick<T extends object>(from: T, keys: readonly (keyof T)[]): Partial<T> {
+  const picked: Partial<T> = {};
+  for (const key of keys) if (from[key] !== undefined) picked[key] = from[key];
+  return picked;
+}

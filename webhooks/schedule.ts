@@ -1,0 +1,20 @@
+/** Admission of RolloutSchedules and ClusterRolloutSchedules: none that cannot be reckoned with. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { Schedule } from '../core/schedule/gates.ts';
+import { problemText } from '../core/schedule/problem.ts';
+import { scheduleProblems } from '../core/schedule/problems.ts';
+import { scheduleWarnings } from '../core/schedule/warnings.ts';
+import { allowed, denied, type Verdict } from './response.ts';
+
+export async function validateSchedule({ object, oldObject, subResource }: AdmissionRequest): Promise<Verdict> {
+  if (!object || subResource) return allowed();
+  // What was wrong before must not keep anybody from mending the rest, or from removing a finalizer.
+  const known = new Set(oldObject ? problemsOf(oldObject) : []);
+  const problems = problemsOf(object).filter((problem) => !known.has(problem));
+  if (problems.length > 0) return denied(`${problems.join('; ')}.`);
+  return allowed(scheduleWarnings((object as unknown as Schedule).spec?.rules ?? []));
+}
+
+function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[] {
+  return scheduleProblems(schedule as unknown as Schedule).map(problemText);
+}
