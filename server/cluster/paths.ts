@@ -1,0 +1,21 @@
+/** REST paths of Kubernetes resources. */
+import type { ResourceRef } from '../../api/ports.ts';
+
+export function resourcePath(
+  { apiVersion, resource, namespace }: ResourceRef,
+  name?: string,
+  subresource?: string,
+): string {
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const parts = [root];
+  if (namespace) parts.push('namespaces', encodeURIComponent(namespace));
+  parts.push(resource);
+  if (name) parts.push(encodeURIComponent(name));
+  if (subresource) parts.push(subresource);
+  return parts.join('/');
+}
+
+export function withQuery(path: string, query: Record<string, string | undefined>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

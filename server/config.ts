@@ -1,0 +1,81 @@
+/** The environment, read once. Every mistake is told at once, with what to do. */
+import type { Settings } from '../api/ports.ts';
+
+export interface Config {
+  hooksPort: number;
+  webhookPort: number;
+  host: string;
+  /** Of the signed calls and Flagger's webhooks; they are off without it. */
+  receiverPort?: number;
+  /** Flux's notification-controller; no notifications without it. */
+  eventsAddress?: string;
+  /** Names this replica in notifications. */
+  instance: string;
+  /** Paths; the webhook is served over TLS only when both are given. */
+  tls?: { cert: string; key: string };
+  logLevel: string;
+  /** Seconds between SIGTERM and the end of accepting, so that endpoints are withdrawn first. */
+  shutdownDelaySeconds: number;
+  settings: Settings;
+}
+
+export const ENVIRONMENT: Record<string, string> = {
+  HOOKS_PORT: 'port of the Metacontroller hooks, HTTP (8080)',
+  WEBHOOK_PORT: 'port of the admission webhook, HTTPS (8443)',
+  RECEIVER_PORT: 'port of the signed calls and of the Flagger webhooks, HTTP (off)',
+  EVENTS_ADDR: "address of Flux's notification-controller (no notifications)",
+  HOST: 'address to listen on (all addresses)',
+  WEBHOOK_TLS_CERT: 'file with the certificate of the admission webhook, PEM',
+  WEBHOOK_TLS_KEY: 'file with its key, PEM',
+  METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
+  ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
+  GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
+  LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
+  SHUTDOWN_DELAY_SECONDS: 'seconds to go on answering after SIGTERM (0)',
+  KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
+};
+
+export class ConfigError extends Error {}
+
+/** @throws ConfigError naming every variable that is wrong. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const mistakes: string[] = [];
+  const port = (name: string, fallback: number) => {
+    const value = Number(env[name] ?? fallback);
+    if (!Number.isInteger(value) || value < 0 || value > 65535) mistakes.push(`${name}=${env[name]} is not a port`);
+    return value;
+  };
+  const onFailure = env.ON_FAILURE || 'Continue';
+  if (onFailure !== 'Continue' && onFailure !== 'Hold') {
+    mistakes.push(`ON_FAILURE=${onFailure} is neither Continue nor Hold`);
+  }
+  const { WEBHOOK_TLS_CERT: cert, WEBHOOK_TLS_KEY: key } = env;
+  if (!cert !== !key) mistakes.push('WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together, only one is set');
+  const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
+  if (!(delay >= 0 && delay <= 300))
+    mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not in 0 to 300`);
+  const eventsAddress = env.EVENTS_ADDR;
+  if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
+    mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
+  const config: Config = {
+    hooksPort: port('HOOKS_PORT', 8080),
+    webhookPort: port('WEBHOOK_PORT', 8443),
+    ...(env.RECEIVER_PORT && { receiverPort: port('RECEIVER_PORT', 0) }),
+    ...(eventsAddress && { eventsAddress }),
+    instance: env.HOSTNAME || 'rollout-hooks',
+    host: env.HOST || '::',
+    logLevel: env.LOG_LEVEL || 'info',
+    shutdownDelaySeconds: delay,
+    settings: {
+      onFailure: onFailure as Settings['onFailure'],
+      metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
+      glassBreakers: (env.GLASS_BREAKERS ?? '')
+        .split(',')
+        .map((user) => user.trim())
+        .filter(Boolean),
+    },
+  };
+  if (cert && key) config.tls = { cert, key };
+  if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
+  return config;
+}

@@ -1,0 +1,136 @@
+/**
+ * Events beside the object they are about, the implementation of the port `EventSink`. Recording returns at once and
+ * never fails; an Event that cannot be written is counted, logged and forgotten.
+ */
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { EventRecord, EventSink } from '../api/ports.ts';
+import { createQueue } from './boundedQueue.ts';
+
+/** What clients of the Go controller filter by (reference section 1.7). */
+export const COMPONENT = 'rollout-controller';
+
+const MAX_WAITING = 1000;
+const AT_ONCE = 4;
+const ATTEMPTS = 3;
+const MAX_MESSAGE = 1024;
+const MAX_NAME = 253;
+/** Events written lately, by name: the same news of a repeated sync costs no request. */
+const MAX_REMEMBERED = 2000;
+
+export interface EventsOptions {
+  /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when nobody answered. */
+  create(event: CoreEvent): Promise<unknown>;
+  /** Counts what is given up, by kind. */
+  dropped(what: 'events'): void;
+  log: { warn(fields: object, message: string): void };
+  /** Waits between attempts. */
+  wait(ms: number): Promise<void>;
+}
+
+export interface CoreEvent extends KubeObject {
+  involvedObject: {
+    apiVersion: string;
+    kind: string;
+    namespace?: string;
+    name: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
+  reason: string;
+  message: string;
+  type: 'Normal' | 'Warning';
+  source: { component: string };
+  reportingComponent: string;
+  firstTimestamp: string;
+  lastTimestamp: string;
+  count: number;
+}
+
+export interface ClosableSink extends EventSink {
+  /** Resolves when everything recorded so far is written or given up. */
+  idle(): Promise<void>;
+}
+
+export function createEventSink({ create, dropped, log, wait }: EventsOptions): ClosableSink {
+  const written = new Set<string>();
+
+  const giveUp = (event: CoreEvent, why: string) => {
+    written.delete(event.metadata.name!);
+    dropped('events');
+    const { namespace, name } = event.involvedObject;
+    log.warn({ namespace, name, reason: event.reason, why }, 'event dropped');
+  };
+
+  const queue = createQueue<CoreEvent>({
+    limit: MAX_WAITING,
+    atOnce: AT_ONCE,
+    work: (event) => createWithPatience(event, create, wait),
+    failed: (event, error) => giveUp(event, error instanceof Error ? error.message : String(error)),
+  });
+
+  return {
+    record(record) {
+      const event = eventOf(record);
+      const name = event.metadata.name!;
+      if (written.has(name)) return;
+      written.add(name);
+      if (written.size > MAX_REMEMBERED) written.delete(written.values().next().value!);
+      if (!queue.push(event)) giveUp(event, 'too many events are waiting');
+    },
+    idle: () => queue.idle(),
+  };
+}
+
+async function createWithPatience(
+  event: CoreEvent,
+  create: EventsOptions['create'],
+  wait: EventsOptions['wait'],
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await create(event);
+      return;
+    } catch (error) {
+      const code = (error as { code?: unknown }).code;
+      // Another replica, or this one before a restart, has told it.
+      if (code === 409) return;
+      const passing = code === 0 || code === 429 || (typeof code === 'number' && code >= 500);
+      if (!passing || attempt === ATTEMPTS) throw error;
+      await wait(1000 * attempt);
+    }
+  }
+}
+
+/** The same object and key always give the same name, so that a repeat meets the first one. */
+export function eventOf({ regarding, type, reason, message, key, at }: EventRecord): CoreEvent {
+  const { apiVersion, kind, metadata } = regarding;
+  const { namespace, name = '', uid, resourceVersion } = metadata;
+  const hash = createHash('sha256')
+    .update(`${uid ?? `${kind} ${namespace}/${name}`}\n${key}`)
+    .digest('hex')
+    .slice(0, 20);
+  const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    // Events of cluster-scoped objects live in `default`.
+    metadata: { name: `${name.slice(0, MAX_NAME - 21)}.${hash}`, namespace: namespace ?? 'default' },
+    involvedObject: {
+      apiVersion,
+      kind,
+      name,
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+    },
+    reason,
+    message: message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`,
+    type,
+    source: { component: COMPONENT },
+    reportingComponent: COMPONENT,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * What others call: `POST /hook/<digest>` opens or closes a Gate, `POST /flagger/confirm` and `/flagger/rollback` ask one.
+ * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order; 429 beside them.
+ */
+import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { ReceiverPorts, SignedCall } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { createCallLimit } from './receiverLimit.ts';
+import { createGateLookup, GATES } from './receiverLookup.ts';
+
+/** As Flux. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
+/** Another replica, or a person, may write the Gate in between. */
+const ATTEMPTS = 4;
+
+type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+
+export function receiverRoutes(ports: ReceiverPorts): Router {
+  const router = express.Router();
+  const lookup = createGateLookup(ports.cluster, ports.now);
+  const limit = createCallLimit(ports.now);
+
+  const raw = express.raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
+  router.post('/hook/:digest', raw, async (request: Request<{ digest: string }>, response) => {
+    const path = `/hook/${request.params.digest}`;
+    const gate = await lookup(path);
+    if (!gate) return end(response, 404);
+    if (!limit(path)) return end(response.set('Retry-After', '60'), 429);
+    const outcome = await take(gate, path, callOf(request), ports);
+    if (outcome.reason) {
+      const { namespace, name } = gate.metadata;
+      ports.log.warn(
+        { gate: `${namespace}/${name}`, status: outcome.status },
+        `signed call refused: ${outcome.reason}`,
+      );
+    }
+    if (outcome.retryAfterSeconds) response.set('Retry-After', String(outcome.retryAfterSeconds));
+    end(response, outcome.status);
+  });
+
+  const json = express.json({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
+  router.post(['/flagger/confirm', '/flagger/rollback'], json, async (request, response) => {
+    const ref = ports.decisions.flaggerGate(request.body);
+    if (!ref) {
+      response
+        .status(400)
+        .type('text')
+        .send('expected a Flagger webhook with name, namespace and perhaps metadata.gate\n');
+      return;
+    }
+    const gate = await ports.cluster.get<Gate>({ ...GATES, ...ref });
+    const { opened, message } = ports.decisions.flaggerAnswer(ref, gate, ports.now());
+    response
+      .status(opened ? 200 : 403)
+      .type('text')
+      .send(`${message}\n`);
+  });
+
+  router.all(['/hook/:digest', '/flagger/confirm', '/flagger/rollback'], (_request, response) => {
+    end(response.set('Allow', 'POST'), 405);
+  });
+  router.use(failure(ports));
+  return router;
+}
+
+interface Outcome {
+  status: number;
+  reason?: string;
+  retryAfterSeconds?: number;
+}
+
+async function take(found: Gate, path: string, call: SignedCall, ports: ReceiverPorts): Promise<Outcome> {
+  const ref: NamespacedName = { namespace: found.metadata.namespace!, name: found.metadata.name! };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // Read again each time: the call may have been used in between.
+    const gate = attempt === 0 ? found : await ports.cluster.get<Gate>({ ...GATES, ...ref });
+    if (!gate?.spec.receiver) return { status: 404 };
+    if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
+    const token = await readToken(gate, ref, ports);
+    if (!token) return { status: 503, reason: "its Secret cannot be read, or has no key 'token'" };
+    if (ports.decisions.webhookPath(token, ref) !== path)
+      return { status: 404, reason: 'the path is of an earlier token' };
+    const judgement = ports.decisions.judgeCall(gate, token, call, ports.now());
+    if (judgement.status !== 200) return judgement;
+    if ((await ports.writer.annotate(gate, judgement.annotations)) === 'stored') return { status: 200 };
+  }
+  return { status: 503, reason: 'others were writing the Gate', retryAfterSeconds: 1 };
+}
+
+async function readToken({ spec }: Gate, { namespace }: NamespacedName, { cluster }: ReceiverPorts): Promise<string> {
+  const name = spec.receiver?.secretRef.name ?? '';
+  const secret = await cluster
+    .get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace, name })
+    .catch(() => undefined);
+  return Buffer.from(secret?.data?.token ?? '', 'base64').toString('utf8');
+}
+
+function callOf(request: Request<{ digest: string }>): SignedCall {
+  return {
+    body: Buffer.isBuffer(request.body) ? request.body : new Uint8Array(),
+    signature: request.get('x-signature'),
+    timestamp: request.get('x-timestamp'),
+    nonce: request.get('x-nonce'),
+  };
+}
+
+function end(response: Response, status: number): void {
+  response.status(status).end();
+}
+
+function failure({ log }: ReceiverPorts): ErrorRequestHandler {
+  return (error: { status?: number }, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const status = error.status === 413 ? 413 : error.status && error.status < 500 ? 400 : 500;
+    if (status === 500) log.error({ path: request.path.split('/')[1], err: error }, 'receiver failed');
+    end(response, status);
+  };
+}

@@ -1,0 +1,42 @@
+/** From a path to its Gate. Unknown paths come from anywhere, so they must not cost a list each. */
+import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
+import type { ClusterReader } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+
+export const GATES = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates' } as const;
+
+/** At most one list in this time; a Gate is found this long after its path is in its status, or sooner. */
+const LIST_EVERY_MS = 2000;
+const PATH = /^\/hook\/[0-9a-f]{64}$/;
+
+/** The answer is live; only which Gate a path belongs to is remembered. */
+export function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
+  let paths = new Map<string, NamespacedName>();
+  let listedAt = Number.NEGATIVE_INFINITY;
+  let listing: Promise<void> | undefined;
+
+  const list = async () => {
+    const gates = await cluster.list<Gate>(GATES);
+    paths = new Map(
+      gates.flatMap(({ metadata, status }) =>
+        status?.webhookPath ? [[status.webhookPath, { namespace: metadata.namespace!, name: metadata.name! }]] : [],
+      ),
+    );
+  };
+
+  return async (path: string): Promise<Gate | undefined> => {
+    if (!PATH.test(path)) return undefined;
+    if (!paths.has(path) && Math.abs(now() - listedAt) >= LIST_EVERY_MS) {
+      listedAt = now();
+      listing = list();
+    }
+    await listing?.catch((error) => {
+      listedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    });
+    const ref = paths.get(path);
+    const gate = ref && (await cluster.get<Gate>({ ...GATES, ...ref }));
+    if (ref && gate?.status?.webhookPath !== path) paths.delete(path);
+    return gate?.status?.webhookPath === path ? gate : undefined;
+  };
+}

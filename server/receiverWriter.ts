@@ -1,0 +1,28 @@
+/** The port `GateWriter`: a merge patch that fails when the Gate has changed since it was read. */
+import type { GateWriter } from '../api/ports.ts';
+import { resourcePath, withQuery } from './cluster/paths.ts';
+import { ApiError, type Transport } from './cluster/transport.ts';
+import { GATES } from './receiverLookup.ts';
+
+/** Not `kubectl…`: Flux strips what such managers add to an object that comes from Git. */
+const FIELD_MANAGER = 'rollout-hooks';
+
+export function createGateWriter(transport: Transport): GateWriter {
+  return {
+    async annotate({ metadata: { namespace, name, resourceVersion } }, annotations) {
+      const path = resourcePath({ ...GATES, namespace: namespace! }, name!);
+      try {
+        await transport.send({
+          method: 'PATCH',
+          path: withQuery(path, { fieldManager: FIELD_MANAGER }),
+          contentType: 'application/merge-patch+json',
+          body: { metadata: { resourceVersion, annotations } },
+        });
+        return 'stored';
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 409) return 'conflict';
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * What registries say of releases, the implementation of the port `ReleaseMetadataCache`. A lookup answers from memory
+ * at once; what is missing is fetched beside the sync, so that a dead registry delays no release. A failure is tried
+ * again by a later lookup, ever more rarely (quirk Q12).
+ */
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
+import { createQueue } from '../boundedQueue.ts';
+import { fetchManifest, type Manifest } from './client.ts';
+import { isDigest, isTag } from './image.ts';
+import { Lru } from './lru.ts';
+import { releaseMetadataOf } from './metadata.ts';
+import { type Lookup, type Target, targetOf } from './target.ts';
+
+const MAX_LOOKUPS = 5000;
+const MAX_DIGESTS = 2000;
+const MAX_WAITING = 500;
+const AT_ONCE = 4;
+const FIRST_RETRY_MS = 10_000;
+const LAST_RETRY_MS = 600_000;
+/** A tag without a digest may be moved; a digest never. */
+const TAG_MS = 3_600_000;
+const TIMEOUT_MS = 15_000;
+
+export interface CacheOptions {
+  cluster: ClusterReader;
+  /** Milliseconds of a clock that never goes back. */
+  clock(): number;
+  log: { warn(fields: object, message: string): void };
+  dropped(what: 'metadata'): void;
+  /** Called when a release that was asked for is known, or known anew. */
+  onArrival?(policy: NamespacedName, tag: string): void;
+  timeoutMs?: number;
+}
+
+interface Entry {
+  metadata?: ReleaseMetadata;
+  running: boolean;
+  failures: number;
+  /** When it may be fetched (again). */
+  dueAt: number;
+}
+
+export interface IdleCache extends ReleaseMetadataCache {
+  /** Resolves when no lookup is under way. */
+  idle(): Promise<void>;
+}
+
+export function createMetadataCache(options: CacheOptions): IdleCache {
+  const { cluster, clock, log, dropped, onArrival, timeoutMs = TIMEOUT_MS } = options;
+  const entries = new Lru<Entry>(MAX_LOOKUPS);
+  const byDigest = new Lru<ReleaseMetadata>(MAX_DIGESTS);
+  const flights = new Map<string, Promise<Manifest>>();
+
+  const queue = createQueue<{ lookup: Lookup; entry: Entry }>({
+    limit: MAX_WAITING,
+    atOnce: AT_ONCE,
+    async work({ lookup, entry }) {
+      const metadata = await read(lookup);
+      const news = JSON.stringify(metadata) !== JSON.stringify(entry.metadata);
+      const dueAt = isDigest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
+      Object.assign(entry, { metadata, running: false, failures: 0, dueAt });
+      if (news) onArrival?.(lookup.policy, lookup.tag);
+    },
+    failed({ lookup, entry }, error) {
+      const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);
+      Object.assign(entry, { running: false, failures: entry.failures + 1, dueAt: clock() + delay });
+      if (entry.failures === 1) tell(lookup, error instanceof Error ? error.message : String(error));
+    },
+  });
+
+  function tell({ policy, tag }: Lookup, why: string): void {
+    log.warn({ namespace: policy.namespace, imagePolicy: policy.name, tag, why }, 'no release metadata');
+  }
+
+  async function read(lookup: Lookup): Promise<ReleaseMetadata> {
+    const target = await targetOf(cluster, lookup);
+    const { image, insecure, reader } = target;
+    const name = `${reader} ${insecure ? 'http' : 'https'}://${image.host}/${image.repository}`;
+    const reference = isDigest(lookup.digest) ? lookup.digest : lookup.tag;
+    const known = byDigest.get(`${name}@${reference}`);
+    if (known) return known;
+    try {
+      const { digest, content } = await fetchOnce(`${name}@${reference}`, target, reference);
+      const metadata = releaseMetadataOf(content);
+      byDigest.set(`${name}@${digest}`, metadata);
+      return metadata;
+    } catch (error) {
+      // Where credentials were meant to be, their absence is the likely cause.
+      if (!target.problem || !(error instanceof Error)) throw error;
+      throw new Error(`${error.message}; ${target.problem}`);
+    }
+  }
+
+  function fetchOnce(key: string, { image, insecure, credentials }: Target, reference: string): Promise<Manifest> {
+    const running = flights.get(key);
+    if (running) return running;
+    const flight = fetchManifest({ image, reference, insecure, timeoutMs, ...(credentials && { credentials }) });
+    flights.set(key, flight);
+    return flight.finally(() => flights.delete(key));
+  }
+
+  return {
+    lookup(lookup) {
+      // A history written by hand may hold anything.
+      if (!isTag(lookup.tag)) return undefined;
+      const { policy, tag, digest, image, namespace } = lookup;
+      const key = JSON.stringify([namespace ?? policy.namespace, policy.namespace, policy.name, tag, digest, image]);
+      const entry = entries.get(key) ?? { running: false, failures: 0, dueAt: Number.NEGATIVE_INFINITY };
+      entries.set(key, entry);
+      if (!entry.running && entry.dueAt <= clock()) {
+        entry.running = queue.push({ lookup, entry });
+        if (!entry.running) dropped('metadata');
+      }
+      return entry.metadata;
+    },
+    idle: () => queue.idle(),
+  };
+}

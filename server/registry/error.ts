@@ -1,0 +1,7 @@
+/** Why a registry told nothing. The message carries no header, no body and no URL with a query: those can hold secrets. */
+export class RegistryError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RegistryError';
+  }
+}

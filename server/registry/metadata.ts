@@ -1,0 +1,45 @@
+/** What a manifest or an index says of its release (reference section 2.2, rule 6). */
+import type { ReleaseMetadata } from '../../api/ports.ts';
+
+const PREFIX = 'org.opencontainers.image.';
+const KEYS = ['version', 'revision', 'source', 'title', 'description'] as const;
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+/** They end up in a status. */
+const MAX_LENGTH = 4096;
+
+/** The manifest media types asked for. */
+export const ACCEPT = [
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+].join(', ');
+
+/** Each key from the annotations of the manifest, else from those of its config descriptor; an index has only its own. */
+export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
+  const { annotations, config, artifactType, mediaType } = objectOf(manifest);
+  const descriptor = objectOf(config);
+  const lookup = (key: string) =>
+    textOf(objectOf(annotations)[PREFIX + key]) ?? textOf(objectOf(descriptor.annotations)[PREFIX + key]);
+
+  const metadata: ReleaseMetadata = {};
+  for (const key of KEYS) {
+    const value = lookup(key);
+    if (value !== undefined) metadata[key] = value;
+  }
+  const created = lookup('created');
+  if (created && RFC3339.test(created) && !Number.isNaN(Date.parse(created))) {
+    metadata.created = `${new Date(created).toISOString().slice(0, 19)}Z`;
+  }
+  const type = textOf(artifactType) ?? textOf(descriptor.mediaType) ?? textOf(mediaType);
+  if (type !== undefined) metadata.artifactType = type;
+  return metadata;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_LENGTH) : undefined;
+}

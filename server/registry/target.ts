@@ -1,0 +1,96 @@
+/**
+ * Where a release's manifest is, and with which credentials it may be read: those of its ImageRepository, if this is in
+ * the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
+ */
+import type { ImagePolicy } from '../../api/flux.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { ClusterReader, ReleaseMetadataCache } from '../../api/ports.ts';
+import { type Credentials, credentialsFor } from './dockerConfig.ts';
+import { RegistryError } from './error.ts';
+import { type Image, parseImage } from './image.ts';
+
+export type Lookup = Parameters<ReleaseMetadataCache['lookup']>[0];
+
+export interface Target {
+  image: Image;
+  insecure: boolean;
+  credentials?: Credentials;
+  /** Whose eyes it is read with: what one may see is not shown to another. */
+  reader: string;
+  /** Why there are no credentials, where some were meant to be. */
+  problem?: string;
+}
+
+interface ImageRepositorySpec {
+  image?: string;
+  insecure?: boolean;
+  provider?: string;
+  secretRef?: { name?: string };
+  accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
+}
+type ImageRepository = KubeObject<ImageRepositorySpec>;
+
+/** @throws RegistryError where an object that is needed is not there; whatever the API server's failure is otherwise. */
+export async function targetOf(cluster: ClusterReader, { policy, namespace }: Lookup): Promise<Target> {
+  const apiVersion = await servedVersion(cluster);
+  const imagePolicy = await cluster.get<ImagePolicy>({ apiVersion, resource: 'imagepolicies', ...policy });
+  if (!imagePolicy) throw new RegistryError(`there is no ImagePolicy ${nameOf(policy)}`);
+  const ref = imagePolicy.spec?.imageRepositoryRef;
+  const where = { namespace: ref?.namespace || policy.namespace, name: ref?.name ?? '' };
+  const repository = await cluster.get<ImageRepository>({ apiVersion, resource: 'imagerepositories', ...where });
+  if (!repository) throw new RegistryError(`there is no ImageRepository ${nameOf(where)}`);
+
+  const spec = repository.spec ?? {};
+  const image = parseImage(spec.image ?? '');
+  const base = { image, insecure: spec.insecure === true };
+  const readers = [namespace ?? policy.namespace, policy.namespace].filter((reader) => reader !== where.namespace);
+  const granted = await mayRead(cluster, spec, readers);
+  const found = granted
+    ? await credentialsOf(cluster, spec, where.namespace, image)
+    : { problem: `ImageRepository ${nameOf(where)} grants no access to ${readers[0]}` };
+  return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
+}
+
+/** Flux 2.7 serves v1, older ones v1beta2. */
+async function servedVersion(cluster: ClusterReader): Promise<string> {
+  const [v1, v1beta2] = ['image.toolkit.fluxcd.io/v1', 'image.toolkit.fluxcd.io/v1beta2'] as const;
+  return (await cluster.serves({ apiVersion: v1, resource: 'imagerepositories' })) ? v1 : v1beta2;
+}
+
+/** As Flux judges `accessFrom`: one selector has to match; absent grants nobody, an empty selector everybody. */
+async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
+  const selectors = spec.accessFrom?.namespaceSelectors ?? [];
+  for (const name of namespaces) {
+    const namespace = await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+    const labels = namespace?.metadata.labels ?? {};
+    const matches = selectors.some(({ matchLabels = {} }) =>
+      Object.entries(matchLabels).every(([key, value]) => labels[key] === value),
+    );
+    if (!matches) return false;
+  }
+  return true;
+}
+
+async function credentialsOf(
+  cluster: ClusterReader,
+  { secretRef, provider = 'generic' }: ImageRepositorySpec,
+  namespace: string,
+  image: Image,
+): Promise<{ credentials?: Credentials; problem?: string }> {
+  if (!secretRef?.name) {
+    return provider === 'generic' ? {} : { problem: `logging in as provider ${provider} is not possible here` };
+  }
+  const where = { namespace, name: secretRef.name };
+  const secret = await cluster.get<KubeObject & { data?: Record<string, string> }>({
+    apiVersion: 'v1',
+    resource: 'secrets',
+    ...where,
+  });
+  if (!secret) throw new RegistryError(`there is no Secret ${nameOf(where)}`);
+  const found = credentialsFor(secret.data, image);
+  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
+}
+
+function nameOf({ namespace, name }: NamespacedName): string {
+  return `${namespace}/${name}`;
+}

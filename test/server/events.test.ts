@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { EventRecord } from '../../api/ports.ts';
+import { type CoreEvent, createEventSink, eventOf } from '../../server/events.ts';
+
+const NEWS: EventRecord = {
+  regarding: {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'web', namespace: 'demo', uid: 'u1', resourceVersion: '7' },
+  },
+  type: 'Normal',
+  reason: 'DeploymentSucceeded',
+  message: 'Successfully deployed version 1.1.0',
+  key: 'deployed/7',
+  at: Date.parse('2026-01-02T12:00:00.900Z'),
+};
+
+function sink(create: (event: CoreEvent) => Promise<unknown>) {
+  const drops: string[] = [];
+  const warnings: object[] = [];
+  const waits: number[] = [];
+  const events = createEventSink({
+    create,
+    dropped: (what) => drops.push(what),
+    log: { warn: (fields) => warnings.push(fields) },
+    wait: async (ms) => void waits.push(ms),
+  });
+  return { ...events, drops, warnings, waits };
+}
+
+const apiError = (code: number) => Object.assign(new Error(`code ${code}`), { code });
+
+describe('an Event', () => {
+  it('is what clients of the Go controller look for', () => {
+    expect(eventOf(NEWS)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: expect.stringMatching(/^web\.[0-9a-f]{20}$/), namespace: 'demo' },
+      involvedObject: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        kind: 'Rollout',
+        namespace: 'demo',
+        name: 'web',
+        uid: 'u1',
+        resourceVersion: '7',
+      },
+      reason: 'DeploymentSucceeded',
+      message: 'Successfully deployed version 1.1.0',
+      type: 'Normal',
+      source: { component: 'rollout-controller' },
+      reportingComponent: 'rollout-controller',
+      firstTimestamp: '2026-01-02T12:00:00Z',
+      lastTimestamp: '2026-01-02T12:00:00Z',
+      count: 1,
+    });
+  });
+
+  it('has one name for one key and object, whenever it is told', () => {
+    const name = (change: Partial<EventRecord>, uid = 'u1') => {
+      const regarding = { ...NEWS.regarding, metadata: { ...NEWS.regarding.metadata, uid } };
+      return eventOf({ ...NEWS, regarding, ...change }).metadata.name;
+    };
+    expect(name({ at: NEWS.at + 60_000, message: 'in other words' })).toBe(name({}));
+    expect(name({ key: 'deployed/8' })).not.toBe(name({}));
+    expect(name({}, 'u2')).not.toBe(name({}));
+  });
+
+  it('keeps to the lengths the API server allows', () => {
+    const regarding = { ...NEWS.regarding, metadata: { name: 'n'.repeat(253), namespace: 'demo' } };
+    const event = eventOf({ ...NEWS, regarding, message: 'm'.repeat(5000) });
+    expect(event.metadata.name!.length).toBeLessThanOrEqual(253);
+    expect(event.message.length).toBe(1024);
+  });
+
+  it('of a cluster-scoped object is in default', () => {
+    const regarding = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+    const event = eventOf({ ...NEWS, regarding });
+    expect(event.metadata.namespace).toBe('default');
+    expect(event.involvedObject.namespace).toBeUndefined();
+  });
+});
+
+describe('recording', () => {
+  it('writes each piece of news once', async () => {
+    const created: string[] = [];
+    const events = sink(async (event) => created.push(event.metadata.name!));
+    events.record(NEWS);
+    events.record(NEWS);
+    events.record({ ...NEWS, key: 'deployed/8' });
+    await events.idle();
+    expect(created).toEqual([eventOf(NEWS).metadata.name, eventOf({ ...NEWS, key: 'deployed/8' }).metadata.name]);
+  });
+
+  it('takes a name that is taken for success', async () => {
+    const events = sink(() => Promise.reject(apiError(409)));
+    events.record(NEWS);
+    await events.idle();
+    expect(events.drops).toEqual([]);
+  });
+
+  it.each([0, 429, 500, 503])('tries again after code %i, and gives up after the third time', async (code) => {
+    let calls = 0;
+    const events = sink(() => {
+      calls += 1;
+      return Promise.reject(apiError(code));
+    });
+    events.record(NEWS);
+    await events.idle();
+    expect({ calls, waits: events.waits, drops: events.drops }).toEqual({
+      calls: 3,
+      waits: [1000, 2000],
+      drops: ['events'],
+    });
+  });
+
+  it('does not insist where it is forbidden, says so, and tries when the news comes again', async () => {
+    let calls = 0;
+    const events = sink(() => {
+      calls += 1;
+      return Promise.reject(apiError(403));
+    });
+    events.record(NEWS);
+    await events.idle();
+    expect(events.warnings).toEqual([
+      { namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', why: 'code 403' },
+    ]);
+    events.record(NEWS);
+    await events.idle();
+    expect(calls).toBe(2);
+  });
+
+  it('drops what is too much and never throws', async () => {
+    let release = () => {};
+    const blocked = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const events = sink(() => blocked);
+    for (let i = 0; i < 1500; i++) events.record({ ...NEWS, key: String(i) });
+    expect(events.drops.length).toBe(496);
+    release();
+    await events.idle();
+  });
+
+  it('survives a create that throws at once', async () => {
+    const events = sink(() => {
+      throw new Error('broken');
+    });
+    events.record(NEWS);
+    await events.idle();
+    expect(events.drops).toEqual(['events']);
+  });
+});

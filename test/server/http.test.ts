@@ -1,0 +1,79 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import type { Route } from '../../api/ports.ts';
+import { createApp, MAX_BODY_BYTES } from '../../server/http.ts';
+import { createLog } from '../../server/log.ts';
+import { createMetrics } from '../../server/metrics.ts';
+
+class Refusal extends Error {
+  readonly status = 422;
+  readonly retryAfterSeconds = 1.2;
+}
+
+const routes: Route[] = [
+  { path: '/echo', answer: async (body) => body },
+  { path: '/refuses', answer: () => Promise.reject(new Refusal('spec.x is wrong')) },
+  { path: '/breaks', answer: () => Promise.reject(new TypeError('undefined is not a function')) },
+];
+
+function app(notReady?: string) {
+  return createApp({ routes, log: createLog('silent'), metrics: createMetrics(), notReady: () => notReady });
+}
+
+describe('HTTP endpoints', () => {
+  it('answer JSON with JSON, also without a content type', async () => {
+    const answer = await request(app()).post('/echo').set('Content-Type', 'text/plain').send('{"a":1}');
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ a: 1 });
+  });
+
+  it.each([
+    { what: 'a body that is not JSON', body: '{"a":', status: 400, error: 'the body is not JSON' },
+    { what: 'a JSON value that is no object', body: '7', status: 400, error: 'the body is not JSON' },
+    {
+      what: 'a body of 20 MB',
+      body: JSON.stringify({ a: 'x'.repeat(20_000_000) }),
+      status: 413,
+      error: `the body is larger than ${MAX_BODY_BYTES} bytes`,
+    },
+  ])('refuse $what with $status and a sentence', async ({ body, status, error }) => {
+    const answer = await request(app()).post('/echo').set('Content-Type', 'application/json').send(body);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ error });
+  });
+
+  it('pass on what a hook refuses, with Retry-After in whole seconds', async () => {
+    const answer = await request(app()).post('/refuses').send({});
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ error: 'spec.x is wrong' });
+    expect(answer.headers['retry-after']).toBe('2');
+  });
+
+  it('show no stack when something breaks', async () => {
+    const answer = await request(app()).post('/breaks').send({});
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain('at ');
+  });
+
+  it.each([
+    { method: 'get' as const, path: '/echo', status: 405 },
+    { method: 'post' as const, path: '/nothing', status: 404 },
+  ])('answer $status to $method $path', async ({ method, path, status }) => {
+    const answer = await request(app())[method](path);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toContain(path);
+  });
+
+  it('tell readiness apart from life', async () => {
+    expect((await request(app('shutting down')).get('/readyz')).status).toBe(503);
+    expect((await request(app('shutting down')).get('/healthz')).status).toBe(200);
+    expect((await request(app()).get('/readyz')).status).toBe(200);
+  });
+
+  it('count requests by route and outcome', async () => {
+    const metered = app();
+    await request(metered).post('/echo').send({});
+    const { text } = await request(metered).get('/metrics');
+    expect(text).toContain('rollout_hooks_request_duration_seconds_count{route="/echo",outcome="answered"} 1');
+  });
+});

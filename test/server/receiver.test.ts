@@ -1,0 +1,345 @@
+import { createHash, createHmac } from 'node:crypto';
+import express from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ReceiverPorts } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
+import { gateDecisions } from '../../core/gate/decisions.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { receiverRoutes } from '../../server/receiver.ts';
+import { mutateGate, validateGate } from '../../webhooks/gate.ts';
+import { gate } from '../core/gate/gate.ts';
+import { write } from '../webhooks/gateCall.ts';
+
+const TOKEN = 's3cret';
+const T0 = Date.parse('2026-01-05T10:00:00Z');
+const PATH = `/hook/${createHash('sha256').update(`${TOKEN}freezeplatform`).digest('hex')}`;
+const OPEN = 'open.gate.fluxcd.io/requestedAt';
+
+/** An API server for one Gate: annotations go through admission, and a stale resourceVersion is a conflict. */
+function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
+  const spec: Gate['spec'] = {
+    default: 'closed',
+    window: '1h',
+    receiver: { type: 'hmac', secretRef: { name: 'hook' } },
+  };
+  let version = 1;
+  const state = {
+    gate: { ...gate(spec), status: { webhookPath: PATH }, ...stored } as Gate | undefined,
+    token: TOKEN as string | undefined,
+    lists: 0,
+    refusals: [] as string[],
+  };
+  const live = () =>
+    state.gate &&
+    structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${version}` } });
+  const ports: ReceiverPorts = {
+    now: () => clock.now,
+    decisions: gateDecisions,
+    log: {
+      warn: (_fields, message) => void state.refusals.push(message),
+      error: (fields) => void state.refusals.push(JSON.stringify(fields)),
+    },
+    cluster: {
+      get: async ({ resource, name }) => {
+        if (resource === 'secrets') return (state.token && { data: { token: btoa(state.token) } }) as any;
+        return name === state.gate?.metadata.name ? (live() as any) : undefined;
+      },
+      list: async () => {
+        state.lists++;
+        return (state.gate ? [live()] : []) as any;
+      },
+      listMetadata: async () => [],
+      serves: async () => true,
+    },
+    writer: {
+      async annotate(read, annotations) {
+        if (read.metadata.resourceVersion !== `${version}`) return 'conflict';
+        const merged = { ...read.metadata.annotations, ...annotations };
+        const kept = Object.fromEntries(Object.entries(merged).filter((e): e is [string, string] => e[1] !== null));
+        const object: KubeObject<any, any> = {
+          ...state.gate!,
+          metadata: { ...state.gate!.metadata, annotations: kept },
+        };
+        const answer = await write(
+          { mutate: mutateGate, validate: validateGate },
+          { object, old: state.gate, at: new Date(clock.now).toISOString(), user: 'hooks' },
+        );
+        if (!answer.allowed) throw new Error(answer.message);
+        state.gate = answer.object as Gate;
+        version++;
+        return 'stored';
+      },
+    },
+  };
+  /** Each call makes a replica with no memory of its own. */
+  const replica = () => express().use(receiverRoutes(ports));
+  return { state, clock, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
+}
+
+interface Call {
+  body?: unknown;
+  timestamp?: string;
+  nonce?: string | undefined;
+  token?: string;
+  signature?: string;
+}
+
+function headers({
+  body = { action: 'open' },
+  timestamp = `${T0 / 1000}`,
+  nonce = 'n-1',
+  token = TOKEN,
+  signature,
+}: Call = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const hex = createHmac('sha256', token).update(`${timestamp}.${text}`).digest('hex');
+  return { text, set: { 'X-Signature': signature ?? `sha256=${hex}`, 'X-Timestamp': timestamp, 'X-Nonce': nonce } };
+}
+
+function send(app: express.Express, call: Call = {}, path = PATH) {
+  const { text, set } = headers(call);
+  return request(app).post(path).set('Content-Type', 'application/json').set(set).send(text);
+}
+
+describe('POST /hook/<digest>', () => {
+  it('opens and closes the Gate, with reason and version, and answers nothing', async () => {
+    const { app, clock, opened } = world();
+    const first = await send(app, { body: { action: 'open', reason: 'CHG-1', for: '1.2.0' } });
+    expect([first.status, first.text]).toEqual([200, '']);
+    expect(opened()).toMatchObject({ openFor: '1.2.0', request: { by: 'hooks', reason: 'CHG-1' } });
+    clock.now += 1000;
+    expect((await send(app, { body: { action: 'close' }, nonce: 'n-2' })).status).toBe(200);
+    expect(opened()).toMatchObject({ opened: false, message: 'Gate close requested' });
+    clock.now += 1000;
+    expect((await send(app, { body: { action: 'open' }, nonce: 'n-3' })).status).toBe(200);
+    expect(opened()).toMatchObject({ opened: true });
+    expect(opened()).not.toHaveProperty('openFor');
+  });
+
+  it('counts each of several calls in one second', async () => {
+    const { app, opened } = world();
+    for (const [i, [action, reason]] of [
+      ['open', 'a'],
+      ['close', 'b'],
+      ['open', 'c'],
+      ['close', 'd'],
+    ].entries()) {
+      expect((await send(app, { body: { action, reason }, nonce: `n-${i}` })).status).toBe(200);
+      expect(opened().opened).toBe(action === 'open');
+    }
+  });
+
+  it('takes a timestamp in RFC 3339 too', async () => {
+    expect((await send(world().app, { timestamp: '2026-01-05T10:00:00Z' })).status).toBe(200);
+  });
+
+  it.each<[string, Call]>([
+    ['no signature', { signature: '' }],
+    ['a signature of another kind', { signature: `sha1=${'0'.repeat(40)}` }],
+    ['a wrong signature', { signature: `sha256=${'0'.repeat(64)}` }],
+    ['another token', { token: 'guess' }],
+    ['no nonce', { nonce: '' }],
+    ['a nonce of 1 kB', { nonce: 'x'.repeat(1024) }],
+    ['no timestamp', { timestamp: '' }],
+    ['a timestamp that is none', { timestamp: 'now' }],
+    ['a timestamp more than five minutes old', { timestamp: `${T0 / 1000 - 301}` }],
+    ['a timestamp more than five minutes ahead', { timestamp: `${T0 / 1000 + 301}` }],
+    ['right signature, no JSON', { body: 'open please' }],
+    ['right signature, no object', { body: ['open'] }],
+    ['right signature, another action', { body: { action: 'explode' } }],
+    ['right signature, a misspelt field', { body: { action: 'open', fro: '1.2.0' } }],
+    ['right signature, a version with close', { body: { action: 'close', for: '1.2.0' } }],
+    ['right signature, a version that is no tag', { body: { action: 'open', for: 'a b' } }],
+    ['right signature, a reason that is no text', { body: { action: 'open', reason: 7 } }],
+  ])('%s: 400, nothing said, nothing changed', async (_name, call) => {
+    const { app, state, opened } = world();
+    const answer = await send(app, call);
+    expect([answer.status, answer.text]).toEqual([400, '']);
+    expect(opened().opened).toBe(false);
+    expect(state.gate?.metadata).not.toHaveProperty('annotations');
+    expect(state.refusals).toHaveLength(1);
+  });
+
+  it('the signature covers the timestamp', async () => {
+    const { app } = world();
+    const { text, set } = headers({ timestamp: `${T0 / 1000 - 400}` });
+    const answer = await request(app)
+      .post(PATH)
+      .set({ ...set, 'X-Timestamp': `${T0 / 1000}` })
+      .send(text);
+    expect(answer.status).toBe(400);
+  });
+
+  describe('a captured call', () => {
+    it.each([
+      ['as it was', 'n-1', 30_000],
+      ['under a new nonce', 'n-2', 30_000],
+      ['just before its time is over', 'n-1', 299_000],
+      ['after its time', 'n-2', 301_000],
+    ])('sent again %s is refused, by a replica that was not there', async (_name, nonce, later) => {
+      const { app, clock, replica, state } = world();
+      expect((await send(app)).status).toBe(200);
+      const after = structuredClone(state.gate);
+      clock.now += later;
+      expect((await send(replica(), { nonce })).status).toBe(400);
+      expect(state.gate).toEqual(after);
+    });
+
+    it('is refused when a Git sync has stripped the record', async () => {
+      const { app, replica, state } = world();
+      await send(app);
+      const { annotations: _, ...metadata } = state.gate!.metadata;
+      const synced = await write(
+        { mutate: mutateGate },
+        { object: { ...state.gate!, metadata }, old: state.gate, at: '2026-01-05T10:00:05Z' },
+      );
+      state.gate = synced.object as Gate;
+      expect((await send(replica())).status).toBe(400);
+    });
+
+    it('sent to two replicas at the same time counts once', async () => {
+      const { replica } = world();
+      const answers = await Promise.all([send(replica()), send(replica()), send(replica())]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    });
+
+    it('and another body under a used nonce is refused', async () => {
+      const { app } = world();
+      await send(app);
+      expect((await send(app, { body: { action: 'close' } })).status).toBe(400);
+    });
+  });
+
+  it('404 for a path that is nobody’s, without a list for each', async () => {
+    const { app, state } = world();
+    for (let i = 0; i < 20; i++) {
+      const answer = await send(app, {}, `/hook/${String(i).padStart(64, '0')}`);
+      expect([answer.status, answer.text]).toEqual([404, '']);
+    }
+    expect(state.lists).toBe(1);
+    expect((await send(app, {}, '/hook/short')).status).toBe(404);
+  });
+
+  it('404 for the path of an earlier token, and of a Gate that takes no calls any more', async () => {
+    const rotated = world();
+    rotated.state.token = 'new';
+    expect((await send(rotated.app, { token: 'new' })).status).toBe(404);
+    expect((await send(world({ spec: { default: 'closed' } }).app)).status).toBe(404);
+  });
+
+  it('finds a Gate whose path has appeared since', async () => {
+    const { app, clock, state } = world({ status: {} });
+    expect((await send(app)).status).toBe(404);
+    state.gate!.status = { webhookPath: PATH };
+    clock.now += 2000;
+    expect((await send(app)).status).toBe(200);
+  });
+
+  it('503 while the Secret is missing, or the Gate is going', async () => {
+    const { app, state } = world();
+    state.token = undefined;
+    expect((await send(app)).status).toBe(503);
+    const going = world();
+    going.state.gate!.metadata.deletionTimestamp = '2026-01-05T09:59:59Z';
+    expect((await send(going.app)).status).toBe(503);
+  });
+
+  it('413 above 3 MiB, before anything else', async () => {
+    const answer = await send(world().app, { body: 'x'.repeat(3 * 1024 * 1024 + 1) });
+    expect([answer.status, answer.text]).toEqual([413, '']);
+  });
+
+  it('405 for other methods', async () => {
+    expect((await request(world().app).get(PATH)).status).toBe(405);
+  });
+
+  it('429 after ten calls in a minute, all replicas together', async () => {
+    const { replica, clock } = world();
+    for (let i = 0; i < 10; i++) {
+      clock.now += 1000;
+      expect((await send(replica(), { nonce: `n-${i}`, body: { action: 'open', reason: `${i}` } })).status).toBe(200);
+    }
+    const answer = await send(replica(), { nonce: 'n-10', body: { action: 'close' } });
+    expect([answer.status, answer.text, answer.get('Retry-After')]).toEqual([429, '', '51']);
+    clock.now += 51_000;
+    expect((await send(replica(), { nonce: 'n-10', body: { action: 'close' } })).status).toBe(200);
+  });
+
+  it('429 after sixty wrong calls to one process', async () => {
+    const { app } = world();
+    for (let i = 0; i < 60; i++) expect((await send(app, { token: 'guess' })).status).toBe(400);
+    expect((await send(app)).status).toBe(429);
+  });
+
+  it('500 with nothing said when the cluster does not answer', async () => {
+    const { state, app } = world();
+    await send(app, { token: 'guess' });
+    Object.defineProperty(state, 'gate', {
+      get: () => {
+        throw new Error('etcd is gone');
+      },
+    });
+    const answer = await send(app);
+    expect([answer.status, answer.text]).toEqual([500, '']);
+  });
+});
+
+describe('Flagger', () => {
+  const ask = (spec: Gate['spec'], body: unknown, path = '/flagger/confirm') =>
+    request(world({ ...gate(spec) }).app)
+      .post(path)
+      .send(body as object);
+
+  it.each([
+    ['the Gate with the canary’s name', 'opened', { name: 'freeze', namespace: 'platform', phase: 'Progressing' }, 200],
+    ['while it is closed', 'closed', { name: 'freeze', namespace: 'platform' }, 403],
+    [
+      'the Gate that is named',
+      'opened',
+      { name: 'web', namespace: 'apps', metadata: { gate: 'platform/freeze' } },
+      200,
+    ],
+    [
+      'a name in its own namespace',
+      'opened',
+      { name: 'web', namespace: 'platform', metadata: { gate: 'freeze' } },
+      200,
+    ],
+    ['no such Gate', 'opened', { name: 'web', namespace: 'apps' }, 403],
+    ['no canary', 'opened', { namespace: 'apps' }, 400],
+    ['two Gates', 'opened', { name: 'web', namespace: 'apps', metadata: { gate: 'a,b' } }, 400],
+  ] as const)('confirm: %s', async (_name, state, body, status) => {
+    expect((await ask({ default: state }, body)).status).toBe(status);
+  });
+
+  it('is told why', async () => {
+    expect((await ask({ default: 'closed' }, { name: 'freeze', namespace: 'platform' })).text).toBe(
+      "Gate 'platform/freeze': Gate closed by default.\n",
+    );
+  });
+
+  it('rolls back while the Gate is open, as with the load tester', async () => {
+    const canary = { name: 'web', namespace: 'apps', metadata: { gate: 'platform/freeze' } };
+    expect((await ask({ default: 'opened' }, canary, '/flagger/rollback')).status).toBe(200);
+    expect((await ask({ default: 'closed' }, canary, '/flagger/rollback')).status).toBe(403);
+  });
+
+  it('a body that is not JSON is a bad request', async () => {
+    const answer = await request(world().app)
+      .post('/flagger/confirm')
+      .set('Content-Type', 'application/json')
+      .send('{');
+    expect(answer.status).toBe(400);
+  });
+
+  it(`${OPEN} opens it for Flagger too, and its window closes it`, async () => {
+    const { app, clock, state } = world();
+    state.gate = gate({ default: 'closed', window: '1h' }, { [OPEN]: '2026-01-05T10:00:00Z' });
+    const canary = { name: 'freeze', namespace: 'platform' };
+    expect((await request(app).post('/flagger/confirm').send(canary)).status).toBe(200);
+    clock.now += 3_600_000;
+    expect((await request(app).post('/flagger/confirm').send(canary)).status).toBe(403);
+  });
+});

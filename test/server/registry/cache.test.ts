@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { cacheOn, pullSecret, world } from './cacheFixture.ts';
+import { type LocalServer, startLocalServer } from './localServer.ts';
+
+const manifest = (version: string) => JSON.stringify({ annotations: { 'org.opencontainers.image.version': version } });
+const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+const BASIC = `Basic ${Buffer.from('jo:s3cret').toString('base64')}`;
+
+const servers: LocalServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** Answers with what `state` says at the time; status 401 until the password is sent when `locked`. */
+async function registry(state: { body?: string; status?: number; locked?: boolean } = {}) {
+  const server = await startLocalServer((request, response) => {
+    if (state.locked && request.headers.authorization !== BASIC) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+    } else response.writeHead(state.status ?? 200).end(state.body ?? manifest('1.1.0'));
+  });
+  servers.push(server);
+  return server;
+}
+
+describe('a lookup', () => {
+  it('answers at once, fetches beside, and tells when it has come', async () => {
+    const server = await registry();
+    const cache = cacheOn(world(server.host));
+    expect(cache.lookup()).toBeUndefined();
+    await cache.idle();
+    expect(cache.lookup()).toEqual({ version: '1.1.0' });
+    expect(cache.arrivals).toEqual(['demo/web 1.1.0']);
+    expect(server.requests).toEqual(['GET /v2/acme/web/manifests/1.1.0']);
+  });
+
+  it('is under way once, however often it is asked for', async () => {
+    const server = await registry();
+    const cache = cacheOn(world(server.host));
+    for (let i = 0; i < 100; i++) cache.lookup();
+    await cache.idle();
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('of two Rollouts for the same image is one request', async () => {
+    const server = await registry();
+    const cache = cacheOn(world(server.host, { accessFrom: { namespaceSelectors: [{}] } }));
+    cache.lookup();
+    cache.lookup('1.1.0', { namespace: 'other' });
+    await cache.idle();
+    expect(cache.lookup('1.1.0', { namespace: 'other' })).toEqual({ version: '1.1.0' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('asks for the digest where it is known, and then never again', async () => {
+    const body = manifest('1.1.0');
+    const server = await registry({ body });
+    const cache = cacheOn(world(server.host));
+    const digest = digestOf(body);
+    expect(await cache.settled('1.1.0', { digest })).toEqual({ version: '1.1.0' });
+    cache.pass(86_400 * 30);
+    await cache.settled('1.1.0', { digest });
+    expect(await cache.settled('latest', { digest })).toEqual({ version: '1.1.0' });
+    expect(server.requests).toEqual([`GET /v2/acme/web/manifests/${digest}`]);
+  });
+
+  it('Q12: looks again after an hour where the tag could have moved, and answers meanwhile', async () => {
+    const state = { body: manifest('1.1.0') };
+    const server = await registry(state);
+    const cache = cacheOn(world(server.host));
+    await cache.settled();
+    state.body = manifest('1.1.0-rebuilt');
+    cache.pass(3599);
+    expect(await cache.settled()).toEqual({ version: '1.1.0' });
+    cache.pass(1);
+    expect(cache.lookup()).toEqual({ version: '1.1.0' });
+    await cache.idle();
+    expect(cache.lookup()).toEqual({ version: '1.1.0-rebuilt' });
+    expect(cache.arrivals).toHaveLength(2);
+  });
+
+  it('reads older Flux objects too', async () => {
+    const server = await registry();
+    const older = { ...world(server.host), served: ['image.toolkit.fluxcd.io/v1beta2'] };
+    expect(await cacheOn(older).settled()).toEqual({ version: '1.1.0' });
+  });
+
+  it('of what is no tag does nothing', async () => {
+    const of = world('127.0.0.1:1');
+    const cache = cacheOn(of);
+    for (const tag of ['', 'x'.repeat(1_000_000), '../../secrets', 'a b']) await cache.settled(tag);
+    expect(of.reads).toEqual([]);
+  });
+
+  it('drops what is too much, and takes it up again later', async () => {
+    const server = await registry();
+    const cache = cacheOn(world(server.host));
+    for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
+    expect(cache.drops).toHaveLength(96);
+    await cache.idle();
+    expect(await cache.settled('1.0.599')).toEqual({ version: '1.1.0' });
+  });
+});
+
+describe('Q12: a failure', () => {
+  it('is tried again, ever more rarely', async () => {
+    const state = { status: 500 };
+    const server = await registry(state);
+    const cache = cacheOn(world(server.host));
+    const attempts: number[] = [];
+    for (let second = 0; second <= 160; second += 5) {
+      const before = server.requests.length;
+      await cache.settled();
+      if (server.requests.length > before) attempts.push(second);
+      cache.pass(5);
+    }
+    expect(attempts).toEqual([0, 10, 30, 70, 150]);
+    expect(cache.warnings).toEqual([`${server.host} answers 500 for ${server.host}/acme/web`]);
+    state.status = 200;
+    cache.pass(600);
+    expect(await cache.settled()).toEqual({ version: '1.1.0' });
+  });
+
+  it('of the registry leaves what was known', async () => {
+    const state: { status?: number } = {};
+    const server = await registry(state);
+    const cache = cacheOn(world(server.host));
+    await cache.settled();
+    state.status = 500;
+    cache.pass(3600);
+    expect(await cache.settled()).toEqual({ version: '1.1.0' });
+  });
+
+  it.each([
+    ['imagepolicies demo/web', 'there is no ImagePolicy demo/web'],
+    ['imagerepositories demo/web', 'there is no ImageRepository demo/web'],
+  ])('without %s', async (key, why) => {
+    const of = world('127.0.0.1:1');
+    delete of.objects[key];
+    const cache = cacheOn(of);
+    expect(await cache.settled()).toBeUndefined();
+    expect(cache.warnings).toEqual([why]);
+  });
+
+  it('of a slow registry ends by itself', async () => {
+    const server = await startLocalServer(() => {});
+    servers.push(server);
+    const cache = cacheOn(world(server.host), 100);
+    expect(await cache.settled()).toBeUndefined();
+    expect(cache.warnings).toEqual([`${server.host} did not answer in time`]);
+  });
+});
+
+describe('credentials', () => {
+  async function locked(repository: object = {}) {
+    const server = await registry({ locked: true });
+    const of = world(server.host, { secretRef: { name: 'pull' }, ...repository });
+    of.objects['secrets demo/pull'] = { data: pullSecret(server.host, 'jo', 's3cret') };
+    return of;
+  }
+
+  it('are those of the ImageRepository', async () => {
+    expect(await cacheOn(await locked()).settled()).toEqual({ version: '1.1.0' });
+  });
+
+  it('that are missing are named', async () => {
+    const of = await locked();
+    delete of.objects['secrets demo/pull'];
+    const cache = cacheOn(of);
+    await cache.settled();
+    expect(cache.warnings).toEqual(['there is no Secret demo/pull']);
+  });
+
+  it('that do not fit are named, and no secret is told', async () => {
+    const of = await locked();
+    of.objects['secrets demo/pull'] = { data: pullSecret('ghcr.io', 'jo', 's3cret') };
+    const cache = cacheOn(of);
+    await cache.settled();
+    expect(cache.warnings[0]).toMatch(
+      /asks for username and password; Secret demo\/pull: it has no entry for 127\.0\.0\.1/,
+    );
+    expect(cache.warnings[0]).not.toContain('s3cret');
+  });
+
+  it('of a cloud provider are not to be had here', async () => {
+    const cache = cacheOn(await locked({ secretRef: undefined, provider: 'aws' }));
+    await cache.settled();
+    expect(cache.warnings[0]).toMatch(/; logging in as provider aws is not possible here$/);
+  });
+
+  describe('of another namespace', () => {
+    const rows: [string, object | undefined, Record<string, string>, boolean][] = [
+      ['not granted', undefined, {}, false],
+      ['granted to no one', { namespaceSelectors: [] }, {}, false],
+      ['granted to everybody', { namespaceSelectors: [{}] }, {}, true],
+      [
+        'granted to it',
+        { namespaceSelectors: [{ matchLabels: { team: 'b' } }, { matchLabels: { team: 'a' } }] },
+        { team: 'a' },
+        true,
+      ],
+      ['granted to others', { namespaceSelectors: [{ matchLabels: { team: 'b' } }] }, { team: 'a' }, false],
+    ];
+    it.each(rows)('%s', async (_, accessFrom, labels, known) => {
+      const of = await locked({ accessFrom });
+      of.objects['namespaces other'] = { metadata: { labels } };
+      const cache = cacheOn(of);
+      expect(await cache.settled('1.1.0', { namespace: 'other' })).toEqual(known ? { version: '1.1.0' } : undefined);
+      if (known) return;
+      expect(of.reads.join()).not.toContain('secrets');
+      expect(cache.warnings[0]).toMatch(/; ImageRepository demo\/web grants no access to other$/);
+    });
+
+    it('what one may see is not shown to another, though it is in memory', async () => {
+      const of = await locked();
+      const cache = cacheOn(of);
+      const digest = digestOf(manifest('1.1.0'));
+      expect(await cache.settled('1.1.0', { digest })).toEqual({ version: '1.1.0' });
+      expect(await cache.settled('1.1.0', { digest, namespace: 'other' })).toBeUndefined();
+    });
+
+    it('of the policy counts as well', async () => {
+      const of = await locked();
+      of.objects['imagepolicies demo/web'] = { spec: { imageRepositoryRef: { name: 'web', namespace: 'images' } } };
+      of.objects['imagerepositories images/web'] = of.objects['imagerepositories demo/web']!;
+      of.objects['secrets images/pull'] = of.objects['secrets demo/pull']!;
+      expect(await cacheOn(of).settled()).toBeUndefined();
+      expect(await cacheOn(of).settled('1.1.0', { namespace: 'images' })).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,79 @@
+/** A cluster with an ImagePolicy, its ImageRepository and a pull secret, and a metadata cache on it. */
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ClusterReader } from '../../../api/ports.ts';
+import { createMetadataCache } from '../../../server/registry/cache.ts';
+
+export interface World {
+  /** By `resource namespace/name`; a test may change it at any time. */
+  objects: Record<
+    string,
+    Omit<KubeObject<any, any>, 'apiVersion' | 'kind' | 'metadata'> & { data?: object; metadata?: object }
+  >;
+  /** The API versions served. */
+  served: string[];
+  reads: string[];
+}
+
+export function world(host: string, repository: object = {}): World {
+  return {
+    served: ['image.toolkit.fluxcd.io/v1'],
+    reads: [],
+    objects: {
+      'imagepolicies demo/web': { spec: { imageRepositoryRef: { name: 'web' } } },
+      'imagerepositories demo/web': { spec: { image: `${host}/acme/web`, insecure: true, ...repository } },
+    },
+  };
+}
+
+/** A Secret's `data` for user and password. */
+export function pullSecret(host: string, username: string, password: string): Record<string, string> {
+  const auth = Buffer.from(`${username}:${password}`).toString('base64');
+  const config = JSON.stringify({ auths: { [`http://${host}/v1/`]: { auth } } });
+  return { '.dockerconfigjson': Buffer.from(config).toString('base64') };
+}
+
+function reader({ objects, served, reads }: World): ClusterReader {
+  return {
+    async get(ref) {
+      const key = `${ref.resource} ${[ref.namespace, ref.name].filter(Boolean).join('/')}`;
+      reads.push(key);
+      return objects[key] as any;
+    },
+    list: () => Promise.reject(new Error('not needed')),
+    listMetadata: () => Promise.reject(new Error('not needed')),
+    serves: async ({ apiVersion }) => served.includes(apiVersion),
+  };
+}
+
+export function cacheOn(of: World, timeoutMs = 2000) {
+  let now = 0;
+  const arrivals: string[] = [];
+  const warnings: string[] = [];
+  const drops: string[] = [];
+  const cache = createMetadataCache({
+    cluster: reader(of),
+    clock: () => now,
+    log: { warn: (fields) => warnings.push((fields as { why: string }).why) },
+    dropped: (what) => drops.push(what),
+    onArrival: ({ namespace, name }, tag) => arrivals.push(`${namespace}/${name} ${tag}`),
+    timeoutMs,
+  });
+  const policy = { namespace: 'demo', name: 'web' };
+  return {
+    arrivals,
+    warnings,
+    drops,
+    pass: (seconds: number) => {
+      now += seconds * 1000;
+    },
+    idle: cache.idle,
+    lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
+      cache.lookup({ policy, tag, ...rest }),
+    /** A lookup, the wait for what it started, and a second one. */
+    async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
+      cache.lookup({ policy, tag, ...rest });
+      await cache.idle();
+      return cache.lookup({ policy, tag, ...rest });
+    },
+  };
+}

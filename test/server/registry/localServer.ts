@@ -1,0 +1,31 @@
+/** A server on loopback that behaves as a test says. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface LocalServer {
+  /** `127.0.0.1:port` */
+  host: string;
+  /** `METHOD path` of each request. */
+  requests: string[];
+  close(): void;
+}
+
+export async function startLocalServer(
+  handle: (request: IncomingMessage, response: ServerResponse, server: LocalServer) => void,
+): Promise<LocalServer> {
+  const requests: string[] = [];
+  const http: Server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    handle(request, response, server);
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const server: LocalServer = {
+    host: `127.0.0.1:${(http.address() as AddressInfo).port}`,
+    requests,
+    close() {
+      http.closeAllConnections();
+      http.close();
+    },
+  };
+  return server;
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { parseChallenge, tokenServer } from '../../../server/registry/challenge.ts';
+import { isDigest, isTag, parseImage } from '../../../server/registry/image.ts';
+import { Lru } from '../../../server/registry/lru.ts';
+import { releaseMetadataOf } from '../../../server/registry/metadata.ts';
+
+describe('image names', () => {
+  it.each([
+    ['nginx', 'registry-1.docker.io', 'library/nginx'],
+    ['acme/web', 'registry-1.docker.io', 'acme/web'],
+    ['docker.io/nginx', 'registry-1.docker.io', 'library/nginx'],
+    ['ghcr.io/acme/web', 'ghcr.io', 'acme/web'],
+    ['localhost/web', 'localhost', 'web'],
+    ['localhost:5000/a/b/c', 'localhost:5000', 'a/b/c'],
+    ['registry.demo.svc:5000/web__x', 'registry.demo.svc:5000', 'web__x'],
+  ])('%s', (name, host, repository) => {
+    expect(parseImage(name)).toEqual({ host, repository });
+  });
+
+  it.each([
+    '',
+    '/',
+    'ghcr.io/',
+    'ghcr.io/UPPER',
+    'user:pw@ghcr.io/web',
+    'ghcr.io/web?x=1',
+    'ghcr.io/../etc',
+    'ghcr.io/web#f',
+    'a'.repeat(600),
+  ])('%j is none', (name) => {
+    expect(() => parseImage(name)).toThrow('is not the name of an image repository');
+  });
+
+  it('knows tags and digests', () => {
+    expect(['1.0.0', 'v1', 'a_b', '-x', '', 'a b', 'x'.repeat(129), '../x'].map(isTag)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect([`sha256:${'a'.repeat(64)}`, 'sha256:abc', undefined, `sha512:${'a'.repeat(128)}`].map(isDigest)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('metadata', () => {
+  const key = (name: string) => `org.opencontainers.image.${name}`;
+
+  it('takes each key from the manifest, else from the config descriptor', () => {
+    const manifest = {
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      annotations: { [key('version')]: '1.1.0', [key('created')]: '2026-01-02T13:00:00.5+01:00', [key('title')]: '' },
+      config: {
+        mediaType: 'application/vnd.cncf.flux.config.v1+json',
+        annotations: {
+          [key('version')]: 'shadowed',
+          [key('revision')]: 'main@sha1:abc',
+          [key('title')]: 'Web',
+          [key('source')]: 'https://git',
+        },
+      },
+    };
+    expect(releaseMetadataOf(manifest)).toEqual({
+      version: '1.1.0',
+      revision: 'main@sha1:abc',
+      source: 'https://git',
+      title: 'Web',
+      created: '2026-01-02T12:00:00Z',
+      artifactType: 'application/vnd.cncf.flux.config.v1+json',
+    });
+  });
+
+  it.each([
+    [{ artifactType: 'a', config: { mediaType: 'b' }, mediaType: 'c' }, 'a'],
+    [{ config: { mediaType: 'b' }, mediaType: 'c' }, 'b'],
+    [{ mediaType: 'c' }, 'c'],
+    [{}, undefined],
+  ])('artifactType of %j', (manifest, expected) => {
+    expect(releaseMetadataOf(manifest).artifactType).toBe(expected);
+  });
+
+  it("uses an index's own annotations", () => {
+    const index = {
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      manifests: [{}],
+      annotations: { [key('version')]: '2' },
+    };
+    expect(releaseMetadataOf(index)).toEqual({ version: '2', artifactType: index.mediaType });
+  });
+
+  it.each([
+    null,
+    7,
+    'x',
+    [],
+    { annotations: 'x', config: 7 },
+    { annotations: { [key('version')]: 7, [key('created')]: 'yesterday' } },
+  ])('makes nothing of %j', (manifest) => {
+    expect(releaseMetadataOf(manifest)).toEqual({});
+  });
+
+  it('cuts what would burst a status', () => {
+    expect(releaseMetadataOf({ annotations: { [key('description')]: 'x'.repeat(1e6) } }).description).toHaveLength(
+      4096,
+    );
+  });
+});
+
+describe('challenges', () => {
+  it.each([
+    ['Basic realm="x"', { scheme: 'basic' }],
+    [
+      'Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:a/b:pull"',
+      { scheme: 'bearer', realm: 'https://auth.docker.io/token', service: 'registry.docker.io' },
+    ],
+    ['bearer service=x, realm=https://a.b/c', { scheme: 'bearer', realm: 'https://a.b/c', service: 'x' }],
+    ['Bearer service="x"', undefined],
+    ['Negotiate abc', undefined],
+    ['', undefined],
+    [null, undefined],
+  ])('%s', (header, expected) => {
+    expect(parseChallenge(header)).toEqual(expected);
+  });
+
+  it.each([
+    ['registry-1.docker.io', 'https://auth.docker.io/token', true],
+    ['registry.gitlab.com', 'https://gitlab.com/jwt/auth', true],
+    ['ghcr.io', 'https://ghcr.io/token', true],
+    ['reg.example.com:5000', 'https://reg.example.com:5000/token', true],
+    ['ghcr.io', 'http://ghcr.io/token', false],
+    ['ghcr.io', 'https://quay.io/token', false],
+    ['ghcr.io', 'https://evil.ghcr.io.example/token', false],
+    ['ghcr.io', 'https://user:pw@ghcr.io/token', false],
+    ['reg.example.com', 'https://169.254.169.254/latest', false],
+    ['10.0.0.5:5000', 'https://10.0.0.6/token', false],
+    ['registry.demo.svc', 'https://kubernetes.demo.svc/token', false],
+    ['registry.demo.svc.cluster.local', 'https://admin.demo.svc.cluster.local/token', false],
+    ['reg.example.com', 'https://auth.example.com:8443/token', false],
+    ['example.com', 'https://other.com/token', false],
+    ['ghcr.io', 'file:///etc/passwd', false],
+    ['ghcr.io', 'nonsense', false],
+  ])('%s may send to %s: %s', (host, realm, allowed) => {
+    expect(tokenServer(realm, { host, insecure: false })?.href).toBe(allowed ? realm : undefined);
+  });
+});
+
+it('an Lru forgets what was used least lately', () => {
+  const lru = new Lru<number>(2);
+  lru.set('a', 1);
+  lru.set('b', 2);
+  lru.get('a');
+  lru.set('c', 3);
+  expect(['a', 'b', 'c'].map((key) => lru.get(key))).toEqual([1, undefined, 3]);
+});

@@ -1,0 +1,111 @@
+/** A real OCI registry (distribution v3, pinned in tools/registry) on loopback, with a password. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { REPOSITORY, withLock } from '../../../local/cache.ts';
+import { startChild } from '../../../local/childProcess.ts';
+import { runGo } from '../../../local/goTool.ts';
+import { freePort } from '../../../local/ports.ts';
+
+const MODULE = join(REPOSITORY, 'tools/registry');
+const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
+
+export const USER = 'jo';
+export const PASSWORD = 's3cret:with:colons';
+/** bcrypt of PASSWORD. */
+const HTPASSWD = `${USER}:$2a$04$lBVqg9C9Mbq02mYb3Ka1sOmssliXqoQy/Ngdziene7gpURb6.tl.y\n`;
+const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
+
+export interface RealRegistry {
+  /** `127.0.0.1:port`, plain HTTP. */
+  host: string;
+  /** Pushes a manifest under a tag; its digest. `config` becomes the config blob. */
+  push(repository: string, tag: string, manifest: object): Promise<string>;
+  pushBlob(repository: string, content: string): Promise<{ digest: string; size: number }>;
+  stop(): Promise<void>;
+}
+
+/** Built once for this machine into the user's cache, under the hash of what pins it. */
+async function provideBinary(): Promise<string> {
+  const pins = ['go.mod', 'go.sum'].map((file) => readFileSync(join(MODULE, file), 'utf8'));
+  const key = createHash('sha256').update(pins.join('\n')).digest('hex').slice(0, 16);
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks', `registry-${key}`);
+  const binary = join(cache, 'registry');
+  if (existsSync(binary)) return binary;
+  await withLock(
+    cache,
+    () => {},
+    async (work) => {
+      if (existsSync(binary)) return;
+      const built = join(work, 'registry');
+      await runGo({
+        purpose: 'Building the registry for tests',
+        cwd: MODULE,
+        args: ['build', '-buildvcs=false', '-o', built, PACKAGE],
+      });
+      renameSync(built, binary);
+    },
+  );
+  return binary;
+}
+
+export async function startRealRegistry(): Promise<RealRegistry> {
+  const command = await provideBinary();
+  const dir = mkdtempSync(join(tmpdir(), 'registry-'));
+  const host = `127.0.0.1:${await freePort()}`;
+  writeFileSync(join(dir, 'htpasswd'), HTPASSWD);
+  writeFileSync(
+    join(dir, 'config.yaml'),
+    JSON.stringify({
+      version: 0.1,
+      log: { level: 'warn' },
+      storage: { inmemory: {} },
+      http: { addr: host, secret: 'for-tests' },
+      auth: { htpasswd: { realm: 'test', path: join(dir, 'htpasswd') } },
+    }),
+  );
+  const child = await startChild({
+    name: 'registry',
+    command,
+    args: ['serve', join(dir, 'config.yaml')],
+    dir,
+    env: { OTEL_TRACES_EXPORTER: 'none' },
+    ready: async () => (await fetch(`http://${host}/v2/`)).status === 401,
+  });
+
+  async function put(path: string, type: string, body: string): Promise<void> {
+    const headers = { authorization: AUTHORIZATION, 'content-type': type };
+    const response = await fetch(new URL(path, `http://${host}`), { method: 'PUT', headers, body });
+    if (response.status !== 201) throw new Error(`PUT ${path}: ${response.status} ${await response.text()}`);
+  }
+
+  const registry: RealRegistry = {
+    host,
+    async push(repository, tag, manifest) {
+      const body = JSON.stringify(manifest);
+      await put(`/v2/${repository}/manifests/${tag}`, (manifest as { mediaType: string }).mediaType, body);
+      return digestOf(body);
+    },
+    async pushBlob(repository, content) {
+      const digest = digestOf(content);
+      const start = await fetch(`http://${host}/v2/${repository}/blobs/uploads/`, {
+        method: 'POST',
+        headers: { authorization: AUTHORIZATION },
+      });
+      const upload = new URL(start.headers.get('location') ?? '', `http://${host}`);
+      upload.searchParams.set('digest', digest);
+      await put(upload.href, 'application/octet-stream', content);
+      return { digest, size: Buffer.byteLength(content) };
+    },
+    async stop() {
+      await child.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  return registry;
+}
+
+function digestOf(content: string): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
+}
