@@ -1,0 +1,64 @@
+/** A certificate authority for one start of the control plane, and server certificates signed by it. */
+import { generateKeyPairSync } from 'node:crypto';
+import { generate } from 'selfsigned';
+
+export interface KeyPair {
+  /** PEM. */
+  certificate: string;
+  /** PEM, PKCS 8. */
+  key: string;
+}
+
+export interface CertificateAuthority extends KeyPair {
+  /** A certificate for a TLS server on loopback. */
+  issue(commonName: string): Promise<KeyPair>;
+}
+
+/** A year: longer than a control plane on a laptop runs without a restart. */
+const LIFETIME_MS = 365 * 24 * 3_600_000;
+
+export async function createAuthority(nowMs: number): Promise<CertificateAuthority> {
+  const common = {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    notBeforeDate: new Date(nowMs - 60_000),
+    notAfterDate: new Date(nowMs + LIFETIME_MS),
+  } as const;
+  const root = await generate([{ name: 'commonName', value: 'rollout-hooks local authority' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const authority = { certificate: root.cert, key: root.private };
+  const issue = async (commonName: string): Promise<KeyPair> => {
+    const issued = await generate([{ name: 'commonName', value: commonName }], {
+      ...common,
+      ca: { cert: authority.certificate, key: authority.key },
+      extensions: [
+        { name: 'basicConstraints', cA: false, critical: true },
+        { name: 'keyUsage', digitalSignature: true, critical: true },
+        { name: 'extKeyUsage', serverAuth: true },
+        {
+          name: 'subjectAltName',
+          altNames: [
+            { type: 7, ip: '127.0.0.1' },
+            { type: 2, value: 'localhost' },
+          ],
+        },
+      ],
+    });
+    return { certificate: issued.cert, key: issued.private };
+  };
+  return { ...authority, issue };
+}
+
+/** Key pair with which the API server signs and checks ServiceAccount tokens, both halves as PEM. */
+export function createSigningKey(): { key: string; publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+}

@@ -1,0 +1,125 @@
+/** One process of the local control plane: started with its log and pid on file, ended without a trace. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { forgetPid, recordPid } from './pids.ts';
+import { diskFullProblem, Problem } from './problem.ts';
+
+export interface ChildSpec {
+  /** Also the name of its log: DIR/NAME.log. */
+  name: string;
+  command: string;
+  args: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  /** Where log and pid go. */
+  dir: string;
+  /** Resolves to true once it serves. Asked every 50 ms. */
+  ready: (output: () => string) => Promise<boolean>;
+  readyTimeoutMs?: number;
+  /** How long SIGTERM may take before SIGKILL. */
+  stopTimeoutMs?: number;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** Whether it was ended through this object. */
+  asked: boolean;
+}
+
+export interface RunningChild {
+  readonly name: string;
+  readonly pid: number;
+  readonly logFile: string;
+  readonly exited: Promise<Exit>;
+  /** What it has written to its log since this start. */
+  output(): string;
+  /** Sends a signal, waits for nothing. The death that follows counts as asked for. */
+  kill(signal: NodeJS.Signals): void;
+  /** SIGTERM, then SIGKILL; resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+const alive = new Set<ChildProcess>();
+// Whatever ends this process (an uncaught error included) ends its children: nothing asynchronous can run here any more.
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
+/** Starts a process and waits until it is ready. Rejects with a Problem that carries the end of its log. */
+export async function startChild(spec: ChildSpec): Promise<RunningChild> {
+  const logFile = join(spec.dir, `${spec.name}.log`);
+  const log = openSync(logFile, 'a');
+  const logStart = readFileSync(logFile).length;
+  const child = spawn(spec.command, spec.args, {
+    cwd: spec.cwd,
+    env: { ...process.env, ...spec.env },
+    stdio: ['ignore', log, log],
+    // Its own process group: Ctrl-C in a terminal must reach the supervisor alone, which stops things in order.
+    detached: true,
+  });
+  closeSync(log);
+  let asked = false;
+  const exited = new Promise<Exit>((resolve) => {
+    const end = (code: number | null, signal: NodeJS.Signals | null) => {
+      alive.delete(child);
+      forgetPid(spec.dir, spec.name);
+      resolve({ code, signal, asked });
+    };
+    child.once('error', () => end(127, null));
+    child.once('exit', end);
+  });
+  if (child.pid !== undefined) {
+    alive.add(child);
+    recordPid(spec.dir, spec.name, child.pid);
+  }
+  const kill = (signal: NodeJS.Signals) => {
+    asked = true;
+    child.kill(signal);
+  };
+  const stop = async () => {
+    kill('SIGTERM');
+    const late = setTimeout(() => kill('SIGKILL'), spec.stopTimeoutMs ?? 5_000);
+    await exited;
+    clearTimeout(late);
+  };
+  const output = () => readFileSync(logFile).subarray(logStart).toString('utf8');
+  const running = { name: spec.name, pid: child.pid ?? -1, logFile, exited, output, kill, stop };
+  await untilReady(spec, running);
+  return running;
+}
+
+async function untilReady(spec: ChildSpec, child: RunningChild): Promise<void> {
+  let exit: Exit | undefined;
+  void child.exited.then((how) => {
+    exit = how;
+  });
+  const timeoutMs = spec.readyTimeoutMs ?? 60_000;
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    if (await spec.ready(child.output).catch(() => false)) return;
+    if (exit) throw deathProblem(spec.name, exit, child.logFile, child.output());
+    if (performance.now() > deadline) {
+      await child.stop();
+      throw new Problem(
+        `${spec.name} was not ready within ${Math.round(timeoutMs / 1000)} s: see ${child.logFile} for the cause.`,
+        lastLines(child.output()),
+      );
+    }
+    await wait(50);
+  }
+}
+
+/** The sentence for a process that ended by itself. */
+export function deathProblem(name: string, exit: Exit, logFile: string, output: string): Problem {
+  const full = diskFullProblem(lastLines(output, 40).join('\n'), logFile);
+  if (full) return full;
+  const how = exit.signal ? `was ended by ${exit.signal}` : `ended by itself with exit code ${exit.code}`;
+  return new Problem(`${name} ${how}: see ${logFile} for the cause, then start again.`, lastLines(output));
+}
+
+export function lastLines(text: string, count = 5): string[] {
+  return text.trimEnd().split('\n').slice(-count).filter(Boolean);
+}

@@ -1,0 +1,148 @@
+/** etcd, kube-apiserver and kube-controller-manager on loopback, with everything they need in one directory. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { Binaries } from './binaries.ts';
+import { createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
+import { type RunningChild, startChild } from './childProcess.ts';
+import { send } from './client.ts';
+import { freePort } from './ports.ts';
+import { type Access, createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
+
+export interface ControlPlane {
+  url: string;
+  /** PEM of the authority that signed the certificates of the API server and of the webhook. */
+  ca: string;
+  /** For the admission webhook on loopback. */
+  webhookCertificate: KeyPair;
+  accessOf(user: UserName): Access;
+  children: RunningChild[];
+  /** The garbage collector looks for kinds every 30 s only: start it when the CRDs are there. */
+  startControllerManager(): Promise<RunningChild>;
+  stop(): Promise<void>;
+}
+
+/** Nothing but metadata, once per request, so that requests can be counted by user, verb and resource. */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+};
+
+/** Starts etcd and kube-apiserver in `dir` and resolves when the API server is ready. A `port` of 0 is a free one. */
+export async function startControlPlane(dir: string, port: number, binaries: Binaries): Promise<ControlPlane> {
+  const pki = join(dir, 'pki');
+  mkdirSync(pki, { recursive: true, mode: 0o700 });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(pki, name), text, { mode: 0o600 });
+    return join(pki, name);
+  };
+  const authority = await createAuthority(Date.now());
+  const serving = await authority.issue('kube-apiserver');
+  const webhookCertificate = await authority.issue('rollout-hooks');
+  const signing = createSigningKey();
+  const tokens = createTokens();
+  const signingKeyFile = file('service-account.key', signing.key);
+  const securePort = port || (await freePort());
+  const url = `https://127.0.0.1:${securePort}`;
+  const ca = authority.certificate;
+  writeKubeconfigs(dir, url, ca, tokens);
+  const accessOf = (user: UserName): Access => ({ url, ca, token: tokens[user] });
+
+  const children: RunningChild[] = [];
+  const stop = async () => {
+    for (const child of children.reverse()) await child.stop();
+    children.length = 0;
+  };
+  try {
+    const etcdUrl = `http://127.0.0.1:${await freePort()}`;
+    children.push(await startEtcd(dir, binaries.etcd, etcdUrl));
+    const apiserver = await startChild({
+      name: 'kube-apiserver',
+      command: binaries['kube-apiserver'],
+      dir,
+      args: [
+        `--etcd-servers=${etcdUrl}`,
+        '--bind-address=127.0.0.1',
+        '--advertise-address=127.0.0.1',
+        // Endpoints of the kubernetes Service may not be on loopback, and nobody here uses them.
+        '--endpoint-reconciler-type=none',
+        `--secure-port=${securePort}`,
+        `--cert-dir=${pki}`,
+        `--tls-cert-file=${file('apiserver.crt', serving.certificate)}`,
+        `--tls-private-key-file=${file('apiserver.key', serving.key)}`,
+        `--token-auth-file=${file('tokens.csv', tokenFile(tokens))}`,
+        '--authorization-mode=RBAC',
+        // It would want every Namespace's default ServiceAccount, which a controller we do not run makes.
+        '--disable-admission-plugins=ServiceAccount',
+        '--service-cluster-ip-range=10.0.0.0/24',
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-signing-key-file=${signingKeyFile}`,
+        `--service-account-key-file=${file('service-account.pub', signing.publicKey)}`,
+        `--audit-policy-file=${file('audit-policy.yaml', stringify(AUDIT_POLICY))}`,
+        `--audit-log-path=${join(dir, 'audit.log')}`,
+        '--audit-log-maxsize=2000',
+        '--shutdown-delay-duration=0s',
+      ],
+      ready: async () =>
+        (await send<string>(accessOf('admin'), 'GET', '/readyz', { timeoutMs: 2_000 })).object === 'ok',
+      // Open watches would hold up a graceful end for a minute.
+      stopTimeoutMs: 3_000,
+    });
+    children.push(apiserver);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  const startControllerManager = async () => {
+    const kubeconfig = join(dir, USERS.controllerManager.file);
+    const healthPort = await freePort();
+    const child = await startChild({
+      name: 'kube-controller-manager',
+      command: binaries['kube-controller-manager'],
+      dir,
+      args: [
+        `--kubeconfig=${kubeconfig}`,
+        `--authentication-kubeconfig=${kubeconfig}`,
+        `--authorization-kubeconfig=${kubeconfig}`,
+        '--controllers=garbage-collector-controller,namespace-controller',
+        // So that the two act under their real names, which admission knows.
+        '--use-service-account-credentials',
+        `--service-account-private-key-file=${signingKeyFile}`,
+        '--leader-elect=false',
+        '--bind-address=127.0.0.1',
+        `--secure-port=${healthPort}`,
+        `--cert-dir=${join(pki, 'kube-controller-manager')}`,
+      ],
+      ready: async (output) => output().includes('Garbage collector: all resource monitors have synced'),
+      stopTimeoutMs: 2_000,
+    });
+    children.push(child);
+    return child;
+  };
+  return { url, ca, webhookCertificate, accessOf, children, startControllerManager, stop };
+}
+
+async function startEtcd(dir: string, command: string, clientUrl: string): Promise<RunningChild> {
+  const peerUrl = `http://127.0.0.1:${await freePort()}`;
+  return startChild({
+    name: 'etcd',
+    command,
+    dir,
+    args: [
+      '--name=local',
+      `--data-dir=${join(dir, 'etcd')}`,
+      `--listen-client-urls=${clientUrl}`,
+      `--advertise-client-urls=${clientUrl}`,
+      `--listen-peer-urls=${peerUrl}`,
+      `--initial-advertise-peer-urls=${peerUrl}`,
+      `--initial-cluster=local=${peerUrl}`,
+      // The data is worth a restart of a process, not a power cut.
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+    ],
+    ready: async () => (await fetch(`${clientUrl}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+  });
+}

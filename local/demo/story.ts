@@ -1,0 +1,50 @@
+/** Tells a story on standard output: steps, what a person would type, what the cluster answered, and when. */
+
+export interface Story {
+  /** A heading. */
+  chapter(text: string): void;
+  /** What a person would type to do the same. */
+  command(text: string): void;
+  say(text: string): void;
+  /** Words of the API server. */
+  quote(text: string): void;
+  /** Something that was seen to be so. */
+  seen(text: string): void;
+}
+
+const WIDTH = 100;
+
+export function createStory(write: (text: string) => void, colours: boolean): Story {
+  const start = performance.now();
+  const paint = (code: string, text: string) => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const line = (text: string) => {
+    const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
+    write(`${paint('2', `${seconds} s`)}  ${text}\n`);
+  };
+  let chapters = 0;
+  return {
+    chapter(text) {
+      chapters++;
+      write(`\n${paint('1', `${chapters}. ${text}`)}\n`);
+    },
+    command: (text) => line(paint('36', `$ ${text}`)),
+    say: (text) => line(text),
+    quote(text) {
+      for (const part of wrap(text, WIDTH)) line(paint('33', `  │ ${part}`));
+    },
+    seen: (text) => line(`${paint('32', '✓')} ${text}`),
+  };
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const word of text.split(/\s+/)) {
+    if (current && current.length + word.length + 1 > width) {
+      lines.push(current);
+      current = word;
+    } else current = current ? `${current} ${word}` : word;
+  }
+  if (current) lines.push(current);
+  return lines;
+}

@@ -1,0 +1,48 @@
+/** Flux's own CRDs, out of its Go modules. */
+import { cpSync, existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheDirectory, withLock } from './cache.ts';
+import { requireGo, runGo } from './goTool.ts';
+import type { Log } from './log.ts';
+
+/** The one place that says which Flux. Image and Helm have no CRDs in a module that go serves: local/crds has small ones. */
+export const FLUX_MODULES = [
+  { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6' },
+  { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6' },
+] as const;
+
+interface FluxModule {
+  path: string;
+  version: string;
+}
+
+/** Folders with the CRDs' YAML, from the cache or downloaded into it. */
+export async function provideFluxCrds(log: Log, env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
+  const cache = join(cacheDirectory(env), 'flux-crds');
+  const waiting = () => log(`Another process is downloading the CRDs of Flux to ${cache}; waiting for it`);
+  const folders = FLUX_MODULES.map((module) => ({ module, folder: join(cache, nameOf(module)) }));
+  if (folders.some(({ folder }) => !existsSync(folder))) {
+    await withLock(cache, waiting, async (work) => {
+      for (const { module, folder } of folders) if (!existsSync(folder)) await download(module, folder, work, log);
+    });
+  }
+  return folders.map(({ folder }) => folder);
+}
+
+const nameOf = ({ path, version }: FluxModule) => `${path.split('/').at(-1)}@${version}`;
+
+async function download(module: FluxModule, folder: string, work: string, log: Log): Promise<void> {
+  const name = nameOf(module);
+  requireGo(`The CRDs of ${name}`);
+  log(`Downloading the CRDs of ${name}`);
+  const answer = await runGo({
+    purpose: `Downloading ${name}`,
+    // Outside any module: the versions are those named here.
+    cwd: work,
+    args: ['mod', 'download', '-json', `${module.path}@${module.version}`],
+  });
+  const { Dir } = JSON.parse(answer) as { Dir: string };
+  const copy = join(work, name);
+  cpSync(join(Dir, 'config/crd/bases'), copy, { recursive: true });
+  renameSync(copy, folder);
+}

@@ -1,0 +1,118 @@
+/** Puts into the API server what a cluster would have: kinds, rights, controllers, webhooks. Every step can be repeated. */
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { REPOSITORY } from './cache.ts';
+import { type AnyObject, ApiError, send } from './client.ts';
+import { readManifests } from './manifests.ts';
+import { Problem } from './problem.ts';
+import { type LoopbackServer, useLoopback } from './references.ts';
+import { applyObject, pathOf } from './resources.ts';
+import type { Access } from './users.ts';
+
+const MANAGER = 'rollout-hooks-local';
+const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
+
+const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
+const ours = (folder: string) => readManifests(join(REPOSITORY, 'local', folder));
+
+/** Installs all kinds and waits until the API server serves them. */
+export async function installCrds(admin: Access, fluxFolders: string[]): Promise<void> {
+  const crds = [...manifests('crds'), ...fluxFolders.flatMap(readManifests), ...ours('crds')];
+  await applyAll(admin, crds);
+  await Promise.all(crds.map((crd) => established(admin, crd.metadata.name ?? '')));
+}
+
+async function established(admin: Access, name: string): Promise<void> {
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const { object } = await send(admin, 'GET', path);
+    const conditions: { type: string; status: string; message: string }[] = object.status?.conditions ?? [];
+    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (performance.now() > deadline) {
+      throw new Problem(
+        `The API server does not serve ${name}: ${conditions.map(({ message }) => message).join('; ')}`,
+      );
+    }
+    await wait(50);
+  }
+}
+
+/** Namespaces, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
+export async function installRights(admin: Access): Promise<void> {
+  const users = ours('users');
+  const namespaces = users.filter(({ kind }) => kind === 'Namespace');
+  const rights = [...users.filter(({ kind }) => kind !== 'Namespace'), ...manifests('rbac')];
+  await applyAll(admin, namespaces);
+  await applyAll(admin, [...rights, ...standIns(rights)]);
+}
+
+/** Cluster admin for those ServiceAccounts that no binding names. */
+function standIns(rights: AnyObject[]): AnyObject[] {
+  const bound = rights
+    .filter(({ kind }) => kind === 'ClusterRoleBinding')
+    .flatMap(({ subjects = [] }) => subjects.map((subject: AnyObject) => `${subject.namespace}/${subject.name}`));
+  return ['metacontroller', 'rollout-hooks']
+    .filter((name) => !bound.includes(`${name}/${name}`))
+    .map((name) => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `local-stand-in-${name}` },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'ServiceAccount', name, namespace: name }],
+    }));
+}
+
+/** Webhook configurations, with this machine's addresses. Call it when the hook server answers. */
+export async function installWebhooks(admin: Access, server: LoopbackServer): Promise<void> {
+  const wanted = manifests('webhooks').map((object) => mark(useLoopback(object, server)));
+  await applyAll(admin, wanted);
+  await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, wanted);
+}
+
+/** Metacontroller's controllers, with this machine's addresses. */
+export async function installControllers(admin: Access, server: LoopbackServer): Promise<void> {
+  const wanted = manifests('controllers').map((object) => mark(useLoopback(object, server)));
+  await applyAll(admin, wanted);
+  await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, wanted);
+}
+
+/** Removes what an earlier start with hooks has left: nobody answers there now. */
+export async function removeHooks(admin: Access): Promise<void> {
+  await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, []);
+  await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, []);
+}
+
+const WEBHOOK_KINDS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+const CONTROLLER_KINDS = ['CompositeController', 'DecoratorController'];
+
+const mark = (object: AnyObject): AnyObject => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...MANAGED_BY } },
+});
+
+/** Deletes objects of an earlier start that the manifests no longer have. */
+async function prune(admin: Access, apiVersion: string, kinds: string[], keep: AnyObject[]): Promise<void> {
+  for (const kind of kinds) {
+    const path = await pathOf(admin, { apiVersion, kind, metadata: {} });
+    const query = { labelSelector: `app.kubernetes.io/managed-by=${MANAGER}` };
+    const { object: list } = await send<{ items: AnyObject[] }>(admin, 'GET', path, { query });
+    for (const { metadata } of list.items) {
+      const wanted = keep.some((object) => object.kind === kind && object.metadata.name === metadata.name);
+      if (!wanted) await send(admin, 'DELETE', `${path}/${metadata.name}`);
+    }
+  }
+}
+
+async function applyAll(admin: Access, objects: AnyObject[]): Promise<void> {
+  await Promise.all(
+    objects.map(async (object) => {
+      try {
+        await applyObject(admin, object, { manager: MANAGER, force: true });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        throw new Problem(`The API server refuses ${object.kind} ${object.metadata.name}: ${error.message}`);
+      }
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+/**
+ * Which processes a directory has started, kept in DIR/pids so that a start after a SIGKILL can end exactly those.
+ * A pid is used again by the system, so a record also has the command line and the time of the process's start.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** What can be seen of a running process. */
+export interface ProcessIdentity {
+  pid: number;
+  command: string;
+  /** Opaque: equal for the same process, different for a later one with the same pid. */
+  started: string;
+}
+
+/** Whether the process now seen under a recorded pid is the recorded one. */
+export function isSameProcess(recorded: ProcessIdentity, seen: ProcessIdentity | undefined): boolean {
+  return (
+    seen !== undefined &&
+    seen.pid === recorded.pid &&
+    seen.started === recorded.started &&
+    seen.command === recorded.command
+  );
+}
+
+/** Looks at a pid; undefined when there is no such process or it has ended (a zombie). */
+export function identify(pid: number): ProcessIdentity | undefined {
+  try {
+    if (process.platform !== 'linux') return identifyByPs(pid);
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the name in brackets and may hold blanks; state is field 3, starttime field 22.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+    return { pid, command, started: fields[19] ?? '' };
+  } catch {
+    return undefined;
+  }
+}
+
+function identifyByPs(pid: number): ProcessIdentity | undefined {
+  const line = execFileSync('ps', ['-o', 'lstart=,command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  return line ? { pid, started: line.slice(0, 24), command: line.slice(24).trim() } : undefined;
+}
+
+const folder = (dir: string) => join(dir, 'pids');
+
+export function recordPid(dir: string, name: string, pid: number): void {
+  const identity = identify(pid);
+  if (!identity) return;
+  mkdirSync(folder(dir), { recursive: true });
+  const file = join(folder(dir), `${name}.json`);
+  writeFileSync(`${file}.tmp`, JSON.stringify(identity));
+  renameSync(`${file}.tmp`, file);
+}
+
+export function forgetPid(dir: string, name: string): void {
+  rmSync(join(folder(dir), `${name}.json`), { force: true });
+}
+
+/** The recorded process of that name, when it still runs. */
+export function runningProcess(dir: string, name: string): ProcessIdentity | undefined {
+  try {
+    const recorded = JSON.parse(readFileSync(join(folder(dir), `${name}.json`), 'utf8')) as ProcessIdentity;
+    return isSameProcess(recorded, identify(recorded.pid)) ? recorded : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names of all processes that `dir` has on record. */
+export function recordedNames(dir: string): string[] {
+  try {
+    return readdirSync(folder(dir))
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => file.slice(0, -'.json'.length));
+  } catch {
+    return [];
+  }
+}
+
+/** Ends what an earlier start in `dir` left running, and only that; `spared` stays. Answers the names of what it ended. */
+export async function endLeftovers(dir: string, spared: string): Promise<string[]> {
+  const ended: string[] = [];
+  for (const name of recordedNames(dir)) {
+    if (name === spared) continue;
+    const leftover = runningProcess(dir, name);
+    if (leftover) {
+      process.kill(leftover.pid, 'SIGKILL');
+      while (isSameProcess(leftover, identify(leftover.pid))) await wait(20);
+      ended.push(name);
+    }
+    forgetPid(dir, name);
+  }
+  return ended;
+}

@@ -1,0 +1,38 @@
+/**
+ * A failure the person at the terminal can do something about. Its message is one sentence that says what went wrong and what
+ * to do; `details` are lines to print below it (the end of a log, a compiler's output).
+ */
+export class Problem extends Error {
+  readonly details: string[];
+
+  constructor(message: string, details: string[] = []) {
+    super(message);
+    this.name = 'Problem';
+    this.details = details;
+  }
+}
+
+const DISK_FULL = /no space left on device|ENOSPC|disk quota exceeded/i;
+
+/** The sentence for a full disk when `text` (a log, a compiler's output, an error) speaks of one. */
+export function diskFullProblem(text: string, where: string): Problem | undefined {
+  if (!DISK_FULL.test(text)) return undefined;
+  return new Problem(`The disk that holds ${where} is full: free some space or give another place, then start again.`);
+}
+
+/** Any thrown value as a Problem. What is not ours to explain keeps its message, on one line. */
+export function asProblem(error: unknown, where: string): Problem {
+  if (error instanceof Problem) return error;
+  const { code, message, path } = error as NodeJS.ErrnoException;
+  const full = diskFullProblem(`${code} ${message}`, where);
+  if (full) return full;
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new Problem(
+      `${path ?? where} cannot be written (${code}): give a directory that you may write to with --dir.`,
+    );
+  }
+  if (code === 'ENOTDIR' || code === 'EEXIST') {
+    return new Problem(`${path ?? where} is not a directory: give another one with --dir.`);
+  }
+  return new Problem(String(message ?? error).replace(/\s*\n\s*/g, ' '));
+}

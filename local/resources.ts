@@ -1,0 +1,74 @@
+/** Where objects live: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
+import type { KubeObject } from '../api/kubernetes.ts';
+import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './client.ts';
+import type { Access } from './users.ts';
+
+/** What it takes to name an object, or a whole kind when the name is left out. */
+export interface ObjectRef {
+  apiVersion: string;
+  kind: string;
+  metadata: { name?: string; namespace?: string };
+}
+
+interface ApiResource {
+  name: string;
+  kind: string;
+  namespaced: boolean;
+}
+
+const discovered = new Map<string, Promise<ApiResource[]>>();
+
+const root = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
+
+async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Promise<ApiResource> {
+  const key = `${access.url} ${apiVersion}`;
+  // A kind that is not there may be there a moment later, when its CRD is established: ask once more before giving up.
+  for (const fresh of [false, true]) {
+    if (fresh || !discovered.has(key)) {
+      const list = send<{ resources: ApiResource[] }>(access, 'GET', root(apiVersion));
+      discovered.set(
+        key,
+        list.then((answer) => answer.object.resources),
+      );
+    }
+    const resources = await discovered.get(key)?.catch((error: unknown) => {
+      discovered.delete(key);
+      if (error instanceof ApiError && error.code === 404) return [];
+      throw error;
+    });
+    const found = resources?.find((resource) => resource.kind === kind && !resource.name.includes('/'));
+    if (found) return found;
+  }
+  throw new Error(`The API server does not serve ${kind} in ${apiVersion}`);
+}
+
+/** Path of an object, or of a list when the name is left out; `namespaced` kinds without a namespace list everywhere. */
+export async function pathOf(access: Access, ref: ObjectRef, subresource?: string): Promise<string> {
+  const resource = await resourceOf(access, ref);
+  const { namespace, name } = ref.metadata;
+  const within = resource.namespaced && namespace ? `/namespaces/${namespace}` : '';
+  const object = name ? `/${encodeURIComponent(name)}` : '';
+  return `${root(ref.apiVersion)}${within}/${resource.name}${object}${subresource ? `/${subresource}` : ''}`;
+}
+
+export interface ApplyOptions {
+  manager: string;
+  force?: boolean;
+  subresource?: string;
+  dryRun?: boolean;
+}
+
+/** Server-side apply. */
+export async function applyObject<T extends KubeObject<any, any> = AnyObject>(
+  access: Access,
+  object: KubeObject<any, any>,
+  { manager, force = false, subresource, dryRun }: ApplyOptions,
+): Promise<Answer<T>> {
+  const options: RequestOptions = {
+    query: { fieldManager: manager, force: String(force), dryRun: dryRun ? 'All' : undefined },
+    body: object,
+    // JSON is YAML.
+    contentType: 'application/apply-patch+yaml',
+  };
+  return send<T>(access, 'PATCH', await pathOf(access, object as ObjectRef, subresource), options);
+}
