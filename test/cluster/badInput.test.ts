@@ -1,0 +1,151 @@
+/** Bad input gets a clear answer, and everything else goes on. */
+import { describe, expect, it } from 'vitest';
+import {
+  imagePolicy,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  rolloutGate,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { conditionOf, history, imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+
+const { admin, developer, newNamespace, publish } = sharedCluster();
+
+async function readyMessage(kind: 'rollout' | 'fluxBinding', ns: string, name: string, words: string): Promise<void> {
+  await waitFor(async () => {
+    const condition = conditionOf(await admin.get(ref(kind, ns, name)), 'Ready');
+    expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining(words) });
+    return true;
+  }, `${kind} ${name} to say "${words}"`);
+}
+
+const bindingOf = async (ns: string, object: string) =>
+  waitFor(async () => {
+    const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
+    return bindings.find(({ spec }) => spec.target.name === object);
+  }, `the FluxBinding of ${object}`);
+
+describe('a Rollout', () => {
+  it('whose ImagePolicy is missing says so, and recovers when it comes', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await readyMessage('rollout', ns, 'app', `ImagePolicy 'app' not found in namespace '${ns}'`);
+    await publish(ns, 'app', '1.0.0');
+    await waitFor(async () => {
+      const object = await admin.get(ref('rollout', ns, 'app'));
+      return conditionOf(object, 'Ready')?.status === 'True' && object.status.history[0].version.tag === '1.0.0';
+    }, 'the Rollout to recover');
+  });
+
+  it('never deploys a tag that is not a legal tag, and deploys the next one', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await publish(ns, 'app', '1.1.0; rm -rf /');
+    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', '1.0.0', 1000);
+    await publish(ns, 'app', '1.2.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.2.0' });
+  });
+
+  it('with a name of 253 characters works like any other', async () => {
+    const ns = await newNamespace();
+    const name = `${'a-long-name.'.repeat(21)}x`.slice(0, 253);
+    await developer.create(rollout(ns, name, { spec: { releasesImagePolicy: { name: 'app' } } }));
+    await developer.create(kustomization(ns, name, { variables: { APP_VERSION: name } }));
+    await admin.create(rolloutGate(ns, name, name, { passing: true }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, name, { APP_VERSION: '1.0.0' });
+    await admin.mergePatch(ref('rolloutGate', ns, name), { spec: { passing: false } });
+    await publish(ns, 'app', '1.1.0');
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('rollout', ns, name));
+      return status.gates?.[0]?.passing === false && status.releaseCandidates?.[0]?.tag === '1.1.0';
+    }, 'the gate to be seen');
+    expect(await history(admin, ns, name)).toEqual([[1, '1.0.0']]);
+  });
+});
+
+describe('a Flux object', () => {
+  it('that names no existing Rollout is left alone, and its binding says what is missing', async () => {
+    const ns = await newNamespace();
+    const spec = { postBuild: { substitute: { APP_VERSION: '0.9.0' } } };
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'nobody' }, spec }));
+    const binding = await bindingOf(ns, 'app');
+    await readyMessage('fluxBinding', ns, binding.metadata.name!, 'nobody');
+    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: '0.9.0' });
+    await developer.create(rollout(ns, 'nobody'));
+    await publish(ns, 'nobody', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+  });
+
+  it.each([
+    {
+      claimed: 'one variable',
+      object: (ns: string) =>
+        kustomization(ns, 'contested', {
+          annotations: {
+            'rollout.kuberik.com/substitute.APP_VERSION.from': 'one',
+            'rollout.kuberik.com/rollout': 'two',
+            'rollout.kuberik.com/substitute': 'APP_VERSION',
+          },
+          spec: { postBuild: { substitute: { APP_VERSION: '0.9.0' } } },
+        }),
+      value: async (ns: string) => (await substitutes(admin, ns, 'contested')).APP_VERSION,
+    },
+    {
+      claimed: 'one OCIRepository',
+      object: (ns: string) => ociRepository(ns, 'contested', { rollout: 'one,two', spec: { ref: { tag: '0.9.0' } } }),
+      value: (ns: string) => imageTag(admin, ns, 'contested'),
+    },
+  ])('claimed by two Rollouts ($claimed) moves for neither, and others go on', async ({ object, value }) => {
+    const ns = await newNamespace();
+    for (const name of ['one', 'two']) {
+      await developer.create(rollout(ns, name));
+      await publish(ns, name, '1.0.0');
+    }
+    const { warnings } = await developer.create(object(ns));
+    expect(warnings.join(' ')).toContain('two');
+    await developer.create(ociRepository(ns, 'sound', { rollout: 'one' }));
+    await tagArrives(admin, ns, 'sound', '1.0.0');
+    const binding = await bindingOf(ns, 'contested');
+    await readyMessage('fluxBinding', ns, binding.metadata.name!, 'two');
+    expect(await value(ns)).toBe('0.9.0');
+  });
+
+  it('that loses its marks loses its binding and keeps its value', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await bindingOf(ns, 'app');
+    await developer.mergePatch(ref('kustomization', ns, 'app'), {
+      metadata: { annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': null } },
+    });
+    await waitFor(async () => {
+      const object = await admin.get(ref('kustomization', ns, 'app'));
+      const stamp = object.metadata.annotations?.['rollout.kuberik.com/deployed'];
+      const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
+      return bindings.length === 0 && stamp === undefined;
+    }, 'the binding and the stamp to go');
+    await developer.mergePatch(ref('kustomization', ns, 'app'), {
+      spec: { postBuild: { substitute: { APP_VERSION: '5.0.0' } } },
+    });
+    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: '5.0.0' });
+  });
+});
+
+describe('an ImagePolicy', () => {
+  it('without a release yet leaves its Rollout waiting, and the Rollout says so', async () => {
+    const ns = await newNamespace();
+    await admin.create(imagePolicy(ns, 'app'));
+    await developer.create(rollout(ns, 'app'));
+    await readyMessage('rollout', ns, 'app', 'No releases available');
+  });
+});

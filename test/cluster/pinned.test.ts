@@ -1,0 +1,190 @@
+/** DESIGN section 7, rows 1 to 3: what happens to each way of writing a pinned field. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
+import { conditionOf, imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+
+const { admin, developer, flux, newNamespace, publish } = sharedCluster();
+const PINNED = '1.1.0';
+const VALUE = '/spec/postBuild/substitute/APP_VERSION';
+
+let ns: string;
+let manifest: AnyObject;
+let source: AnyObject;
+
+/** Bound objects whose manifests say 0.9.0, at version 1.1.0. */
+beforeAll(async () => {
+  ns = await newNamespace();
+  const literal = { postBuild: { substitute: { APP_VERSION: '0.9.0', REGION: 'eu-1' } } };
+  manifest = kustomization(ns, 'app', { variables: { APP_VERSION: 'app' }, spec: literal });
+  source = ociRepository(ns, 'app', { rollout: 'app', spec: { ref: { tag: '0.9.0' } } });
+  await developer.create(rollout(ns, 'app'));
+  await publish(ns, 'app', PINNED);
+  await variablesExist();
+});
+
+async function variablesExist() {
+  await developer.clientSideApply(manifest);
+  await developer.clientSideApply(source);
+  await variablesArrive(admin, ns, 'app', { APP_VERSION: PINNED });
+  await tagArrives(admin, ns, 'app', PINNED);
+}
+
+const app = () => ref('kustomization', ns, 'app');
+const repository = () => ref('ociRepository', ns, 'app');
+const substitute = (value: unknown) => ({ spec: { postBuild: { substitute: { APP_VERSION: value } } } });
+const put = async (change: (object: AnyObject) => void) => {
+  const object = await developer.get(app());
+  change(object);
+  return developer.replace(object);
+};
+
+const refused: [string, () => Promise<unknown>][] = [
+  ['a merge patch', () => developer.mergePatch(app(), substitute('6.6.6'))],
+  ['a JSON patch', () => developer.jsonPatch(app(), [{ op: 'replace', path: VALUE, value: '6.6.6' }])],
+  ['a PUT', () => put((object) => Object.assign(object.spec.postBuild.substitute, { APP_VERSION: '6.6.6' }))],
+  ['a dry run of a merge patch', () => developer.mergePatch(app(), substitute('6.6.6'), { dryRun: true })],
+  ['a patch by the cluster admin', () => admin.mergePatch(app(), substitute('6.6.6'))],
+  [
+    "a patch under kustomize-controller's field manager",
+    () => developer.mergePatch(app(), substitute('6.6.6'), { fieldManager: 'kustomize-controller' }),
+  ],
+  [
+    'a client-side apply of a new literal',
+    () => developer.clientSideApply({ ...manifest, spec: { ...manifest.spec, ...substitute('6.6.6').spec } }),
+  ],
+  [
+    "a merge patch of an OCIRepository's tag",
+    () => developer.mergePatch(repository(), { spec: { ref: { tag: '6.6.6' } } }),
+  ],
+];
+
+describe('a new value for a pinned field is refused', () => {
+  it.each(refused)('by %s', async (_, write) => {
+    const error = await write().then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 403 });
+    for (const words of ['app', PINNED, 'spec.wantedVersion', 'rollout.kuberik.com/force-deploy']) {
+      expect(error.message).toContain(words);
+    }
+    expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: PINNED });
+    expect(await imageTag(admin, ns, 'app')).toBe(PINNED);
+  });
+
+  it('by a strategic merge patch, which custom resources do not take at all', async () => {
+    await expect(developer.strategicPatch(app(), substitute('6.6.6'))).rejects.toMatchObject({ code: 415 });
+  });
+});
+
+const repinned: [string, () => Promise<{ warnings: string[] }>, boolean][] = [
+  ['kubectl apply of the unchanged manifest', () => developer.clientSideApply(manifest), true],
+  ['kubectl apply --server-side --force-conflicts', () => developer.apply(manifest, { force: true }), true],
+  ['a Git sync', () => flux.apply(manifest, { manager: 'kustomize-controller', force: true }), true],
+  [
+    'a Git sync with another literal',
+    () =>
+      flux.apply(
+        { ...manifest, spec: { ...manifest.spec, ...substitute('2.2.2').spec } },
+        { manager: 'kustomize-controller', force: true },
+      ),
+    true,
+  ],
+  [
+    'the removal of the variable by a JSON patch',
+    () => developer.jsonPatch(app(), [{ op: 'remove', path: VALUE }]),
+    true,
+  ],
+  [
+    'the removal of all of postBuild by a merge patch',
+    () => developer.mergePatch(app(), { spec: { postBuild: null } }),
+    true,
+  ],
+  ['a PUT of the object as read', () => put(() => {}), false],
+  ['a change of something else', () => developer.mergePatch(app(), { spec: { interval: '11m' } }), false],
+];
+
+describe('a write that is no edit of the pinned field passes, and the value stays', () => {
+  it.each(repinned)('%s', async (_, write, warns) => {
+    const { warnings } = await write();
+    expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: PINNED });
+    if (warns) expect(warnings.join(' ')).toContain(PINNED);
+    else expect(warnings).toEqual([]);
+    expect(warnings.every((warning) => warning.length <= 120)).toBe(true);
+  });
+
+  it('deletion and creation of the object', async () => {
+    await developer.remove(app());
+    const fresh = { ...manifest, metadata: { ...manifest.metadata } };
+    await developer.create(fresh);
+    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: PINNED, REGION: 'eu-1' });
+  });
+
+  it('a sync writes nothing when nothing changed: Flux sees no drift', async () => {
+    const sync = () => flux.apply(manifest, { manager: 'kustomize-controller', force: true });
+    await sync();
+    const before = await admin.get(app());
+    const dryRun = await flux.apply(manifest, { manager: 'kustomize-controller', force: true, dryRun: true });
+    expect(dryRun.object.spec).toEqual(before.spec);
+    expect(dryRun.object.metadata.annotations).toEqual(before.metadata.annotations);
+    await sync();
+    expect((await admin.get(app())).metadata.generation).toBe(before.metadata.generation);
+  });
+
+  it("nobody's text in the stamp counts, and none is a reason to deny", async () => {
+    const stamp = 'rollout.kuberik.com/deployed';
+    const before = (await admin.get(app())).metadata.annotations?.[stamp];
+    for (const text of ['app=99/9.9.9/spoofed', 'nonsense', null]) {
+      await developer.mergePatch(app(), { metadata: { annotations: { [stamp]: text } } });
+      expect((await admin.get(app())).metadata.annotations?.[stamp]).toBe(before);
+    }
+    expect(before).toMatch(/^app=1\/1\.1\.0\//);
+  });
+});
+
+describe('spec.ref of a bound OCIRepository', () => {
+  it.each([
+    { beside: { digest: `sha256:${'0'.repeat(64)}` }, field: 'digest' },
+    { beside: { semver: '>=1.0.0' }, field: 'semver' },
+  ])('loses $field, which Flux would prefer to the tag, and the answer says so', async ({ beside, field }) => {
+    const name = `with-${field}`;
+    const { warnings } = await developer.create(
+      ociRepository(ns, name, { rollout: 'app', spec: { ref: { tag: '0.1.0', ...beside } } }),
+    );
+    expect((await admin.get(ref('ociRepository', ns, name))).spec.ref).toEqual({ tag: PINNED });
+    expect(warnings.join(' ')).toContain(field);
+  });
+});
+
+describe('postBuild that is not there', () => {
+  it.each([
+    { what: 'absent', spec: {} },
+    { what: 'empty', spec: { postBuild: {} } },
+    { what: 'with an empty substitute', spec: { postBuild: { substitute: {} } } },
+  ])('$what: the variable is set', async ({ what, spec }) => {
+    const name = `post-build-${what.replaceAll(' ', '-')}`;
+    await developer.create(kustomization(ns, name, { variables: { APP_VERSION: 'app' }, spec }));
+    expect(await substitutes(admin, ns, name)).toEqual({ APP_VERSION: PINNED });
+  });
+});
+
+describe('the two ways to deploy another version', () => {
+  it('are the ones the refusal names', async () => {
+    const other = await newNamespace();
+    await developer.create(rollout(other, 'app'));
+    await developer.create(kustomization(other, 'app', { variables: { APP_VERSION: 'app' } }));
+    await publish(other, 'app', '1.0.0');
+    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.0.0' });
+    await publish(other, 'app', '1.1.0');
+    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.1.0' });
+    await developer.mergePatch(ref('rollout', other, 'app'), {
+      metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } },
+    });
+    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.0.0' });
+    await developer.mergePatch(ref('rollout', other, 'app'), { spec: { wantedVersion: '0.5.0' } });
+    await variablesArrive(admin, other, 'app', { APP_VERSION: '0.5.0' });
+    const object = await admin.get(ref('rollout', other, 'app'));
+    expect(object.metadata.annotations?.['rollout.kuberik.com/force-deploy']).toBeUndefined();
+    expect(conditionOf(object, 'Ready')?.status).toBe('True');
+  });
+});

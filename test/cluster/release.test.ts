@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AnyObject,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  rolloutGate,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { conditionOf, history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+
+const { admin, developer, newNamespace, publish } = sharedCluster();
+
+describe('a release', () => {
+  it('goes from a new tag to the Kustomization and the OCIRepository, and is remembered', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await tagArrives(admin, ns, 'app', '1.0.0');
+    await publish(ns, 'app', '1.1.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await tagArrives(admin, ns, 'app', '1.1.0');
+    expect(await history(admin, ns, 'app')).toEqual([
+      [2, '1.1.0'],
+      [1, '1.0.0'],
+    ]);
+  });
+
+  it('is found in an ImagePolicy of another namespace when the Rollout says so', async () => {
+    const [ns, elsewhere] = [await newNamespace(), await newNamespace()];
+    await publish(elsewhere, 'shared', '3.0.0');
+    await developer.create(
+      rollout(ns, 'app', { spec: { releasesImagePolicy: { name: 'shared', namespace: elsewhere } } }),
+    );
+    await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === '3.0.0', 'the deployment of 3.0.0');
+  });
+
+  it('waits while a RolloutGate is closed, and goes on when it opens', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await admin.create(rolloutGate(ns, 'qa', 'app', { passing: false }));
+    await publish(ns, 'app', '1.1.0');
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('rollout', ns, 'app'));
+      expect(status.releaseCandidates).toEqual([{ tag: '1.1.0' }]);
+      expect(status.gates).toEqual([{ name: 'qa', passing: false, message: 'Gate is not passing' }]);
+      expect(conditionOf({ status } as AnyObject, 'GatesPassing')?.reason).toBe('SomeGatesBlocking');
+      return true;
+    }, 'the Rollout to hold 1.1.0');
+    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', '1.0.0', 1000);
+    await admin.mergePatch(ref('rolloutGate', ns, 'qa'), { spec: { passing: true } });
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+  });
+
+  it('holds a version that a gate closed in the same moment, whatever the caches say', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await publish(ns, 'app', '1.0.0');
+    await waitFor(async () => (await history(admin, ns, 'app')).length === 1, 'the first deployment');
+    for (let i = 1; i <= 10; i++) {
+      const { object } = await admin.create(rolloutGate(ns, `gate-${i}`, 'app', { passing: false }));
+      await publish(ns, 'app', `1.${i}.0`);
+      await waitFor(async () => {
+        const { status } = await admin.get(ref('rollout', ns, 'app'));
+        return status.releaseCandidates?.[0]?.tag === `1.${i}.0`;
+      }, `the candidate 1.${i}.0`);
+      expect((await history(admin, ns, 'app'))[0]).toEqual([i, `1.${i - 1}.0`]);
+      await admin.remove(object);
+      await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === `1.${i}.0`, `the deployment of 1.${i}.0`);
+    }
+  });
+});
+
+describe('one Kustomization with three variables from three Rollouts', () => {
+  it('gets all three; a new version changes its own only; a fourth, unmanaged variable keeps value and owner', async () => {
+    const ns = await newNamespace();
+    const names = ['frontend', 'backend', 'api'];
+    for (const name of names) await developer.create(rollout(ns, name));
+    await developer.apply(
+      kustomization(ns, 'shop', {
+        variables: { FRONTEND: 'frontend', BACKEND: 'backend', API: 'api' },
+        spec: { postBuild: { substitute: { REGION: 'eu-1' } } },
+      }),
+      { manager: 'team' },
+    );
+    const all = { FRONTEND: '1.0.0', BACKEND: '1.0.0', API: '1.0.0', REGION: 'eu-1' };
+    for (const name of names) await publish(ns, name, '1.0.0');
+    await variablesArrive(admin, ns, 'shop', all);
+    await publish(ns, 'backend', '2.0.0');
+    await variablesArrive(admin, ns, 'shop', { BACKEND: '2.0.0' });
+    expect(await substitutes(admin, ns, 'shop')).toEqual({ ...all, BACKEND: '2.0.0' });
+    const { metadata } = await admin.get(ref('kustomization', ns, 'shop'));
+    const owners = (metadata.managedFields ?? [])
+      .filter((entry) => JSON.stringify(entry.fieldsV1).includes('"f:REGION"'))
+      .map(({ manager, operation }) => `${manager} ${operation}`);
+    expect(owners).toEqual(['team Apply']);
+  });
+
+  it('understands the older pair of annotations', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await developer.create(
+      kustomization(ns, 'app', {
+        annotations: { 'rollout.kuberik.com/rollout': 'app', 'rollout.kuberik.com/substitute': 'IMAGE_TAG' },
+      }),
+    );
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { IMAGE_TAG: '1.0.0' });
+  });
+
+  it('takes a binding added later, without a new release', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await publish(ns, 'app', '1.0.0');
+    await waitFor(async () => (await history(admin, ns, 'app')).length === 1, 'the first deployment');
+    await developer.create(kustomization(ns, 'late'));
+    await developer.mergePatch(ref('kustomization', ns, 'late'), {
+      metadata: { annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'app' } },
+    });
+    await variablesArrive(admin, ns, 'late', { APP_VERSION: '1.0.0' });
+  });
+});
+
+describe('a Rollout that is created again', () => {
+  it('adopts what its bound objects carry instead of deploying the newest tag past its gates', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await admin.create(rolloutGate(ns, 'qa', 'app', { passing: false }));
+    await publish(ns, 'app', '2.0.0');
+    await developer.remove(ref('rollout', ns, 'app'));
+    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', 'the value', 500);
+    await developer.create(rollout(ns, 'app'));
+    await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === '1.0.0', 'the adoption of 1.0.0');
+    await staysTrue(async () => (await substitutes(admin, ns, 'app')).APP_VERSION === '1.0.0', 'the value', 1000);
+    await admin.remove(ref('rolloutGate', ns, 'qa'));
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '2.0.0' });
+  });
+});

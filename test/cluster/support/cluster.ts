@@ -1,0 +1,58 @@
+/** The shared cluster as a test sees it: its users, a namespace of its own, and releases to publish. */
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import type { LocalCluster } from '../../../local/cluster.ts';
+import { type ConnectionData, connectionData } from './connection.ts';
+import './globalSetup.ts';
+import { imagePolicy, ref } from './objects.ts';
+import { User } from './user.ts';
+
+export { type Answer, type AnyObject, ApiError } from '../../../local/client.ts';
+export * from './objects.ts';
+export type { User } from './user.ts';
+export { staysTrue, waitFor } from './waitFor.ts';
+
+export interface ClusterView {
+  dir: string;
+  admin: User;
+  developer: User;
+  sre: User;
+  /** kustomize-controller's ServiceAccount. */
+  flux: User;
+  metacontroller: User;
+  hooks: User;
+  /** Creates a namespace and answers its name. */
+  newNamespace(labels?: Record<string, string>): Promise<string>;
+  /** What image-reflector-controller does when a new tag wins: creates the ImagePolicy if need be, sets its status. */
+  publish(namespace: string, policy: string, tag: string, digest?: string): Promise<void>;
+}
+
+function viewOf({ dir, access }: ConnectionData): ClusterView {
+  const admin = new User(access.admin);
+  return {
+    dir,
+    admin,
+    developer: new User(access.developer),
+    sre: new User(access.sre),
+    flux: new User(access.flux),
+    metacontroller: new User(access.metacontroller),
+    hooks: new User(access.hooks),
+    newNamespace: async (labels) => {
+      const name = `test-${randomBytes(5).toString('hex')}`;
+      await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+      return name;
+    },
+    publish: async (namespace, policy, tag, digest) => {
+      const which = ref('imagePolicy', namespace, policy);
+      if (!(await admin.find(which))) await admin.create(imagePolicy(namespace, policy));
+      const latestRef = { name: `registry.example.com/${policy}`, tag, digest: digest ?? null };
+      await admin.patchStatus(which, { latestRef });
+    },
+  };
+}
+
+/** The cluster that globalSetup started; in a test of the project `cluster`. */
+export const sharedCluster = (): ClusterView => viewOf(inject('cluster'));
+
+/** A cluster that the test started itself, with startTestCluster. */
+export const viewCluster = (cluster: LocalCluster): ClusterView => viewOf(connectionData(cluster));

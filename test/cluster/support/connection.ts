@@ -1,0 +1,14 @@
+/** How a test's worker, another process, reaches the cluster that globalSetup started. Plain data. */
+import type { LocalCluster } from '../../../local/cluster.ts';
+import { type Access, USERS, type UserName } from '../../../local/users.ts';
+
+export interface ConnectionData {
+  dir: string;
+  access: Record<UserName, Access>;
+}
+
+export function connectionData(cluster: LocalCluster): ConnectionData {
+  const names = Object.keys(USERS) as UserName[];
+  const access = Object.fromEntries(names.map((name) => [name, cluster.accessOf(name)])) as Record<UserName, Access>;
+  return { dir: cluster.dir, access };
+}

@@ -1,0 +1,26 @@
+/** One cluster for all files of the project `cluster`, in a temporary directory. */
+import type { TestProject } from 'vitest/node';
+import { logToStderr } from '../../../local/log.ts';
+import { type ConnectionData, connectionData } from './connection.ts';
+import { startTestCluster, type TestCluster } from './testCluster.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    cluster: ConnectionData;
+  }
+}
+
+let cluster: TestCluster | undefined;
+
+export async function setup(project: TestProject): Promise<void> {
+  // WITHOUT_HOOKS is for work on the harness itself, or on a hook server that does not start yet.
+  cluster = await startTestCluster({ log: logToStderr, hooks: !process.env.WITHOUT_HOOKS });
+  void cluster.died.then((problem) => {
+    logToStderr([problem.message, ...problem.details].join('\n  '));
+  });
+  project.provide('cluster', connectionData(cluster));
+}
+
+export async function teardown(): Promise<void> {
+  await cluster?.dispose();
+}

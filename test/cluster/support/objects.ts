@@ -1,0 +1,97 @@
+/** Builders of the objects that the scenarios are about: complete and valid, with what a test says on top. */
+import type { AnyObject } from '../../../local/client.ts';
+import type { ObjectRef } from '../../../local/resources.ts';
+
+interface Extras {
+  annotations?: Record<string, string>;
+  labels?: Record<string, string>;
+  spec?: Record<string, unknown>;
+}
+
+const build = (apiVersion: string, kind: string) => {
+  return (namespace: string | undefined, name: string, { annotations, labels, spec = {} }: Extras = {}): AnyObject => ({
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      ...(annotations && { annotations }),
+      ...(labels && { labels }),
+    },
+    spec,
+  });
+};
+
+const KUBERIK = 'kuberik.com/v1alpha1';
+export const API = {
+  rollout: [KUBERIK, 'Rollout'],
+  rolloutGate: [KUBERIK, 'RolloutGate'],
+  fluxBinding: [KUBERIK, 'FluxBinding'],
+  healthCheck: [KUBERIK, 'HealthCheck'],
+  gate: ['gating.toolkit.fluxcd.io/v1alpha1', 'Gate'],
+  kustomization: ['kustomize.toolkit.fluxcd.io/v1', 'Kustomization'],
+  ociRepository: ['source.toolkit.fluxcd.io/v1', 'OCIRepository'],
+  imagePolicy: ['image.toolkit.fluxcd.io/v1', 'ImagePolicy'],
+  configMap: ['v1', 'ConfigMap'],
+} as const;
+
+/** Names one object of a kind. */
+export function ref(kind: keyof typeof API, namespace: string | undefined, name: string): ObjectRef {
+  return { apiVersion: API[kind][0], kind: API[kind][1], metadata: { name, namespace } };
+}
+
+/** A Rollout that follows the ImagePolicy of its own name, unless the spec says otherwise. */
+export function rollout(namespace: string, name: string, extras: Extras = {}): AnyObject {
+  const spec = { releasesImagePolicy: { name }, ...extras.spec };
+  return build(...API.rollout)(namespace, name, { ...extras, spec });
+}
+
+export function rolloutGate(namespace: string, name: string, rolloutName: string, spec: Record<string, unknown> = {}) {
+  return build(...API.rolloutGate)(namespace, name, { spec: { rolloutRef: { name: rolloutName }, ...spec } });
+}
+
+export function gate(namespace: string, name: string, extras: Extras = {}): AnyObject {
+  return build(...API.gate)(namespace, name, {
+    ...extras,
+    spec: { default: 'closed', interval: '1m', ...extras.spec },
+  });
+}
+
+/**
+ * A Kustomization whose `variables` (name → Rollout) are pinned by the annotations
+ * `rollout.kuberik.com/substitute.<VAR>.from`; what the Git repository says of them goes into `spec.postBuild.substitute`.
+ */
+export function kustomization(
+  namespace: string,
+  name: string,
+  { variables = {}, ...extras }: Extras & { variables?: Record<string, string> } = {},
+): AnyObject {
+  const marks = Object.entries(variables).map(([variable, rollout]) => [
+    `rollout.kuberik.com/substitute.${variable}.from`,
+    rollout,
+  ]);
+  const annotations = { ...Object.fromEntries(marks), ...extras.annotations };
+  const spec = { interval: '10m', prune: true, sourceRef: { kind: 'OCIRepository', name }, path: './', ...extras.spec };
+  return build(...API.kustomization)(namespace, name, { ...extras, annotations, spec });
+}
+
+/** An OCIRepository; `rollout` marks it as pinned by that Rollout. */
+export function ociRepository(
+  namespace: string,
+  name: string,
+  { rollout: pinnedBy, ...extras }: Extras & { rollout?: string } = {},
+): AnyObject {
+  const annotations = { ...(pinnedBy && { 'rollout.kuberik.com/rollout': pinnedBy }), ...extras.annotations };
+  const spec = { interval: '10m', url: `oci://registry.example.com/${name}`, ...extras.spec };
+  return build(...API.ociRepository)(namespace, name, { ...extras, annotations, spec });
+}
+
+export function imagePolicy(namespace: string, name: string, spec: Record<string, unknown> = {}): AnyObject {
+  const defaults = { imageRepositoryRef: { name }, policy: { semver: { range: '>=0.0.0' } } };
+  return build(...API.imagePolicy)(namespace, name, { spec: { ...defaults, ...spec } });
+}
+
+export function configMap(namespace: string, name: string, data: Record<string, string>): AnyObject {
+  const { spec: _, ...object } = build(...API.configMap)(namespace, name);
+  return { ...object, data };
+}

@@ -1,0 +1,37 @@
+/** A cluster in a temporary directory: shared by globalSetup, own for fault tests and bench. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ClusterOptions, type LocalCluster, startCluster } from '../../../local/cluster.ts';
+import { endLeftovers, runningProcess } from '../../../local/pids.ts';
+
+const PREFIX = 'rollout-hooks-test-';
+
+export interface TestCluster extends LocalCluster {
+  /** Stops everything and removes the directory; keeps it when KEEP_TEST_CLUSTER is set, for its logs. */
+  dispose(): Promise<void>;
+}
+
+/** METACONTROLLER in the environment puts a real Metacontroller in the engine's place. */
+export async function startTestCluster(options: Partial<ClusterOptions> = {}): Promise<TestCluster> {
+  await removeAbandoned();
+  const dir = mkdtempSync(join(tmpdir(), PREFIX));
+  const metacontroller = process.env.METACONTROLLER || undefined;
+  const cluster = await startCluster({ dir, metacontroller, log: () => {}, ...options });
+  const dispose = async () => {
+    await cluster.stop();
+    if (!process.env.KEEP_TEST_CLUSTER) rmSync(dir, { recursive: true, force: true });
+  };
+  return { ...cluster, dispose };
+}
+
+/** Clusters of test runs that were killed before they could stop them. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
+    const dir = join(tmpdir(), name);
+    // A directory without a record is just being made by another run.
+    if (runningProcess(dir, 'supervisor') || readdirSync(dir).length === 0) continue;
+    await endLeftovers(dir, 'supervisor');
+    if (!process.env.KEEP_TEST_CLUSTER) rmSync(dir, { recursive: true, force: true });
+  }
+}

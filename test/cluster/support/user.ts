@@ -1,0 +1,119 @@
+/** What somebody does to the API server, as kubectl and controllers do it. */
+import { type Answer, type AnyObject, type RequestOptions, send } from '../../../local/client.ts';
+import { applyObject, type ObjectRef, pathOf } from '../../../local/resources.ts';
+import type { Access } from '../../../local/users.ts';
+import { mergePatchForApply, withLastApplied } from './clientSideApply.ts';
+
+type Options = Pick<RequestOptions, 'headers'> & {
+  subresource?: string;
+  fieldManager?: string;
+  dryRun?: boolean;
+};
+
+const query = ({ fieldManager, dryRun }: Options) => ({ fieldManager, dryRun: dryRun ? 'All' : undefined });
+
+/** Every method rejects with an ApiError that carries code, message and warnings of the API server's answer. */
+export class User {
+  readonly access: Access;
+
+  constructor(access: Access) {
+    this.access = access;
+  }
+
+  /** The live object; for the object or undefined instead of an error, see `find`. */
+  async get<T = AnyObject>(ref: ObjectRef): Promise<T> {
+    return (await send<T>(this.access, 'GET', await pathOf(this.access, ref))).object;
+  }
+
+  async find<T = AnyObject>(ref: ObjectRef): Promise<T | undefined> {
+    return this.get<T>(ref).catch((error) => {
+      if (error.code === 404) return undefined;
+      throw error;
+    });
+  }
+
+  async list<T = AnyObject>(
+    apiVersion: string,
+    kind: string,
+    namespace?: string,
+    selectors: { labelSelector?: string; fieldSelector?: string } = {},
+  ): Promise<T[]> {
+    const path = await pathOf(this.access, { apiVersion, kind, metadata: { namespace } });
+    return (await send<{ items: T[] }>(this.access, 'GET', path, { query: { ...selectors } })).object.items;
+  }
+
+  async create<T = AnyObject>(object: AnyObject, options: Options = {}): Promise<Answer<T>> {
+    const { apiVersion, kind, metadata } = object;
+    const path = await pathOf(this.access, { apiVersion, kind, metadata: { namespace: metadata.namespace } });
+    return send<T>(this.access, 'POST', path, { body: object, query: query(options), headers: options.headers });
+  }
+
+  /** Server-side apply. */
+  async apply<T extends AnyObject = AnyObject>(
+    object: AnyObject,
+    options: { manager?: string; force?: boolean; subresource?: string; dryRun?: boolean } = {},
+  ): Promise<Answer<T>> {
+    return applyObject<T>(this.access, object, { manager: 'kubectl', ...options });
+  }
+
+  /** What `kubectl apply` without --server-side does; `unchanged` when it would send nothing. */
+  async clientSideApply<T = AnyObject>(manifest: AnyObject): Promise<Answer<T> & { unchanged?: true }> {
+    const fieldManager = 'kubectl-client-side-apply';
+    const live = await this.find(manifest as ObjectRef);
+    const wanted = withLastApplied(manifest);
+    if (!live) return this.create<T>(wanted, { fieldManager });
+    const patch = mergePatchForApply(live, wanted);
+    if (Object.keys(patch).length === 0) return { object: live as T, warnings: [], unchanged: true };
+    return this.mergePatch<T>(manifest as ObjectRef, patch, { fieldManager });
+  }
+
+  async mergePatch<T = AnyObject>(ref: ObjectRef, patch: unknown, options: Options = {}): Promise<Answer<T>> {
+    return this.#patch<T>(ref, 'merge-patch', patch, options);
+  }
+
+  /** RFC 6902. */
+  async jsonPatch<T = AnyObject>(ref: ObjectRef, patch: unknown[], options: Options = {}): Promise<Answer<T>> {
+    return this.#patch<T>(ref, 'json-patch', patch, options);
+  }
+
+  /** For built-in kinds; the API server answers 415 for custom resources. */
+  async strategicPatch<T = AnyObject>(ref: ObjectRef, patch: unknown, options: Options = {}): Promise<Answer<T>> {
+    return this.#patch<T>(ref, 'strategic-merge-patch', patch, options);
+  }
+
+  async #patch<T>(ref: ObjectRef, type: string, patch: unknown, options: Options): Promise<Answer<T>> {
+    return send<T>(this.access, 'PATCH', await pathOf(this.access, ref, options.subresource), {
+      body: patch,
+      contentType: `application/${type}+json`,
+      query: query({ fieldManager: 'kubectl-patch', ...options }),
+      headers: options.headers,
+    });
+  }
+
+  /** PUT. */
+  async replace<T = AnyObject>(object: AnyObject, options: Options = {}): Promise<Answer<T>> {
+    const path = await pathOf(this.access, object as ObjectRef, options.subresource);
+    return send<T>(this.access, 'PUT', path, { body: object, query: query(options), headers: options.headers });
+  }
+
+  /** Merge patch of the status subresource. */
+  async patchStatus<T = AnyObject>(ref: ObjectRef, status: unknown, options: Options = {}): Promise<Answer<T>> {
+    return this.mergePatch<T>(ref, { status }, { ...options, subresource: 'status' });
+  }
+
+  async remove(
+    ref: ObjectRef,
+    options: { propagationPolicy?: 'Orphan' | 'Background' | 'Foreground'; dryRun?: boolean } = {},
+  ): Promise<Answer> {
+    const { propagationPolicy = 'Background' } = options;
+    return send(this.access, 'DELETE', await pathOf(this.access, ref), {
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy },
+      query: query(options),
+    });
+  }
+
+  /** Deletes all of a kind in a namespace, in one request. */
+  async removeAll(apiVersion: string, kind: string, namespace: string): Promise<Answer> {
+    return send(this.access, 'DELETE', await pathOf(this.access, { apiVersion, kind, metadata: { namespace } }));
+  }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { inspect } from 'node:util';
+
+const POLL_MS = 50;
+
+/**
+ * Asks `probe` until it answers something truthy, and answers that. Gives up after `timeoutMs` with what it saw last: an
+ * assertion (or any error) that `probe` throws counts as "not yet" and its words are in the message.
+ */
+export async function waitFor<T>(
+  probe: () => Promise<T> | T,
+  what: string,
+  timeoutMs = 30_000,
+): Promise<Exclude<T, undefined | null | false | 0 | ''>> {
+  const deadline = performance.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      last = await probe();
+      if (last) return last as Exclude<T, undefined | null | false | 0 | ''>;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > deadline) throw new Error(`Not seen within ${timeoutMs} ms: ${what}. Last: ${show(last)}`);
+    await wait(POLL_MS);
+  }
+}
+
+/**
+ * Fails as soon as `probe` answers something falsy or throws; otherwise resolves after `forMs`. For things that must not happen.
+ */
+export async function staysTrue(probe: () => Promise<unknown> | unknown, what: string, forMs: number): Promise<void> {
+  const deadline = performance.now() + forMs;
+  do {
+    const seen = await probe();
+    if (!seen) throw new Error(`Did not last: ${what}. Last: ${show(seen)}`);
+    await wait(POLL_MS);
+  } while (performance.now() < deadline);
+}
+
+function show(value: unknown): string {
+  if (value instanceof Error) return value.message;
+  return inspect(value, { depth: 6, breakLength: 120, maxStringLength: 400 });
+}

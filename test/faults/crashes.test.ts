@@ -1,0 +1,92 @@
+/** No lost and no doubled deployment, whatever dies. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ClusterView, kustomization, rollout, viewCluster, waitFor } from '../cluster/support/cluster.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
+
+let cluster: TestCluster;
+let view: ClusterView;
+
+beforeAll(async () => {
+  cluster = await startTestCluster();
+  view = viewCluster(cluster);
+});
+afterAll(() => cluster?.dispose());
+
+async function newApp(): Promise<string> {
+  const ns = await view.newNamespace();
+  await view.developer.create(
+    rollout(ns, 'app', { spec: { releasesImagePolicy: { name: 'app' }, versionHistoryLimit: 100 } }),
+  );
+  await view.developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+  return ns;
+}
+
+/** ids n..1 without a gap, and each tag once. */
+async function expectOneDeploymentEach(ns: string, tags: string[]): Promise<void> {
+  const newestFirst = tags.map((tag, i) => [i + 1, tag]).reverse();
+  expect(await history(view.admin, ns, 'app')).toEqual(newestFirst);
+}
+
+async function kill(process: 'driver' | 'hooks'): Promise<void> {
+  const child = cluster[process]();
+  child?.kill('SIGKILL');
+  await child?.exited;
+}
+
+it('a tag that arrives while the hook server is down is deployed once, after it returns', async () => {
+  const ns = await newApp();
+  await view.publish(ns, 'app', '1.0.0');
+  await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.0.0' });
+  await kill('hooks');
+  await view.publish(ns, 'app', '1.1.0');
+  expect(await substitutes(view.admin, ns, 'app')).toEqual({ APP_VERSION: '1.0.0' });
+  await expect(
+    view.developer.mergePatch(
+      { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata: { name: 'app', namespace: ns } },
+      { spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } } },
+    ),
+    'a pinned object takes no edit while nobody can judge it',
+  ).rejects.toMatchObject({ code: 500 });
+  await cluster.startHooks();
+  await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.1.0' });
+  await expectOneDeploymentEach(ns, ['1.0.0', '1.1.0']);
+});
+
+it('a stream of releases survives 20 deaths of the driver, each version deployed once', async () => {
+  const ns = await newApp();
+  const tags: string[] = [];
+  for (let round = 0; round < 20; round++) {
+    const tag = `1.${round}.0`;
+    tags.push(tag);
+    await view.publish(ns, 'app', tag);
+    // A different moment of the release each time: none at all up to well after the Kustomization has it.
+    const deadline = performance.now() + round * 8;
+    await waitFor(() => performance.now() >= deadline, 'the moment to strike');
+    await kill('driver');
+    await cluster.startDriver();
+    await waitFor(
+      async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag,
+      `the deployment of ${tag}`,
+      60_000,
+    );
+  }
+  await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.19.0' });
+  await expectOneDeploymentEach(ns, tags);
+});
+
+it('a stream of releases survives deaths of the hook server in its midst', async () => {
+  const ns = await newApp();
+  const tags: string[] = [];
+  for (let round = 0; round < 8; round++) {
+    const tag = `1.${round}.0`;
+    tags.push(tag);
+    await view.publish(ns, 'app', tag);
+    const deadline = performance.now() + round * 8;
+    await waitFor(() => performance.now() >= deadline, 'the moment to strike');
+    await kill('hooks');
+    await cluster.startHooks();
+    await variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag });
+  }
+  await expectOneDeploymentEach(ns, tags);
+});
