@@ -1,0 +1,53 @@
+/** Reading of what the parts themselves report: requests from the API server's metrics, memory from /proc. */
+import { readFileSync } from 'node:fs';
+import { send } from '../local/client.ts';
+import type { Access } from '../local/users.ts';
+
+/** Requests the API server has answered, by verb; watches and probes are left out. */
+export async function requestCounts(admin: Access): Promise<Map<string, number>> {
+  const { object } = await send<string>(admin, 'GET', '/metrics', { accept: 'text/plain' });
+  const counts = new Map<string, number>();
+  for (const line of object.split('\n')) {
+    const [, labels, value] = /^apiserver_request_total\{(.*)\} (\S+)$/.exec(line) ?? [];
+    const verb = /verb="([A-Z]+)"/.exec(labels ?? '')?.[1];
+    if (!verb || verb === 'WATCH' || verb === 'CONNECT') continue;
+    counts.set(verb, (counts.get(verb) ?? 0) + Number(value));
+  }
+  return counts;
+}
+
+/** Peak resident memory of a process in MiB; undefined where /proc is not there. */
+export function peakMemoryMiB(pid: number): number | undefined {
+  try {
+    const [, kib] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kib === undefined ? undefined : Math.round(Number(kib) / 1024);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Processor seconds (user and system) a process has used; undefined where /proc is not there. */
+export function cpuSeconds(pid: number): number | undefined {
+  try {
+    // The command, in parentheses, may contain spaces; utime and stime are fields 14 and 15.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    const TICKS_PER_SECOND = 100;
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs `work` on every item, at most `width` at once. */
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const queue = [...items];
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+    }),
+  );
+}

@@ -1,0 +1,209 @@
+/** `npm run bench`: how long a new version takes to reach every Kustomization, and what it costs. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type AnyObject, send } from '../local/client.ts';
+import { type LocalCluster, startCluster } from '../local/cluster.ts';
+import { logToStderr } from '../local/log.ts';
+import { asProblem, Problem } from '../local/problem.ts';
+import { applyObject } from '../local/resources.ts';
+import type { Access } from '../local/users.ts';
+import { type Arrivals, watchArrivals } from './arrivals.ts';
+import { cpuSeconds, inParallel, peakMemoryMiB, requestCounts } from './measure.ts';
+
+const HELP = `Usage: npm run bench -- [--rollouts N] [--rounds N] [--json] [--metacontroller PATH]
+
+Releases a new version to N Rollouts at once, each with an ImagePolicy and a Kustomization of its own, and prints the time until the last
+Kustomization has it, the API requests per release and the peak memory of each process.
+
+  --rollouts N           how many Rollouts (500)
+  --rounds N             how many versions, one after the other; the first deployment is not counted (3)
+  --json                 print JSON instead of text
+  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+`;
+
+const NAMESPACE = 'bench';
+const WIDTH = 32;
+const PATIENCE_MS = 300_000;
+
+interface Round {
+  seconds: number;
+  requestsPerRelease: number;
+  /** By process: what a busy machine cannot falsify. */
+  cpuSeconds: Record<string, number>;
+}
+
+interface Result {
+  rollouts: number;
+  driver: string;
+  rounds: Round[];
+  bestSeconds: number;
+  peakMemoryMiB: Record<string, number | undefined>;
+}
+
+const name = (i: number) => `app-${String(i).padStart(4, '0')}`;
+
+async function populate(admin: Access, indexes: number[]): Promise<void> {
+  const put = (object: AnyObject) => applyObject(admin, object, { manager: 'bench', force: true });
+  await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+  await inParallel(indexes, WIDTH, async (i) => {
+    const metadata = { name: name(i), namespace: NAMESPACE };
+    await put({
+      apiVersion: 'image.toolkit.fluxcd.io/v1',
+      kind: 'ImagePolicy',
+      metadata,
+      spec: { imageRepositoryRef: { name: name(i) }, policy: { semver: { range: '*' } } },
+    });
+    await put({
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { ...metadata, annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': name(i) } },
+      spec: { interval: '10m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'bench' } },
+    });
+    await put({
+      apiVersion: 'kuberik.com/v1alpha1',
+      kind: 'Rollout',
+      metadata,
+      spec: { releasesImagePolicy: { name: name(i) } },
+    });
+  });
+}
+
+async function release(admin: Access, kustomizations: Arrivals, indexes: number[], tag: string): Promise<number> {
+  const start = performance.now();
+  await inParallel(indexes, WIDTH, (i) =>
+    send(admin, 'PATCH', `/apis/image.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/imagepolicies/${name(i)}/status`, {
+      body: { status: { latestRef: { name: `registry.example/${name(i)}`, tag } } },
+      contentType: 'application/merge-patch+json',
+    }),
+  );
+  await kustomizations.all(
+    indexes.length,
+    (object) => object.spec.postBuild?.substitute?.APP_VERSION === tag,
+    PATIENCE_MS,
+  );
+  return (performance.now() - start) / 1000;
+}
+
+/** Requests until nothing moves any more, so that work after the last arrival counts too. */
+async function settled(admin: Access): Promise<number> {
+  let before = -1;
+  for (;;) {
+    const total = [...(await requestCounts(admin)).values()].reduce((a, b) => a + b, 0);
+    if (before >= 0 && total - before < 20) return total;
+    before = total;
+    await wait(1000);
+  }
+}
+
+async function measure(cluster: LocalCluster, rollouts: number, rounds: number): Promise<Result> {
+  const admin = cluster.accessOf('admin');
+  const indexes = Array.from({ length: rollouts }, (_, i) => i);
+  logToStderr(`Creating ${rollouts} Rollouts, each with an ImagePolicy and a Kustomization`);
+  await populate(admin, indexes);
+  const kustomizations = await watchArrivals(
+    admin,
+    `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/kustomizations`,
+  );
+  logToStderr(`First deployment: ${(await release(admin, kustomizations, indexes, '1.0.0')).toFixed(1)} s`);
+  const results: Round[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    const before = await settled(admin);
+    const cpuBefore = cpuOf(cluster);
+    const seconds = await release(admin, kustomizations, indexes, `1.${round}.0`);
+    const after = await settled(admin);
+    // Publishing is one request per Rollout and not ours.
+    const used = Object.entries(cpuOf(cluster)).map(([process, cpu]) => [process, cpu - (cpuBefore[process] ?? 0)]);
+    results.push({
+      seconds,
+      requestsPerRelease: (after - before) / rollouts - 1,
+      cpuSeconds: Object.fromEntries(used),
+    });
+    logToStderr(`Round ${round}: ${seconds.toFixed(1)} s`);
+  }
+  kustomizations.close();
+  const memory = Object.fromEntries(cluster.children().map((child) => [child.name, peakMemoryMiB(child.pid)]));
+  return {
+    rollouts,
+    driver: cluster.driver()?.name ?? '',
+    rounds: results,
+    bestSeconds: Math.min(...results.map(({ seconds }) => seconds)),
+    peakMemoryMiB: memory,
+  };
+}
+
+function cpuOf(cluster: LocalCluster): Record<string, number> {
+  return Object.fromEntries(cluster.children().map((child) => [child.name, cpuSeconds(child.pid) ?? 0]));
+}
+
+function asText(result: Result): string {
+  const lines = [`${result.rollouts} releases at once, driven by ${result.driver}`];
+  result.rounds.forEach(({ seconds, requestsPerRelease }, i) => {
+    const rate = (result.rollouts / seconds).toFixed(0);
+    lines.push(
+      `  round ${i + 1}: ${seconds.toFixed(1)} s (${rate} per second), ${requestsPerRelease.toFixed(1)} requests per release`,
+    );
+  });
+  lines.push('processor time of the last round');
+  for (const [process, cpu] of Object.entries(result.rounds.at(-1)?.cpuSeconds ?? {})) {
+    lines.push(`  ${process.padEnd(24)} ${cpu.toFixed(1)} s`);
+  }
+  lines.push('peak memory');
+  for (const [process, mib] of Object.entries(result.peakMemoryMiB))
+    lines.push(`  ${process.padEnd(24)} ${mib ?? '?'} MiB`);
+  return `${lines.join('\n')}\n`;
+}
+
+function count(text: string | undefined, fallback: number, option: string): number {
+  const value = Number(text ?? fallback);
+  if (!Number.isInteger(value) || value < 1 || value > 10_000)
+    throw new Problem(`${option} ${text} is not a number from 1 to 10000.`);
+  return value;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      rollouts: { type: 'string' },
+      rounds: { type: 'string' },
+      json: { type: 'boolean' },
+      metacontroller: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-'));
+  let cluster: LocalCluster | undefined;
+  const interrupt = new Promise<undefined>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined));
+  });
+  try {
+    const rollouts = count(values.rollouts, 500, '--rollouts');
+    const rounds = count(values.rounds, 3, '--rounds');
+    cluster = await startCluster({
+      dir,
+      metacontroller: values.metacontroller ?? process.env.METACONTROLLER,
+      log: logToStderr,
+    });
+    const end = await Promise.race([measure(cluster, rollouts, rounds), interrupt, cluster.died]);
+    if (!end) return 130;
+    if (end instanceof Problem) throw end;
+    process.stdout.write(values.json ? `${JSON.stringify(end, undefined, 2)}\n` : asText(end));
+    return 0;
+  } catch (error) {
+    const problem = asProblem(error, dir);
+    logToStderr(problem.message);
+    for (const detail of problem.details) logToStderr(`  ${detail}`);
+    return 1;
+  } finally {
+    await cluster?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+process.exit(await main());
