@@ -44,7 +44,10 @@ export interface OCIRepositorySpec {
 export type OCIRepository = KubeObject<OCIRepositorySpec, FluxStatus & { artifact?: Artifact }>;
 
 /** Any governed Flux object: all of them have `spec.suspend`. */
-export type FluxObject = KubeObject<{ suspend?: boolean; [key: string]: unknown }, FluxStatus & Record<string, unknown>>;
+export type FluxObject = KubeObject<
+  { suspend?: boolean; [key: string]: unknown },
+  FluxStatus & Record<string, unknown>
+>;
 
 export interface ImagePolicy extends KubeObject {
   spec?: {
@@ -69,7 +72,13 @@ export interface ImagePolicy extends KubeObject {
 
 /** The kinds that Gates can hold, with the versions that are known, newest first. */
 export const GOVERNED_KINDS = [
-  { kind: 'Kustomization', group: 'kustomize.toolkit.fluxcd.io', version: 'v1', resource: 'kustomizations', role: 'sync' },
+  {
+    kind: 'Kustomization',
+    group: 'kustomize.toolkit.fluxcd.io',
+    version: 'v1',
+    resource: 'kustomizations',
+    role: 'sync',
+  },
   { kind: 'HelmRelease', group: 'helm.toolkit.fluxcd.io', version: 'v2', resource: 'helmreleases', role: 'sync' },
   {
     kind: 'ImageUpdateAutomation',
@@ -78,8 +87,26 @@ export const GOVERNED_KINDS = [
     resource: 'imageupdateautomations',
     role: 'sync',
   },
-  { kind: 'GitRepository', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'gitrepositories', role: 'source' },
-  { kind: 'OCIRepository', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'ocirepositories', role: 'source' },
-  { kind: 'HelmRepository', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'helmrepositories', role: 'source' },
+  {
+    kind: 'GitRepository',
+    group: 'source.toolkit.fluxcd.io',
+    version: 'v1',
+    resource: 'gitrepositories',
+    role: 'source',
+  },
+  {
+    kind: 'OCIRepository',
+    group: 'source.toolkit.fluxcd.io',
+    version: 'v1',
+    resource: 'ocirepositories',
+    role: 'source',
+  },
+  {
+    kind: 'HelmRepository',
+    group: 'source.toolkit.fluxcd.io',
+    version: 'v1',
+    resource: 'helmrepositories',
+    role: 'source',
+  },
   { kind: 'Bucket', group: 'source.toolkit.fluxcd.io', version: 'v1', resource: 'buckets', role: 'source' },
 ] as const;
