@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, ENVIRONMENT, readConfig } from '../../server/config.ts';
+
+describe('configuration', () => {
+  it('has a default for everything', () => {
+    expect(readConfig({})).toMatchObject({
+      hooksPort: 8080,
+      webhookPort: 8443,
+      settings: {
+        onFailure: 'Continue',
+        metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
+        glassBreakers: [],
+      },
+    });
+  });
+
+  it('reads what is set', () => {
+    const config = readConfig({
+      HOOKS_PORT: '1',
+      WEBHOOK_TLS_CERT: '/tls.crt',
+      WEBHOOK_TLS_KEY: '/tls.key',
+      ON_FAILURE: 'Hold',
+      GLASS_BREAKERS: 'system:serviceaccount:ops:robot, system:serviceaccount:ops:other',
+      EVENTS_ADDR: 'http://notification-controller/',
+      RECEIVER_PORT: '9292',
+    });
+    expect(config).toMatchObject({
+      hooksPort: 1,
+      tls: { cert: '/tls.crt', key: '/tls.key' },
+      eventsAddress: 'http://notification-controller/',
+      receiverPort: 9292,
+      settings: {
+        onFailure: 'Hold',
+        glassBreakers: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
+      },
+    });
+  });
+
+  it.each([
+    { env: { HOOKS_PORT: 'http' }, words: 'HOOKS_PORT=http' },
+    { env: { WEBHOOK_PORT: '70000' }, words: 'WEBHOOK_PORT=70000' },
+    { env: { RECEIVER_PORT: '-1' }, words: 'RECEIVER_PORT=-1' },
+    { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is neither Continue nor Hold' },
+    { env: { WEBHOOK_TLS_CERT: '/tls.crt' }, words: 'WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together' },
+    { env: { SHUTDOWN_DELAY_SECONDS: 'soon' }, words: 'SHUTDOWN_DELAY_SECONDS=soon' },
+    { env: { EVENTS_ADDR: 'notification-controller' }, words: 'EVENTS_ADDR=notification-controller' },
+  ])('names what is wrong: $words', ({ env, words }) => {
+    expect(() => readConfig(env)).toThrow(ConfigError);
+    expect(() => readConfig(env)).toThrow(words);
+  });
+
+  it('names every mistake at once', () => {
+    const read = () => readConfig({ HOOKS_PORT: 'x', ON_FAILURE: 'y' });
+    expect(read).toThrow('HOOKS_PORT=x');
+    expect(read).toThrow('ON_FAILURE=y');
+  });
+
+  it('documents every variable it reads', () => {
+    const asked = new Set<string>();
+    readConfig(
+      new Proxy({} as Record<string, string>, {
+        get(_, name) {
+          asked.add(String(name));
+          return undefined;
+        },
+      }),
+    );
+    asked.delete('HOSTNAME'); // set by the container runtime
+    expect([...asked].filter((name) => !(name in ENVIRONMENT))).toEqual([]);
+  });
+});
