@@ -25,7 +25,7 @@ export interface ClusterReader {
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
   serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
   /** The resource of a kind, from the same discovery; undefined when the API server does not serve it. */
-  resourceOf?(of: { apiVersion: string; kind: string }): Promise<{ resource: string; namespaced: boolean } | undefined>;
+  resourceOf(of: { apiVersion: string; kind: string }): Promise<{ resource: string; namespaced: boolean } | undefined>;
 }
 
 /** SubjectAccessReview. */

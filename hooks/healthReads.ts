@@ -4,7 +4,7 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import { sourceOf, sourceResource } from '../core/flux/source.ts';
 import type { InventoryResource } from '../core/health/inventory.ts';
-import { planReads, type Read, usualResource } from '../core/health/reads.ts';
+import { planReads, type Read } from '../core/health/reads.ts';
 import type { ObservedResource } from '../core/health/resources.ts';
 
 const AT_ONCE = 8;
@@ -61,7 +61,7 @@ async function readOne(
   cluster: ClusterReader,
   { apiVersion, kind, namespace, names, how }: Read,
 ): Promise<ObservedResource[]> {
-  const known = cluster.resourceOf ? await cluster.resourceOf({ apiVersion, kind }) : { resource: usualResource(kind) };
+  const known = await cluster.resourceOf({ apiVersion, kind });
   const ref = { apiVersion, resource: known?.resource ?? '', ...(namespace && { namespace }) };
   const found = new Map<string, KubeObject>();
   // A kind that is not served any more has no objects.

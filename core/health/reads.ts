@@ -33,14 +33,3 @@ function howToRead({ apiVersion, kind, names }: Read): Read['how'] {
   if (apiVersion === 'v1' && kind === 'ConfigMap') return 'metadata';
   return names.length >= LIST_FROM ? 'list' : 'get';
 }
-
-/**
- * The plural that a kind usually has, for readers that cannot ask discovery: `Ingress` → `ingresses`,
- * `NetworkPolicy` → `networkpolicies`. The same guess as kubectl's.
- */
-export function usualResource(kind: string): string {
-  const name = kind.toLowerCase();
-  if (name === 'endpoints') return name;
-  if (/(s|x|ch|sh)$/.test(name)) return `${name}es`;
-  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
-}

@@ -3,7 +3,6 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { usualResource } from '../../core/health/reads.ts';
 import type { HealthStatus } from '../../core/health/status.ts';
 import { healthCheckHook } from '../../hooks/healthCheck.ts';
 
@@ -28,7 +27,7 @@ export function cluster(objects: readonly KubeObject<any, any>[], broken: Record
     return objects.filter(
       (o) =>
         o.apiVersion === ref.apiVersion &&
-        usualResource(o.kind) === ref.resource &&
+        pluralOf(o.kind) === ref.resource &&
         o.metadata.namespace === ref.namespace &&
         (name === undefined || o.metadata.name === name),
     ) as any[];
@@ -40,6 +39,7 @@ export function cluster(objects: readonly KubeObject<any, any>[], broken: Record
     list: async (ref) => (await answer('list', ref)).map(({ kind: _, apiVersion: __, ...rest }) => rest) as any[],
     listMetadata: async (ref) => (await answer('metadata', ref)).map(({ metadata }) => ({ metadata })) as any[],
     serves: async () => true,
+    resourceOf: async ({ kind }) => ({ resource: pluralOf(kind), namespaced: true }),
   };
 }
 
@@ -101,4 +101,10 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
     statuses.push(current.status!);
   }
   throw new Error(`still changing after ${statuses.length} passes: ${JSON.stringify(statuses)}`);
+}
+
+/** What discovery would say of the kinds that these tests use. */
+function pluralOf(kind: string): string {
+  const name = kind.toLowerCase();
+  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : name.endsWith('s') ? `${name}es` : `${name}s`;
 }

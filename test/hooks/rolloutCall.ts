@@ -32,6 +32,7 @@ export function fakeCall({ objects = [], serves = () => true, fails = false }: F
     list: async (ref) => find('list', ref) as never,
     listMetadata: async (ref) => find('listMetadata', ref),
     serves: async ({ apiVersion }) => serves(apiVersion),
+    resourceOf: async () => undefined,
   };
   const call: HookCall = {
     now: NOW,

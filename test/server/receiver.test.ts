@@ -52,6 +52,7 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
       },
       listMetadata: async () => [],
       serves: async () => true,
+      resourceOf: async () => undefined,
     },
     writer: {
       async annotate(read, annotations) {

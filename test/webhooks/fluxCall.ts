@@ -61,6 +61,7 @@ export function fakeCluster(objects: KubeObject<any, any>[], reads: string[] = [
     async listMetadata({ resource, namespace }) {
       return find(RESOURCES[resource], namespace);
     },
+    resourceOf: async () => undefined,
     async serves() {
       return true;
     },

@@ -21,6 +21,7 @@ export function clusterOf(objects: KubeObject<any, any>[]): ClusterReader {
     list: async ({ resource, namespace }) => find(resource, namespace),
     listMetadata: async ({ resource }) => find(resource),
     serves: async () => true,
+    resourceOf: async () => undefined,
   };
 }
 

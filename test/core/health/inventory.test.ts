@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { displayName, MAX_RESOURCES, parseInventory } from '../../../core/health/inventory.ts';
-import { planReads, usualResource } from '../../../core/health/reads.ts';
+import { planReads } from '../../../core/health/reads.ts';
 
 describe('inventory ids', () => {
   it.each([
@@ -67,16 +67,5 @@ describe('reads', () => {
     const of = (kind: string) => planReads([{ apiVersion: 'v1', kind, namespace: 'demo', name: 'x' }])[0]!.how;
     expect(of('ConfigMap')).toBe('metadata');
     expect(of('Secret')).toBe('nothing');
-  });
-
-  it.each([
-    ['Deployment', 'deployments'],
-    ['Ingress', 'ingresses'],
-    ['NetworkPolicy', 'networkpolicies'],
-    ['Gateway', 'gateways'],
-    ['Endpoints', 'endpoints'],
-    ['StorageClass', 'storageclasses'],
-  ])('%s is usually served as %s', (kind, resource) => {
-    expect(usualResource(kind)).toBe(resource);
   });
 });

@@ -219,6 +219,7 @@ export class World {
         }));
       },
       serves: async ({ apiVersion }) => apiVersion !== 'image.toolkit.fluxcd.io/v1beta2',
+      resourceOf: async () => undefined,
     };
   }
 

@@ -42,6 +42,7 @@ function reader({ objects, served, reads }: World): ClusterReader {
     list: () => Promise.reject(new Error('not needed')),
     listMetadata: () => Promise.reject(new Error('not needed')),
     serves: async ({ apiVersion }) => served.includes(apiVersion),
+    resourceOf: async () => undefined,
   };
 }
 
