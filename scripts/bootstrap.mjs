@@ -18,14 +18,15 @@ const wanted = createHash('sha256')
 if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0);
 
 process.stderr.write('installing dependencies (once per change of package-lock.json) …\n');
-const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+// Not `npm ci`: it refuses a lock file that was written where the registry lacks another platform's optional packages.
+const npm = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
   cwd: root,
   stdio: ['ignore', 'ignore', 'inherit'],
   shell: process.platform === 'win32',
 });
 if (npm.error || npm.status !== 0) {
   process.stderr.write(
-    `npm ci failed${npm.error ? ` (${npm.error.message})` : ''}: run it by hand in ${root} to see why\n`,
+    `npm install failed${npm.error ? ` (${npm.error.message})` : ''}: run it by hand in ${root} to see why\n`,
   );
   process.exit(1);
 }
