@@ -1,7 +1,8 @@
 /** Where a Rollout stands: what could come next and everything in its way. Computed before a decision, and again after it. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { type JudgedGate, judgeGates } from '../gate/required.ts';
+import { boundTo } from './bound.ts';
 import { releaseCandidates } from './candidates.ts';
 import type { RolloutConfig } from './config.ts';
 import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
@@ -80,9 +81,19 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
   return candidates[0]?.tag;
 }
 
-function judge({ gateRefs, gates }: Observed, version: string, now: EpochMs) {
+/** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
+function judge({ rollout, bindings, gateRefs, gates }: Observed, version: string, now: EpochMs) {
   const byPath = new Map(gates.map((gate) => [path(gate), gate]));
-  return judgeGates(gateRefs, ({ namespace, name }) => byPath.get(`${namespace}/${name}`), now, version);
+  const ofBound = new Set(boundTo(rollout, bindings).flatMap(({ spec }) => (spec?.gates ?? []).map(refPath)));
+  const judged = gateRefs.map((ref) => {
+    const wanted = ofBound.has(refPath(ref)) ? undefined : version;
+    return judgeGates([ref], (each) => byPath.get(refPath(each)), now, wanted);
+  });
+  return { all: judged.flatMap(({ all }) => all), closed: judged.flatMap(({ closed }) => closed) };
+}
+
+function refPath({ namespace, name }: NamespacedName): string {
+  return `${namespace}/${name}`;
 }
 
 function path({ metadata }: Pick<KubeObject, 'metadata'>): string {
