@@ -22,18 +22,25 @@ export function gateStatus(
 ): Status | undefined {
   const status: Status = object.status ?? {};
   let next = closed ? withCondition(object, status, closed, now) : withoutCondition(status);
-  // Created suspended, it has never been observed, and a parent with `wait: true` would wait until it times out.
-  const heldByUs = object.metadata.annotations?.[SUSPENDED] !== undefined && object.spec?.suspend === true;
-  const { generation } = object.metadata;
-  if (
-    heldByUs &&
-    closed?.length &&
-    !findCondition(status.conditions, 'Ready') &&
-    status.observedGeneration !== generation
-  ) {
-    next = { ...(next ?? status), observedGeneration: generation } as Status;
+  if (closed?.length && isSettledButForUs(object)) {
+    next = { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
   }
   return next;
+}
+
+/**
+ * Whether a parent with `wait: true` would wait for what only our suspension causes, until it times out: the object was created
+ * suspended and has never been observed, or it was ready when our suspension moved its generation on by one.
+ */
+function isSettledButForUs({ metadata, spec, status }: FluxObject): boolean {
+  const { generation = 0, annotations } = metadata;
+  if (annotations?.[SUSPENDED] === undefined || spec?.suspend !== true) return false;
+  if (status?.observedGeneration === generation) return false;
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (!ready) return true;
+  const observed =
+    ready.observedGeneration === status?.observedGeneration && status?.observedGeneration === generation - 1;
+  return ready.status === 'True' && observed;
 }
 
 function withCondition(
