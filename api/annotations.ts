@@ -55,6 +55,9 @@ export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/gate/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
+/** On a Rollout, set by the webhook: the closed Gates that a broken glass lets its next deployment pass, `ns/a,ns/b`. */
+export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
+
 /** Label on a Gate that has `spec.selects`. */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 /** Label on a RolloutGate: its Rollout's name (see core/kube/labels.ts for names longer than 63 characters). */

@@ -1,29 +1,64 @@
 /** Admission of Rollouts: who asked for what, and whether it can be understood. */
 
 import type { AdmissionRequest } from '../api/admission.ts';
-import { BYPASS_GATES, FORCE_DEPLOY, ONE_SHOT, REQUEST, REQUESTED_BY } from '../api/annotations.ts';
+import {
+  BYPASS_GATES,
+  BYPASS_REASON,
+  BYPASSED_GATES,
+  FORCE_DEPLOY,
+  ONE_SHOT,
+  REQUEST,
+  REQUESTED_BY,
+} from '../api/annotations.ts';
 import type { Rollout } from '../api/types.ts';
 import { annotate } from '../core/flux/annotate.ts';
 import { recordReason } from '../core/flux/bypass.ts';
 import { specProblems } from '../core/rollout/config.ts';
-import { formatRequests, parseRequests, requestKey } from '../core/rollout/request.ts';
+import { formatRequests, GLASS_KEY, parseRequests, requestKey } from '../core/rollout/request.ts';
 import { isLegalTag } from '../core/rollout/tag.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
-import { denyDelete, denyDroppedGates } from './rolloutFrozen.ts';
+import { denyDelete, denyDroppedGates, denyNewOwner } from './rolloutFrozen.ts';
+import { breakGlass, type RolloutGlass } from './rolloutGlass.ts';
 
 /** Stamps each one-shot request with the admission request that made it (SEAMS, contract 5). */
-export const mutateRollout: AdmissionHandler = async (request, { now }) => {
+export const mutateRollout: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   if (!rollout || request.subResource) return allowed();
   const before = request.oldObject as Rollout | null | undefined;
   const user = request.userInfo.username;
   const { stamps, asked } = stampRequests(rollout, before, request);
+  const glass = before ? await breakGlass(rollout, before, request, call) : undefined;
+  const gates = keepGlass(rollout, before, stamps, glass, request.uid);
   const wantedChanged = rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
   const by = asked || wantedChanged ? user : before?.metadata.annotations?.[REQUESTED_BY];
   const stamped = annotate(rollout, REQUEST, formatRequests(stamps) || undefined);
-  const object = recordReason(annotate(stamped, REQUESTED_BY, by), before ?? undefined, user, now);
-  return object === rollout ? allowed() : { allowed: true, object };
+  const glazed = annotate(annotate(stamped, REQUESTED_BY, by), BYPASSED_GATES, gates);
+  const object = recordReason(glazed, before ?? undefined, user, call.now);
+  const warnings = glass?.refused === undefined ? [] : [`the reason gets no deployment past a gate: ${glass.refused}`];
+  if (object === rollout) return allowed(warnings);
+  return { allowed: true, object, warnings, ...(glass?.refused === undefined && glass && { audit: glass.audit }) };
 };
+
+/** A glass counts for as long as its reason is there; the text of the stamp and of the gates is ours alone. */
+function keepGlass(
+  rollout: Rollout,
+  before: Rollout | null | undefined,
+  stamps: Record<string, string>,
+  glass: RolloutGlass | undefined,
+  uid: string,
+): string | undefined {
+  if (glass && glass.refused === undefined) {
+    stamps[GLASS_KEY] = uid;
+    return glass.gates;
+  }
+  const old = before?.metadata.annotations;
+  const stamp = parseRequests(old?.[REQUEST])[GLASS_KEY];
+  const sameReason =
+    old?.[BYPASS_REASON] !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === old[BYPASS_REASON];
+  if (stamp === undefined || !sameReason) return undefined;
+  stamps[GLASS_KEY] = stamp;
+  return old?.[BYPASSED_GATES];
+}
 
 /** A new or changed annotation is this request's; others keep their stamp, whatever the text of the stamps says. */
 function stampRequests(rollout: Rollout, before: Rollout | null | undefined, { uid }: AdmissionRequest) {
@@ -52,7 +87,9 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const known = new Set(specProblems(before?.spec ?? {}));
   const problems = specProblems(rollout.spec ?? {}).filter((problem) => !known.has(problem));
   if (problems.length > 0) return denied(`Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
-  const frozen = before && (await denyDroppedGates(rollout, before, request, call));
+  const frozen =
+    before &&
+    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));
   return frozen ?? allowed(warnings(rollout, before));
 };
 

@@ -9,7 +9,7 @@ import { closedGatesText, glassText } from '../core/flux/gateText.ts';
 import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
 import { boundLabel } from '../core/kube/labels.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
-import { droppedGates } from '../core/rollout/frozen.ts';
+import { droppedGates, gainsOwner } from '../core/rollout/frozen.ts';
 import { askForGlass, recordGlass } from './fluxGlass.ts';
 import { denied, type Verdict } from './response.ts';
 
@@ -26,6 +26,20 @@ export async function denyDroppedGates(
   return denyOrBreak(what, closed, before, freshReason(rollout, before), request, call);
 }
 
+/** With an owner that goes, or was never there, the garbage collector deletes the Rollout. undefined: nothing is in the way. */
+export async function denyNewOwner(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  if (!gainsOwner(rollout, before)) return undefined;
+  const closed = await readClosedOfAll(before, call);
+  if (closed.length === 0) return undefined;
+  const what = `Rollout '${rollout.metadata.name}' cannot get an owner while a Gate it requires is closed`;
+  return denyOrBreak(what, closed, before, freshReason(rollout, before), request, call);
+}
+
 /** Deleting and making it again would be a way around its Gates. undefined: nothing is in the way. */
 export async function denyDelete(
   rollout: Rollout,
@@ -34,13 +48,7 @@ export async function denyDelete(
 ): Promise<Verdict | undefined> {
   if (isCleaner(request.userInfo.username)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
-  const bindings = await call.cluster.list<FluxBinding>({
-    apiVersion: 'kuberik.com/v1alpha1',
-    resource: 'fluxbindings',
-    namespace,
-    labelSelector: boundLabel(name),
-  });
-  const closed = await readClosed(requiredGates(rollout, bindings), call);
+  const closed = await readClosedOfAll(rollout, call);
   if (closed.length === 0 || (await isGoing(namespace, call))) return undefined;
   const what = `Rollout '${name}' cannot be deleted while a Gate it requires is closed`;
   return denyOrBreak(
@@ -68,8 +76,23 @@ async function denyOrBreak(
   return denied(`${what}: ${closedGatesText(closed)}${glassText(refused)}`);
 }
 
+/** Its own Gates and those of the objects bound to it. */
+async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+  const { namespace = '', name = '' } = rollout.metadata;
+  const bindings = await call.cluster.list<FluxBinding>({
+    apiVersion: 'kuberik.com/v1alpha1',
+    resource: 'fluxbindings',
+    namespace,
+    labelSelector: boundLabel(name),
+  });
+  return readClosed(requiredGates(rollout, bindings), call);
+}
+
 /** Live: a cache may not know yet that a Gate has closed. */
-async function readClosed(refs: readonly NamespacedName[], { cluster, now }: WebhookCall): Promise<JudgedGate[]> {
+export async function readClosed(
+  refs: readonly NamespacedName[],
+  { cluster, now }: WebhookCall,
+): Promise<JudgedGate[]> {
   const apiVersion = 'gating.toolkit.fluxcd.io/v1alpha1';
   const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ apiVersion, resource: 'gates', ...ref })));
   const found = new Map(

@@ -6,7 +6,7 @@ import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { hasApplied, targetName } from './bound.ts';
 import type { RolloutConfig } from './config.ts';
-import { allFreshlyHealthy, errorsSince, type FailedCheck, notReady } from './health.ts';
+import { allFreshlyHealthy, errorsSince, type FailedCheck, judgesRevision, notReady } from './health.ts';
 import {
   BAKE_COMPLETED,
   BAKE_STARTED,
@@ -49,8 +49,9 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!recovery && deadline !== undefined && now > deadline) {
     return failedStep(head, timeoutMessage(unapplied), notReady(healthChecks, cutoff), now);
   }
-  // What is seen before the version arrived is the old version's health.
-  const errors = started !== undefined || unapplied.length === 0 ? errorsSince(healthChecks, cutoff) : [];
+  // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
+  const arrived = started !== undefined || unapplied.length === 0;
+  const errors = errorsSince(arrived ? healthChecks : healthChecks.filter(judgesRevision), cutoff);
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }

@@ -1,4 +1,4 @@
-/** What a closed Gate forbids on the Rollout that requires it (DESIGN section 7): to stop requiring it, and to be deleted. */
+/** What a closed Gate forbids on the Rollout that requires it (DESIGN section 7): to stop requiring it, and to go. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 
@@ -11,6 +11,12 @@ export function ownGates({ metadata, spec }: Rollout): NamespacedName[] {
 export function droppedGates(rollout: Rollout, before: Rollout): NamespacedName[] {
   const kept = new Set(ownGates(rollout).map(path));
   return ownGates(before).filter((ref) => !kept.has(path(ref)));
+}
+
+/** Losing one is no way to be deleted. */
+export function gainsOwner({ metadata }: Rollout, before: Rollout): boolean {
+  const known = new Set((before.metadata.ownerReferences ?? []).map(({ uid }) => uid));
+  return (metadata.ownerReferences ?? []).some(({ uid }) => !known.has(uid));
 }
 
 function path({ namespace, name }: NamespacedName): string {

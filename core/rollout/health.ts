@@ -1,7 +1,8 @@
 /** What the selected HealthChecks say (reference sections 2.8 and 2.11). */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { KUSTOMIZATION_CLASS } from '../health/reference.ts';
+import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
@@ -18,6 +19,23 @@ export function unhealthyMessage(checks: readonly HealthCheck[]): string | undef
   const { name, namespace } = check.metadata;
   const detail = check.status?.message ? `: ${check.status.message}` : '';
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
+}
+
+/** A version that Flux cannot build or apply never arrives. Class kustomization sees that, and no older version's failure. */
+export function judgesRevision({ spec }: HealthCheck): boolean {
+  return spec?.class === KUSTOMIZATION_CLASS;
+}
+
+/**
+ * When this second is over, if a check got well in it; else undefined. Stored times have whole seconds: a version deployed
+ * in the same second would take its predecessor's recovery for health of its own (quirk Q17).
+ */
+export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
+  const second = wholeSeconds(now);
+  const gotWell = checks.some(
+    ({ status }) => status?.status === 'Healthy' && wholeSeconds(parseTime(status.lastChangeTime) ?? 0) === second,
+  );
+  return gotWell ? second + 1000 : undefined;
 }
 
 /** Whether every check is Healthy and became so at or after the cutoff. */

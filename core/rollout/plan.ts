@@ -12,11 +12,12 @@ import { commit } from './commit.ts';
 import { describe } from './describe.ts';
 import { discover } from './discovery.ts';
 import { type Draft, openRequests, put, setHead, startDraft } from './draft.ts';
-import { sortedChecks } from './health.ts';
+import { healthSettlesAt, sortedChecks } from './health.ts';
 import { latestOf } from './imagePolicy.ts';
 import { artifactFields, metadataWanted, withMetadata } from './metadata.ts';
 import type { Observed, Plan } from './observed.ts';
 import { bakeFailureDisabled } from './recovery.ts';
+import { GLASS_KEY } from './request.ts';
 import { retried } from './retry.ts';
 import { mayDeploy, situationOf } from './situation.ts';
 
@@ -122,13 +123,24 @@ function decide(draft: Draft): void {
   if (verdict.condition.reason === 'GatesBypassed') put(draft, verdict.condition);
   // Without its ImagePolicy the order of releases is not known; a hand needs no order.
   const ready = config.problems.length === 0 && (selection.manual || observed.imagePolicy !== undefined);
-  if (ready && mayDeploy(situation)) {
+  if (ready && mayDeploy(situation) && !waitsForHealth(draft, selection.manual)) {
     commit(draft, situation, requests);
     return;
   }
+  // A glass broken for nothing must not let a later version past a gate.
+  if (situation.pending === undefined && requests.glass) draft.used.add(GLASS_KEY);
   // A message for a manual deployment that there is none of must not end up with a later one (quirk Q25).
   const waitsForHand = selection.manual && (selection.next !== undefined || selection.problem !== undefined);
   if (!waitsForHand) for (const key of ['deploy-message', 'deploy-user']) useUp(draft, key);
+}
+
+/** See healthSettlesAt. Nothing was healthy before a first deployment, and a hand does not wait. */
+function waitsForHealth(draft: Draft, manual: boolean): boolean {
+  const { config, history, now, observed } = draft;
+  if (manual || !config.bakes || history.length === 0) return false;
+  const settlesAt = healthSettlesAt(observed.healthChecks, now);
+  if (settlesAt !== undefined) draft.wakeAt.push(settlesAt);
+  return settlesAt !== undefined;
 }
 
 function useUp(draft: Draft, key: string): void {

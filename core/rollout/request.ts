@@ -4,6 +4,8 @@
  */
 import {
   BYPASS_GATES,
+  BYPASS_REASON,
+  BYPASSED_GATES,
   DEPLOY_MESSAGE,
   DEPLOY_USER,
   FORCE_DEPLOY,
@@ -20,6 +22,9 @@ const UNSTAMPED = 'unstamped';
 
 type Annotations = Readonly<Record<string, string>>;
 export type RequestKey = string;
+
+/** Stamp of a broken glass. Its annotation, the reason, stays as the record. */
+export const GLASS_KEY = 'glass';
 
 /** `retry` for `rollout.kuberik.com/retry`. */
 export function requestKey(annotation: string): RequestKey {
@@ -43,7 +48,9 @@ export function formatRequests(stamps: Readonly<Record<RequestKey, string>>): st
 export function stampsOf(annotations: Annotations | undefined): Record<RequestKey, string> {
   const stamped = parseRequests(annotations?.[REQUEST]);
   const present = ONE_SHOT.filter((annotation) => annotations?.[annotation] !== undefined).map(requestKey);
-  return Object.fromEntries(present.map((key) => [key, stamped[key] ?? UNSTAMPED]));
+  const stamps = Object.fromEntries(present.map((key) => [key, stamped[key] ?? UNSTAMPED]));
+  const glass = annotations?.[BYPASS_REASON] === undefined ? undefined : stamped[GLASS_KEY];
+  return glass === undefined ? stamps : { ...stamps, [GLASS_KEY]: glass };
 }
 
 /** What is asked for and not yet handled. */
@@ -54,6 +61,8 @@ export interface Requests {
   deployUser?: string;
   unblockFailed: boolean;
   retry: boolean;
+  /** `namespace/name` of the closed Gates that the next deployment may pass; undefined where no glass is broken. */
+  glass?: readonly string[];
   /** Keys of these, in the order of documentation. */
   pending: readonly RequestKey[];
 }
@@ -69,7 +78,9 @@ export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new
   });
   const value = (annotation: (typeof ONE_SHOT)[number]) =>
     pending.includes(annotation) ? annotations?.[annotation] || undefined : undefined;
+  const isOpen = stamps[GLASS_KEY] !== undefined && handled[GLASS_KEY] !== stamps[GLASS_KEY] && !used.has(GLASS_KEY);
   return {
+    ...(isOpen && { glass: (annotations?.[BYPASSED_GATES] ?? '').split(',') }),
     ...defined({
       bypassGates: value(BYPASS_GATES),
       forceDeploy: value(FORCE_DEPLOY),
@@ -78,7 +89,7 @@ export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new
     }),
     unblockFailed: value(UNBLOCK_FAILED) === 'true',
     retry: pending.includes(RETRY),
-    pending: pending.map(requestKey),
+    pending: [...pending.map(requestKey), ...(isOpen ? [GLASS_KEY] : [])],
   };
 }
 

@@ -59,7 +59,7 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
     rejectedBy: (tag) => rejectedBy(gates, tag),
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || requests.forceDeploy);
-  const judged = pending === undefined ? { all: [], closed: [] } : judge(observed, pending, now);
+  const judged = pending === undefined ? { all: [], closed: [] } : judge(observed, pending, requests.glass ?? [], now);
   const unhealthy = unhealthyMessage(sortedChecks(observed.healthChecks));
   const failure = { onFailure: config.onFailure, unblocked: requests.unblockFailed };
   return {
@@ -82,14 +82,23 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
 }
 
 /** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
-function judge({ rollout, bindings, gateRefs, gates }: Observed, version: string, now: EpochMs) {
+function judge(
+  { rollout, bindings, gateRefs, gates }: Observed,
+  version: string,
+  glass: readonly string[],
+  now: EpochMs,
+) {
   const byPath = new Map(gates.map((gate) => [path(gate), gate]));
   const ofBound = new Set(boundTo(rollout, bindings).flatMap(({ spec }) => (spec?.gates ?? []).map(refPath)));
   const judged = gateRefs.map((ref) => {
     const wanted = ofBound.has(refPath(ref)) ? undefined : version;
     return judgeGates([ref], (each) => byPath.get(refPath(each)), now, wanted);
   });
-  return { all: judged.flatMap(({ all }) => all), closed: judged.flatMap(({ closed }) => closed) };
+  const closed = judged.flatMap((each) => each.closed);
+  return {
+    all: judged.flatMap(({ all }) => all),
+    closed: closed.filter(({ ref }) => ofBound.has(refPath(ref)) || !glass.includes(refPath(ref))),
+  };
 }
 
 function refPath({ namespace, name }: NamespacedName): string {

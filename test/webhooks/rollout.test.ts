@@ -206,6 +206,18 @@ describe('validate/rollout', () => {
     expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);
   });
 
+  it('denies an owner, which would have the garbage collector delete it; losing one is no way out', async () => {
+    const owned = (uid: string) => ({
+      ...gated,
+      metadata: { ...gated.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] },
+    });
+    const { verdict } = await judge({ object: owned('1'), old: gated }, [closed]);
+    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining('cannot get an owner while') });
+    expect((await judge({ object: owned('2'), old: owned('1') }, [closed])).verdict.allowed).toBe(false);
+    expect((await judge({ object: gated, old: owned('1') }, [closed])).verdict.allowed).toBe(true);
+    expect((await judge({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
+  });
+
   it('lets who has the verb bypass break the glass with a new reason, and records it', async () => {
     const reason = annotated({ 'gate.fluxcd.io/bypass-reason': 'outage 42' });
     const { verdict, events } = await judge({ object: reason, old: gated }, [closed], true);

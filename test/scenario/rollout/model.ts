@@ -65,7 +65,7 @@ export class Model {
     const asked = this.pin ?? this.force;
     const next = asked ?? (this.newest > (head?.release ?? 0) ? this.newest : undefined);
     if (next === undefined || next === head?.release) return false;
-    if (asked === undefined && head && !this.mayFollow(head)) return false;
+    if (asked === undefined && head && !this.mayFollow(head, now)) return false;
     this.history.unshift({
       release: next,
       state: 'Deploying',
@@ -78,7 +78,9 @@ export class Model {
     return true;
   }
 
-  private mayFollow(head: Entry): boolean {
+  private mayFollow(head: Entry, now: number): boolean {
+    // Health of this very second would count as the next version's.
+    if (this.health.status === 'Healthy' && this.health.changed === now) return false;
     if (head.state === 'Deploying' || head.state === 'InProgress') return false;
     if (head.state === 'Failed' && this.hold && !this.unblock) return false;
     return this.gateOpen && this.health.status !== 'Unhealthy';

@@ -1,0 +1,72 @@
+/** docs/compatibility.md: each quirk of the Go controller has a row, and what it names as proof is there. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FluxObject } from '../../api/flux.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
+import { pinFields } from '../../core/flux/pinFields.ts';
+import { planSchedule } from '../../core/schedule/plan.ts';
+import { ROOT, readPage, rowsOf } from './support/tables.ts';
+
+const rows = rowsOf(readPage('compatibility.md').split('\n## Quirks\n')[1]!);
+
+describe('docs/compatibility.md', () => {
+  it('has a row for each of Q1 to Q36', () => {
+    expect(rows.map((row) => row[''])).toEqual(Array.from({ length: 36 }, (_, i) => `Q${i + 1}`));
+  });
+
+  it.each(rows.map((row) => [row['']!, row] as const))('%s: the tests it names are there', (_, row) => {
+    const proofs = proofsIn(row['shown by']!);
+    expect(proofs.length).toBeGreaterThan(0);
+    for (const { file, says } of proofs) {
+      expect(existsSync(join(ROOT, file)), file).toBe(true);
+      expect(says.length, `${file} without a case`).toBeGreaterThan(0);
+      for (const text of says) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
+    }
+  });
+});
+
+/** `file` “case” “case”, `file` “case” */
+function proofsIn(cell: string): { file: string; says: string[] }[] {
+  return [...cell.matchAll(/`(test\/[^`]+)`((?:\s*“[^”]+”)*)/g)].map(([, file, cases]) => ({
+    file: file!,
+    says: [...cases!.matchAll(/“([^”]+)”/g)].map(([, text]) => text!),
+  }));
+}
+
+it('Q1: every variable of a Rollout on one Kustomization gets its version', () => {
+  const app: Rollout = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'app', namespace: 'apps', uid: 'u' },
+    status: { history: [{ id: 2, version: { tag: '1.1.0' }, timestamp: '2026-01-01T00:00:00Z' }] },
+  };
+  const from = (variable: string) => `rollout.kuberik.com/substitute.${variable}.from`;
+  const object: FluxObject = {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name: 'app', namespace: 'apps', annotations: { [from('A')]: 'app', [from('B')]: 'app' } },
+    spec: { postBuild: { substitute: { A: '1.0.0', REGION: 'eu-1' } } },
+  };
+  const pinned = pinFields({ object, rollouts: new Map([['app', app]]) }).object;
+  expect(pinned.spec?.postBuild).toEqual({ substitute: { A: '1.1.0', B: '1.1.0', REGION: 'eu-1' } });
+});
+
+it('Q31: a Rollout that matches no longer has no gate any more, and Metacontroller deletes what is left out', () => {
+  const schedule: ClusterRolloutSchedule = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'ClusterRolloutSchedule',
+    metadata: { name: 'freeze', uid: 'u' },
+    spec: { rolloutSelector: {}, namespaceSelector: { matchLabels: { env: 'prod' } }, rules: [{}] },
+  };
+  const inNamespace = (namespace: string): KubeObject => ({
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'app', namespace },
+  });
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const both = planSchedule(schedule, [inNamespace('one'), inNamespace('two')], [], now).gates;
+  const left = planSchedule(schedule, [inNamespace('two')], both, now).gates;
+  expect(left).toEqual(both.slice(1));
+});

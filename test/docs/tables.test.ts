@@ -1,0 +1,147 @@
+/** The tables of docs/ say what the code has: nothing less, and nothing that is gone. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as annotations from '../../api/annotations.ts';
+import * as conditions from '../../api/conditions.ts';
+import { crdFields, type Field, fieldsBelow, schemaAt } from './support/fields.ts';
+import { codeIn, ROOT, type Row, TABLES, table } from './support/tables.ts';
+
+const KUBERIK = 'kuberik.com_';
+const GATES = 'gating.toolkit.fluxcd.io_gates';
+
+describe('fields', () => {
+  const rollout = crdFields(`${KUBERIK}rollouts`, 'status');
+  const binding = crdFields(`${KUBERIK}fluxbindings`, 'status');
+  const schedule = crdFields(`${KUBERIK}rolloutschedules`, 'spec');
+  const ofCluster = crdFields(`${KUBERIK}clusterrolloutschedules`, 'spec');
+  const documented: [string, Field[]][] = [
+    ['Rollout.spec', crdFields(`${KUBERIK}rollouts`, 'spec')],
+    ['Rollout.status', rollout],
+    ['Version', fieldsBelow(schemaAt(rollout, 'history[].version'), '')],
+    ['RolloutGate.spec', crdFields(`${KUBERIK}rolloutgates`, 'spec')],
+    ['FluxBinding.spec', crdFields(`${KUBERIK}fluxbindings`, 'spec')],
+    ['FluxBinding.status', binding],
+    ['Stamp', fieldsBelow(schemaAt(binding, 'applied[]'), '')],
+    ['Gate.spec', crdFields(GATES, 'spec')],
+    ['Gate.status', crdFields(GATES, 'status')],
+    ['HealthCheck.spec', crdFields(`${KUBERIK}healthchecks`, 'spec')],
+    ['HealthCheck.status', crdFields(`${KUBERIK}healthchecks`, 'status')],
+    ['RolloutSchedule.spec', schedule],
+    ['RolloutSchedule.status', crdFields(`${KUBERIK}rolloutschedules`, 'status')],
+    [
+      'ClusterRolloutSchedule.spec beside RolloutSchedule.spec',
+      ofCluster.filter(({ path }) => !schedule.some((field) => field.path === path)),
+    ],
+  ];
+
+  it.each(documented)('%s', (name, fields) => {
+    const rows = table(name);
+    expect(rows.map(({ field }) => codeIn(field)).sort()).toEqual(fields.map(({ path }) => path).sort());
+  });
+
+  it.each(documented)('%s: defaults and the values that are allowed', (name, fields) => {
+    for (const { path, schema } of fields) {
+      const row = table(name).find(({ field }) => field === `\`${path}\``)!;
+      const values = [...(schema.enum ?? []), ...(schema.default === undefined ? [] : [String(schema.default)])];
+      for (const value of values.filter((text) => text !== '')) {
+        expect(Object.values(row).join(' '), path).toContain(`\`${value}\``);
+      }
+    }
+  });
+
+  it('are the same for both kinds of schedules', () => {
+    const status = (kind: string) => crdFields(`${KUBERIK}${kind}`, 'status').map(({ path }) => path);
+    expect(status('clusterrolloutschedules')).toEqual(status('rolloutschedules'));
+  });
+});
+
+describe('annotations and labels', () => {
+  /** Written with what stands for a name in them. */
+  const PATTERNS = ['rollout.kuberik.com/substitute.<VAR>.from', '<rollout>.rollout.kuberik.com/bound'];
+  const BEHIND_PATTERNS: string[] = [annotations.BOUND_LABEL_SUFFIX];
+  const keys = Object.values(annotations)
+    .filter((value) => typeof value === 'string')
+    .filter((key) => !key.endsWith('/') && !BEHIND_PATTERNS.includes(key));
+  const documented = TABLES.filter(({ name }) => name === 'annotations').flatMap(({ rows }) =>
+    rows.map((row) => codeIn(Object.values(row)[0])),
+  );
+
+  it('are those of api/annotations.ts, each once', () => {
+    expect(documented.sort()).toEqual([...new Set(keys), ...PATTERNS].sort());
+  });
+
+  it('with a name in them are understood as they are written', () => {
+    expect('rollout.kuberik.com/substitute.APP_VERSION.from').toMatch(annotations.SUBSTITUTE_FROM);
+  });
+});
+
+describe('conditions and Events', () => {
+  /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
+  const FOLDERS: Record<string, { tables: string[]; words: string }> = {
+    'core/rollout': {
+      tables: ['conditions Rollout', 'events Rollout'],
+      words:
+        'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue User System ' +
+        'FluxBinding ConfigMap',
+    },
+    'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open' },
+    'core/flux': {
+      tables: ['conditions FluxBinding', 'conditions Flux'],
+      words: 'True False Apply Ready Missing Kustomization FluxBinding',
+    },
+    'core/schedule': {
+      tables: ['conditions Schedule'],
+      words:
+        'True False Monday Tuesday Wednesday Thursday Friday Saturday Sunday Local Allow Passing Holding RolloutGate',
+    },
+    hooks: {
+      tables: ['conditions Gate'],
+      words:
+        'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
+        'Namespace Normal Exists Unhealthy Unknown HookError',
+    },
+    webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview' },
+  };
+  const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));
+
+  it.each(Object.entries(FOLDERS))('%s: every reason has a row', (folder, { tables, words }) => {
+    const known = new Set([...tables.flatMap((name) => reasonsIn(table(name))), ...words.split(' ')]);
+    expect([...capitalWords(folder)].filter((word) => !known.has(word))).toEqual([]);
+  });
+
+  it('every row has a reason that the code says', () => {
+    const said = new Set(Object.keys(FOLDERS).flatMap((folder) => [...capitalWords(folder)]));
+    for (const reason of [conditions.GATE_CLOSED, conditions.GATES_OPEN]) said.add(reason);
+    const told = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
+    expect(told.filter((reason) => !said.has(reason))).toEqual([]);
+  });
+
+  it('every condition of a Rollout that a scenario expects has a row with its status', () => {
+    const folder = join(ROOT, 'test/scenario/rollout');
+    const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const expected = texts.flatMap((text) =>
+      [...text.matchAll(/\b(\w+): "?((?:True|False)\/\w+)/g)].map(([, ...is]) => is.join(' ')),
+    );
+    const told = table('conditions Rollout').map((row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`);
+    expect(expected.length).toBeGreaterThan(20);
+    expect([...new Set(expected)].filter((condition) => !told.includes(condition))).toEqual([]);
+  });
+
+  it('the types are those of api/conditions.ts', () => {
+    const { GATE_CLOSED, GATES_OPEN, ...types } = conditions;
+    const told = TABLES.filter(({ name }) => name.startsWith('conditions ')).flatMap(({ rows }) =>
+      rows.map(({ type }) => codeIn(type)),
+    );
+    expect([...new Set(told)].sort()).toEqual(Object.values(types).sort());
+  });
+});
+
+/** String literals of one or several capitalised words, as reasons are. */
+function capitalWords(folder: string): Set<string> {
+  const files = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.ts'));
+  const texts = files.map((name) => readFileSync(join(ROOT, folder, name), 'utf8'));
+  return new Set(
+    texts.flatMap((text) => [...text.matchAll(/'([A-Z][a-z]+(?:[A-Z][a-z]+)*)'/g)].map(([, word]) => word!)),
+  );
+}
