@@ -1,0 +1,155 @@
+/** What a real registry says of a release reaches its Rollout; what it does not say delays nothing. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../local/ports.ts';
+import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
+import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type Story, storyOf } from './support/rolloutStory.ts';
+
+const view = sharedCluster();
+const { admin, newNamespace } = view;
+const SECRET = 'registry-credentials';
+const OCI = 'org.opencontainers.image';
+const FLUX_ARTIFACT = 'application/vnd.cncf.flux.config.v1+json';
+const CREATED = '2026-01-02T12:00:00Z';
+
+let registry: RealRegistry;
+const sockets = new Set<Socket>();
+let silent: Server;
+
+beforeAll(async () => {
+  registry = await startRealRegistry();
+  for (const tag of ['1.0.0', '1.1.0']) {
+    const config = { mediaType: FLUX_ARTIFACT, ...(await registry.pushBlob('acme/web', '{}')) };
+    await registry.push('acme/web', tag, {
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      config,
+      layers: [],
+      annotations: {
+        [`${OCI}.version`]: `v${tag}`,
+        [`${OCI}.revision`]: `main@sha1:${tag}`,
+        [`${OCI}.created`]: CREATED,
+        [`${OCI}.source`]: 'https://git.example/acme/web',
+        [`${OCI}.title`]: 'Web',
+        [`${OCI}.description`]: 'The shop window',
+      },
+    });
+  }
+  silent = createServer((socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+}, 600_000);
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  silent?.close();
+  await registry?.stop();
+});
+
+/** An ImageRepository of the registry with its password in a Secret, and the Rollout `app` of that image. */
+async function privateImage(host: string): Promise<Story> {
+  const story = storyOf(view, await newNamespace());
+  const metadata = { namespace: story.ns };
+  const auth = Buffer.from(`${USER}:${PASSWORD}`).toString('base64');
+  const config = Buffer.from(JSON.stringify({ auths: { [host]: { auth } } })).toString('base64');
+  await admin.create({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...metadata, name: SECRET },
+    type: 'kubernetes.io/dockerconfigjson',
+    data: { '.dockerconfigjson': config },
+  } as AnyObject);
+  await admin.create({
+    apiVersion: 'image.toolkit.fluxcd.io/v1',
+    kind: 'ImageRepository',
+    metadata: { ...metadata, name: 'app' },
+    spec: { image: `${host}/acme/web`, interval: '1m', insecure: true, secretRef: { name: SECRET } },
+  });
+  return story;
+}
+
+/** What manifests/examples/registry-credentials.yaml has: nothing else lets the hook server read the Secret. */
+async function letHooksRead({ ns }: Story): Promise<void> {
+  const metadata = { name: 'rollout-hooks-registry', namespace: ns };
+  const group = 'rbac.authorization.k8s.io';
+  const apiVersion = `${group}/v1`;
+  const rules = [{ apiGroups: [''], resources: ['secrets'], resourceNames: [SECRET], verbs: ['get'] }];
+  await admin.create({ apiVersion, kind: 'Role', metadata, rules } as AnyObject);
+  await admin.create({
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: group, kind: 'Role', name: metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name: 'rollout-hooks', namespace: 'rollout-hooks' }],
+  } as AnyObject);
+}
+
+const known = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED });
+
+const isKnown = (story: Story, tag: string) =>
+  waitFor(async () => {
+    const status = await story.statusOf();
+    expect(status.history[0].version).toEqual(known(tag));
+    expect(status.availableReleases.at(-1)).toEqual(known(tag));
+    return status;
+  }, `the metadata of ${tag}`);
+
+describe('a registry with a password', () => {
+  it('tells of each release and of the artifact, as soon as its answer is there', async () => {
+    const story = await privateImage(registry.host);
+    await letHooksRead(story);
+    await story.publish('1.0.0');
+    await story.create({ releaseConfigMap: { name: 'release' } });
+    await story.headIs('1.0.0', 'Succeeded');
+    expect(await isKnown(story, '1.0.0')).toMatchObject({
+      artifactType: FLUX_ARTIFACT,
+      source: 'https://git.example/acme/web',
+      title: 'Web',
+      description: 'The shop window',
+    });
+    await waitFor(async () => {
+      const { data } = await admin.get(ref('configMap', story.ns, 'release'));
+      expect(data).toEqual({ tag: '1.0.0', version: 'v1.0.0', revision: 'main@sha1:1.0.0', digest: '' });
+      return true;
+    }, 'the ConfigMap to have it too');
+    await story.publish('1.1.0');
+    await isKnown(story, '1.1.0');
+    expect((await story.statusOf()).availableReleases).toEqual([known('1.0.0'), known('1.1.0')]);
+  });
+
+  it('tells nothing without the right to read the Secret, and everything once it is given (Q12)', async () => {
+    const story = await privateImage(registry.host);
+    await story.publish('1.0.0');
+    await story.create();
+    await story.headIs('1.0.0', 'Succeeded');
+    await staysTrue(async () => Object.keys((await story.head()).version).join() === 'tag', 'the bare tag', 1000);
+    await letHooksRead(story);
+    // Asked again at a sync after ten seconds; without one, within the minute.
+    let touch = 0;
+    await waitFor(async () => {
+      await admin.mergePatch(story.app, { metadata: { labels: { touched: String(touch++) } } });
+      expect((await story.head()).version).toEqual(known('1.0.0'));
+      return true;
+    }, 'the metadata');
+  });
+});
+
+describe('no release waits for a registry', () => {
+  const portOf = (server: Server) => (server.address() as { port: number }).port;
+
+  it.each([
+    ['that is down', async () => `127.0.0.1:${await freePort()}`],
+    ['that accepts and never answers', async () => `127.0.0.1:${portOf(silent)}`],
+  ])('%s', async (_, host) => {
+    const story = await privateImage(await host());
+    await letHooksRead(story);
+    await story.publish('1.0.0');
+    await story.create();
+    for (const tag of ['1.0.0', '1.1.0', '1.2.0']) {
+      const before = performance.now();
+      await story.publish(tag);
+      await story.headIs(tag, { bakeStatus: 'Succeeded', version: { tag } });
+      expect(performance.now() - before).toBeLessThan(5000);
+    }
+  });
+});

@@ -1,0 +1,75 @@
+/** RolloutSchedules and ClusterRolloutSchedules make RolloutGates, and those hold releases. */
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type Story, storyOf } from './support/rolloutStory.ts';
+
+const view = sharedCluster();
+const { admin, newNamespace } = view;
+
+async function deployed(namespace?: string): Promise<Story> {
+  const story = storyOf(view, namespace ?? (await newNamespace()));
+  await story.publish('1.0.0');
+  await story.create();
+  await story.headIs('1.0.0', 'Succeeded');
+  return story;
+}
+
+describe('a schedule', () => {
+  const weekend = { name: 'never', dateRange: { start: '2001-01-01', end: '2001-01-02' } };
+  const always = { name: 'always', timeRange: { start: '00:00', end: '00:00' } };
+  const schedule = (namespace: string | undefined, name: string, spec: object): AnyObject => ({
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: namespace ? 'RolloutSchedule' : 'ClusterRolloutSchedule',
+    metadata: { name, ...(namespace && { namespace }) },
+    spec: { rolloutSelector: {}, ...spec },
+  });
+
+  async function holds(story: Story, object: AnyObject, release: () => Promise<unknown>): Promise<void> {
+    await admin.create(object);
+    const gate = await waitFor(async () => {
+      const gates = await admin.list('kuberik.com/v1alpha1', 'RolloutGate', story.ns);
+      return gates.find(({ spec }) => spec.passing === false);
+    }, 'a closed RolloutGate');
+    expect(gate.spec.rolloutRef.name).toBe('app');
+    expect(gate.metadata.labels).toMatchObject({
+      'gate.kuberik.com/schedule-name': object.metadata.name,
+      'gate.kuberik.com/schedule-kind': object.kind,
+      'gate.kuberik.com/rollout-name': 'app',
+    });
+    await story.publish('1.1.0');
+    await story.conditionIs('GatesPassing', { reason: 'SomeGatesBlocking' });
+    await staysTrue(async () => (await story.head()).version.tag === '1.0.0', '1.0.0', 500);
+    await release();
+    await story.headIs('1.1.0', 'Succeeded');
+  }
+
+  it('that allows at other times only holds a release until it is changed', async () => {
+    const story = await deployed();
+    const object = schedule(story.ns, 'window', { action: 'Allow', rules: [weekend] });
+    const { apiVersion, kind } = object;
+    const which = { apiVersion, kind, metadata: { name: 'window', namespace: story.ns } };
+    await holds(story, object, () => admin.mergePatch(which, { spec: { action: 'Deny' } }));
+  });
+
+  it('that denies now holds a release until it is deleted', async () => {
+    const story = await deployed();
+    const object = schedule(story.ns, 'freeze', { action: 'Deny', rules: [always] });
+    const { apiVersion, kind } = object;
+    await holds(story, object, () =>
+      admin.remove({ apiVersion, kind, metadata: { name: 'freeze', namespace: story.ns } }),
+    );
+  });
+
+  it('of the cluster holds the Rollouts of the namespaces it selects', async () => {
+    const team = `team-${Math.random().toString(36).slice(2)}`;
+    const story = await deployed(await newNamespace({ team }));
+    const other = await deployed();
+    const name = `freeze-${team}`;
+    const object = schedule(undefined, name, { namespaceSelector: { matchLabels: { team } }, rules: [always] });
+    await holds(story, object, async () => {
+      await other.publish('1.1.0');
+      await other.headIs('1.1.0', 'Succeeded');
+      await admin.remove({ apiVersion: object.apiVersion, kind: object.kind, metadata: { name } });
+    });
+  });
+});

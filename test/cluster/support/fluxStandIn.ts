@@ -1,0 +1,149 @@
+/**
+ * Flux in a test: on command it writes the status that source-controller and kustomize-controller would write, from what
+ * the objects ask for at that moment. It applies nothing.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type AnyObject, type ClusterView, ref } from './cluster.ts';
+
+/** `<tag>@sha256:…`, as source-controller names what it fetched. */
+export function revisionOf(tag: string): string {
+  return `${tag}@sha256:${createHash('sha256').update(tag).digest('hex')}`;
+}
+
+export interface ApplyOptions {
+  /** Entries such as `<ns>_web_apps_Deployment`; as before when absent. */
+  inventory?: { id: string; v: string }[];
+  /** Instead of the revision of its OCIRepository. */
+  revision?: string;
+}
+
+export interface FluxStandIn {
+  /** source-controller fetches the tag in `spec.ref`. Answers the revision; undefined for a suspended object. */
+  fetch(namespace: string, name: string): Promise<string | undefined>;
+  /** kustomize-controller applies what its OCIRepository of `spec.sourceRef` has fetched, with success. */
+  apply(namespace: string, name: string, options?: ApplyOptions): Promise<string | undefined>;
+  /** kustomize-controller has begun with that, and with `spec.wait` waits for the objects to become healthy. */
+  attempt(namespace: string, name: string): Promise<void>;
+  /** kustomize-controller tries that and fails: `observedGeneration` stays, as it does in Flux. */
+  fail(namespace: string, name: string, reason: string, message: string): Promise<void>;
+  /** Fetches and applies what all OCIRepositories and Kustomizations of the namespace ask for, where they do not have it. */
+  reconcile(namespace: string): Promise<void>;
+  /** `reconcile` in a loop, whatever fails, until it is stopped. */
+  follow(namespace: string): { stop(): Promise<void> };
+}
+
+const REVISION_WITHOUT_SOURCE = revisionOf('latest');
+const FOLLOW_MS = 100;
+
+export function fluxStandIn({ flux }: Pick<ClusterView, 'flux'>): FluxStandIn {
+  async function fetchObject(object: AnyObject): Promise<string | undefined> {
+    if (object.spec.suspend) return undefined;
+    const { namespace = '', name = '', generation } = object.metadata;
+    const revision = revisionOf(object.spec.ref?.tag ?? 'latest');
+    const path = `ocirepository/${namespace}/${name}/${revision.replaceAll(/[@:]/g, '-')}.tar.gz`;
+    const url = `http://source-controller.flux-system.svc.cluster.local./${path}`;
+    const digest = revision.slice(revision.indexOf('@') + 1);
+    const ready = [conditionAt('Ready', generation, 'True', 'Succeeded', `stored artifact for digest '${revision}'`)];
+    await flux.patchStatus(ref('ociRepository', namespace, name), {
+      observedGeneration: generation,
+      artifact: { revision, digest, path, url, lastUpdateTime: now(), size: 1 },
+      conditions: conditions(object, ready),
+    });
+    return revision;
+  }
+
+  async function sourceRevision(object: AnyObject): Promise<string | undefined> {
+    const { kind, name, namespace = object.metadata.namespace } = object.spec.sourceRef;
+    if (kind !== 'OCIRepository') return REVISION_WITHOUT_SOURCE;
+    const source = await flux.find(ref('ociRepository', namespace, name));
+    return source?.status?.artifact?.revision ?? (source ? undefined : REVISION_WITHOUT_SOURCE);
+  }
+
+  async function applyObject(object: AnyObject, options: ApplyOptions = {}): Promise<string | undefined> {
+    const revision = options.revision ?? (await sourceRevision(object));
+    if (object.spec.suspend || revision === undefined) return undefined;
+    const { namespace, name = '', generation } = object.metadata;
+    const ready = [
+      conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`),
+    ];
+    await flux.patchStatus(ref('kustomization', namespace, name), {
+      observedGeneration: generation,
+      lastAppliedRevision: revision,
+      lastAttemptedRevision: revision,
+      conditions: conditions(object, ready).filter(({ type }) => type !== 'Reconciling'),
+      ...(options.inventory && { inventory: { entries: options.inventory } }),
+    });
+    return revision;
+  }
+
+  async function notApplied(ns: string, name: string, status: string, reason: string, message: string): Promise<void> {
+    const object = await flux.get(ref('kustomization', ns, name));
+    const revision = await sourceRevision(object);
+    const { generation } = object.metadata;
+    const before = object.status?.conditions?.find(({ type }: AnyObject) => type === 'Reconciling');
+    const again = object.status?.lastAttemptedRevision === revision ? before : undefined;
+    const begun = again ?? conditionAt('Reconciling', generation, 'True', 'ProgressingWithRetry', message);
+    await flux.patchStatus(ref('kustomization', ns, name), {
+      lastAttemptedRevision: revision,
+      conditions: conditions(object, [begun, conditionAt('Ready', generation, status, reason, message)]),
+    });
+  }
+
+  async function reconcile(namespace: string): Promise<void> {
+    const list = (apiVersion: string, kind: string) => flux.list(apiVersion, kind, namespace);
+    for (const source of await list('source.toolkit.fluxcd.io/v1', 'OCIRepository')) {
+      const has = source.status?.artifact?.revision === revisionOf(source.spec.ref?.tag ?? 'latest');
+      if (!has || isBehind(source)) await fetchObject(source);
+    }
+    for (const object of await list('kustomize.toolkit.fluxcd.io/v1', 'Kustomization')) {
+      const has = object.status?.lastAppliedRevision === (await sourceRevision(object));
+      if (!has || isBehind(object)) await applyObject(object);
+    }
+  }
+
+  return {
+    fetch: async (namespace, name) => fetchObject(await flux.get(ref('ociRepository', namespace, name))),
+    apply: async (namespace, name, options) =>
+      applyObject(await flux.get(ref('kustomization', namespace, name)), options),
+    attempt: (namespace, name) => notApplied(namespace, name, 'Unknown', 'Progressing', 'Reconciliation in progress'),
+    fail: (namespace, name, reason, message) => notApplied(namespace, name, 'False', reason, message),
+    reconcile,
+    follow: (namespace) => {
+      let stopped = false;
+      const loop = (async () => {
+        while (!stopped) {
+          await reconcile(namespace).catch(() => {});
+          await wait(FOLLOW_MS);
+        }
+      })();
+      return {
+        stop: async () => {
+          stopped = true;
+          await loop;
+        },
+      };
+    },
+  };
+}
+
+const now = () => `${new Date().toISOString().slice(0, 19)}Z`;
+
+const isBehind = ({ metadata, status }: AnyObject) => status?.observedGeneration !== metadata.generation;
+
+function conditionAt(
+  type: string,
+  observedGeneration: number | undefined,
+  status: string,
+  reason: string,
+  message: string,
+) {
+  return { type, status, reason, message, observedGeneration, lastTransitionTime: now() };
+}
+
+/** Flux's own patcher keeps conditions of other types; the list is atomic to everybody else. */
+function conditions({ status }: AnyObject, own: { type: string }[]): { type: string }[] {
+  const types = new Set(own.map(({ type }) => type));
+  const others = (status?.conditions ?? []).filter(({ type }: { type: string }) => !types.has(type));
+  return [...own, ...others];
+}

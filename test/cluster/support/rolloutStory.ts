@@ -1,0 +1,114 @@
+/** A Rollout with what it needs around it, told step by step: deploy, arrive, report health, look at the head. */
+import { expect } from 'vitest';
+import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';
+import { fluxStandIn } from './fluxStandIn.ts';
+import { conditionOf } from './versions.ts';
+
+export const ONE_SHOT_PREFIX = 'rollout.kuberik.com/';
+const LABELS = { app: 'app' };
+/** Watches the HealthCheck of `healthCheck`. */
+export const SELECTS_HEALTH = { healthCheckSelector: { selector: { matchLabels: LABELS } } };
+
+export const inSeconds = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+export const secondsOf = (time: string): number => Date.parse(time) / 1000;
+
+export function healthCheck(namespace: string, name = 'app', extras: { labels?: object; spec?: object } = {}) {
+  const metadata = { namespace, name, labels: extras.labels ?? LABELS };
+  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata, spec: extras.spec ?? {} } as AnyObject;
+}
+
+/** The Rollout `app` of one namespace, and everything about it. */
+export function storyOf(view: ClusterView, ns: string) {
+  const { admin, developer, publish } = view;
+  const flux = fluxStandIn(view);
+  const app = ref('rollout', ns, 'app');
+  const statusOf = async (): Promise<AnyObject> => (await admin.get(app)).status ?? {};
+  const head = async (): Promise<AnyObject> => (await statusOf()).history?.[0] ?? {};
+
+  return {
+    ns,
+    app,
+    flux,
+    statusOf,
+    head,
+    create: (spec: Record<string, unknown> = {}, extras: { annotations?: Record<string, string> } = {}) =>
+      developer.create(rollout(ns, 'app', { spec, ...extras })),
+    /** An OCIRepository and a Kustomization fed by it, both pinned by the Rollout. */
+    bind: async () => {
+      await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
+      await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    },
+    watch: (name?: string, extras?: { labels?: object; spec?: object }) => admin.create(healthCheck(ns, name, extras)),
+    publish: (tag: string) => publish(ns, 'app', tag),
+    /** Flux fetches and applies what the objects say now. */
+    arrive: () => flux.reconcile(ns),
+    /** What a monitor reports at this moment; an error comes with its time. */
+    report: async (status: string, { message, error, name = 'app', namespace = ns }: Report = {}) => {
+      const at = inSeconds(Date.now());
+      await admin.patchStatus(ref('healthCheck', namespace, name), {
+        status,
+        message: message ?? null,
+        lastChangeTime: at,
+        ...((error ?? status === 'Unhealthy') && { lastErrorTime: at }),
+      });
+    },
+    healthReset: (name = 'app', namespace = ns) =>
+      waitFor(async () => {
+        const { status } = await admin.get(ref('healthCheck', namespace, name));
+        return status?.message === 'Health check reset due to new deployment';
+      }, `the reset of HealthCheck ${name}`),
+    ask: (annotations: Record<string, string | null>, user = developer) => {
+      const named = Object.entries(annotations).map(([key, value]) => [`${ONE_SHOT_PREFIX}${key}`, value]);
+      return user.mergePatch(app, { metadata: { annotations: Object.fromEntries(named) } });
+    },
+    /** The one-shot annotations still there, without their prefix. */
+    asked: async () => {
+      const keys = ['bypass-gates', 'force-deploy', 'deploy-message', 'deploy-user', 'unblock-failed', 'retry'];
+      const annotations = (await admin.get(app)).metadata.annotations ?? {};
+      return keys.filter((key) => annotations[`${ONE_SHOT_PREFIX}${key}`] !== undefined);
+    },
+    spec: (spec: Record<string, unknown>, user = developer) => user.mergePatch(app, { spec }),
+    headIs: (tag: string, expected: object | string) => {
+      const fields = typeof expected === 'string' ? { bakeStatus: expected } : expected;
+      return waitFor(
+        async () => {
+          const found = await head();
+          expect(found).toMatchObject({ version: { tag }, ...fields });
+          return found;
+        },
+        `${tag} to be the head with ${JSON.stringify(fields)}`,
+      );
+    },
+    conditionIs: (type: string, expected: object) =>
+      waitFor(
+        async () => {
+          const condition = conditionOf(await admin.get(app), type);
+          expect(condition).toMatchObject(expected);
+          return condition;
+        },
+        `${type} to be ${JSON.stringify(expected)}`,
+      ),
+    events: async (): Promise<{ reason: string; type: string; message: string; count: number }[]> => {
+      const all = await admin.list('v1', 'Event', ns);
+      return all
+        .filter(({ involvedObject }) => involvedObject.kind === 'Rollout' && involvedObject.name === 'app')
+        .map(({ reason, type, message, count }) => ({ reason, type, message, count }));
+    },
+  };
+}
+
+interface Report {
+  message?: string;
+  /** Whether lastErrorTime is set; by default with Unhealthy. */
+  error?: boolean;
+  name?: string;
+  namespace?: string;
+}
+
+export type Story = ReturnType<typeof storyOf>;
+
+/** Stored times have whole seconds: what comes after this is later also by them. */
+export async function nextSecond(): Promise<void> {
+  const second = Math.floor(Date.now() / 1000);
+  await waitFor(() => Math.floor(Date.now() / 1000) > second, 'the next second');
+}

@@ -1,0 +1,113 @@
+/**
+ * A day of eight applications with 200 releases: failures, retries, pins, gates, force-deploys, and the death of every process.
+ * After each step the cluster must be where an independent model of the rules is; at the end all that was ever stored is judged.
+ * `DAY_SEED=17 npx vitest run --project faults test/faults/day.test.ts` replays a day's choices.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ClusterView, viewCluster } from '../cluster/support/cluster.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { type App, newApp } from './day/app.ts';
+import { violations } from './day/invariants.ts';
+import { randomFrom } from './day/random.ts';
+import { type Recorder, recordRollouts } from './day/recorder.ts';
+import { MORTALS, restarterOf } from './day/restarts.ts';
+
+const RELEASES = Number(process.env.DAY_RELEASES ?? 200);
+const APPS = 8;
+/** Releases between two deaths. */
+const PEACE = 17;
+
+const seed = Number(process.env.DAY_SEED ?? Math.floor(Math.random() * 1e6));
+let cluster: TestCluster;
+let view: ClusterView;
+let restarter: ReturnType<typeof restarterOf>;
+let recorder: Recorder;
+
+beforeAll(async () => {
+  process.stderr.write(`DAY_SEED=${seed}\n`);
+  cluster = await startTestCluster();
+  view = viewCluster(cluster);
+  restarter = restarterOf(cluster);
+  recorder = recordRollouts(restarter.etcdUrl());
+});
+afterAll(async () => {
+  await restarter?.stop();
+  await cluster?.dispose();
+});
+
+it(`day ${seed} ends as the model says, and no invariant was broken at any time`, async () => {
+  const random = randomFrom(seed);
+  const apps: App[] = [];
+  for (let i = 0; i < APPS; i++) {
+    apps.push(await newApp(view, i % 2 === 0 ? 'Hold' : 'Continue', randomFrom(random.integer(0, 2 ** 31))));
+  }
+  const released = () => apps.reduce((sum, { model }) => sum + model.newest, 0);
+  const each = RELEASES / apps.length;
+
+  let over = false;
+  const deaths: string[] = [];
+  const misfortune = (async () => {
+    // Each process at least once, then whichever the dice say.
+    const order = [...MORTALS];
+    for (let next = PEACE; !over; next += PEACE) {
+      while (!over && released() < next) await new Promise((resolve) => setTimeout(resolve, 50));
+      if (over) return;
+      const name = order.shift() ?? MORTALS[random.integer(0, 1)]!;
+      deaths.push(name);
+      await restarter.restart(name);
+    }
+  })();
+
+  const days = apps.map(async (app) => {
+    while (app.model.newest < each) await app.step();
+  });
+  try {
+    await Promise.all(days);
+  } finally {
+    over = true;
+    await Promise.allSettled([misfortune, ...days]);
+    await Promise.all(apps.map(({ follower }) => follower.stop()));
+  }
+  await misfortune;
+  expect(new Set(deaths)).toEqual(new Set(MORTALS));
+
+  for (const { settled } of apps) await settled();
+  await recorder.stop();
+  for (const { story, model, happenings } of apps) {
+    const versions = recorder.of(story.ns);
+    expect(versions.length).toBeGreaterThan(happenings.length / 2);
+    expect(violations(versions)).toEqual([]);
+    const retries = new Set(
+      versions.flatMap(({ status }) => (status?.history ?? []).flatMap((entry: any) => entry.lastRetryTimestamp ?? [])),
+    );
+    expect(retries.size).toBe(model.retries);
+    const requests = model.history.map(({ message }) => message).filter((message) => message.startsWith('request'));
+    expect(new Set(requests).size).toBe(requests.length);
+  }
+  const states = new Set(apps.flatMap(({ model }) => model.history.map(({ state }) => state)));
+  expect([...states]).toEqual(expect.arrayContaining(['Succeeded', 'Failed', 'Cancelled']));
+  expect(writesOfHookServer()).toEqual(new Set(['events']));
+  const deployments = apps.reduce((sum, { model }) => sum + model.history.length, 0);
+  const steps = apps.reduce((sum, { happenings }) => sum + happenings.length, 0);
+  process.stderr.write(
+    `${released()} releases, ${deployments} deployments, ${steps} steps, deaths: ${deaths.join(', ')}\n`,
+  );
+});
+
+/** Kinds that the hook server itself has written, by the audit trail. */
+function writesOfHookServer(): Set<string> {
+  const lines = readFileSync(join(cluster.dir, 'audit.log'), 'utf8').split('\n').filter(Boolean);
+  const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+  return new Set(
+    lines
+      .map((line) => JSON.parse(line))
+      .filter(
+        ({ user, verb }) =>
+          user.username === 'system:serviceaccount:rollout-hooks:rollout-hooks' && writes.includes(verb),
+      )
+      .map(({ objectRef }) => objectRef.resource)
+      .filter((resource) => !resource.endsWith('reviews')),
+  );
+}

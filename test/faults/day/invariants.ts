@@ -1,0 +1,79 @@
+/** What must hold of every stored version of a Rollout, and between each and the next. */
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyObject } from '../../cluster/support/cluster.ts';
+
+const ACTIVE = new Set(['Deploying', 'InProgress']);
+
+type Entry = AnyObject & { id: number; bakeStatus: string };
+
+/** One sentence for each violation. */
+export function violations(versions: readonly AnyObject[]): string[] {
+  return [
+    ...versions.flatMap(alone),
+    ...versions.slice(1).flatMap((after, i) => between(versions[i]!, after)),
+    ...handledTwice(versions),
+  ];
+}
+
+const historyOf = ({ status }: AnyObject): Entry[] => status?.history ?? [];
+
+function alone(version: AnyObject): string[] {
+  const history = historyOf(version);
+  const at = `at revision ${version.status?.revision}`;
+  const active = history.filter(({ bakeStatus }) => ACTIVE.has(bakeStatus));
+  const wrongIds = history.some(({ id }, i) => id !== history.length - i);
+  return [
+    ...(active.length > 1 || (active.length === 1 && active[0] !== history[0])
+      ? [`${at}: ${active.map(({ id, bakeStatus }) => `${id} ${bakeStatus}`).join(', ')} of ${history.length}`]
+      : []),
+    ...(wrongIds ? [`${at}: ids ${history.map(({ id }) => id).join()}`] : []),
+  ];
+}
+
+function between(before: AnyObject, after: AnyObject): string[] {
+  const problems: string[] = [];
+  const at = `at revision ${after.status?.revision}`;
+  const changed = !isDeepStrictEqual(before.status, after.status);
+  const steps = (after.status?.revision ?? 0) - (before.status?.revision ?? 0);
+  if (steps !== (changed ? 1 : 0)) problems.push(`${at}: the revision moved by ${steps}`);
+
+  const [old, now] = [historyOf(before), historyOf(after)];
+  const added = now.length - old.length;
+  if (added !== 0 && added !== 1) problems.push(`${at}: ${added} new entries at once`);
+  old.forEach((entry, i) => {
+    const same = now[i + added];
+    const identity = ({ id, version, timestamp }: Entry) => [id, version.tag, timestamp];
+    if (!same || !isDeepStrictEqual(identity(same), identity(entry)))
+      problems.push(`${at}: entry ${entry.id} was rewritten`);
+    // Only the head lives on; the one before it changes at the moment it is replaced.
+    else if (i > 0 && !isDeepStrictEqual(same, entry)) problems.push(`${at}: entry ${entry.id} changed after its time`);
+  });
+  const [head] = old;
+  const successor = added === 1 ? now[1] : now[0];
+  if (
+    head &&
+    successor &&
+    !ACTIVE.has(head.bakeStatus) &&
+    ACTIVE.has(successor.bakeStatus) &&
+    !isRetry(head, successor)
+  )
+    problems.push(`${at}: ${head.id} went from ${head.bakeStatus} back to ${successor.bakeStatus}`);
+  return problems;
+}
+
+const isRetry = (before: Entry, after: Entry) =>
+  before.bakeStatus === 'Failed' && before.lastRetryTimestamp !== after.lastRetryTimestamp;
+
+/** A stamp that was recorded as handled, and dropped with its annotation, never comes again. */
+function handledTwice(versions: readonly AnyObject[]): string[] {
+  const gone = new Set<string>();
+  const problems: string[] = [];
+  let current = new Set<string>();
+  for (const { status } of versions) {
+    const handled = new Set(Object.entries(status?.handledRequest ?? {}).map(([key, uid]) => `${key}=${uid}`));
+    for (const stamp of current) if (!handled.has(stamp)) gone.add(stamp);
+    for (const stamp of handled) if (gone.has(stamp)) problems.push(`${stamp} was handled a second time`);
+    current = handled;
+  }
+  return problems;
+}

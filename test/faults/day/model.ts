@@ -1,0 +1,169 @@
+/**
+ * The rules of a Rollout with a bake, one HealthCheck, one RolloutGate and one Gate, written a second time and as plainly
+ * as possible from reference section 2 and DESIGN sections 5 and 6. It shares no code with what it judges and knows no
+ * time: the day reports health only where a deployment waits for it, and chooses whether a bake is short or endless.
+ */
+export type State = 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled';
+
+export interface Deployment {
+  id: number;
+  /** `7` for version 1.7.0. */
+  release: number;
+  state: State;
+  message: string;
+}
+
+export class Model {
+  /** Newest first. */
+  readonly history: Deployment[] = [];
+  /** Releases 1 to this one are published. */
+  newest = 0;
+  retries = 0;
+  /** Since the deployment, or the retry, that stands now. */
+  health: 'Pending' | 'Healthy' | 'Unhealthy' = 'Pending';
+  gateOpen = true;
+  freezeOpen = true;
+  pin: number | undefined;
+  shortBake = true;
+  private recovery = false;
+  private force: number | undefined;
+  private bypass: number | undefined;
+  private unblock = false;
+  private message: string | undefined;
+  private readonly hold: boolean;
+
+  constructor(onFailure: 'Hold' | 'Continue') {
+    this.hold = onFailure === 'Hold';
+  }
+
+  get head(): Deployment | undefined {
+    return this.history[0];
+  }
+
+  get baking(): boolean {
+    return this.head?.state === 'Deploying' || this.head?.state === 'InProgress';
+  }
+
+  /** Names of the one-shot annotations that are still there. */
+  get open(): string[] {
+    return [
+      ...(this.bypass === undefined ? [] : ['bypass-gates']),
+      ...(this.force === undefined ? [] : ['force-deploy']),
+      ...(this.message === undefined ? [] : ['deploy-message']),
+      ...(this.unblock ? ['unblock-failed'] : []),
+    ];
+  }
+
+  publish(): void {
+    this.newest++;
+    this.settle();
+  }
+
+  report(health: 'Healthy' | 'Unhealthy'): void {
+    this.health = health;
+    if (health === 'Unhealthy' && this.baking && !this.recovery) this.head!.state = 'Failed';
+    this.settle();
+  }
+
+  change(what: Partial<Pick<Model, 'gateOpen' | 'freezeOpen' | 'shortBake'>>): void {
+    Object.assign(this, what);
+    this.settle();
+  }
+
+  wish(pin: number | undefined, message: string): void {
+    this.pin = pin;
+    this.message = message;
+    this.settle();
+  }
+
+  ask(what: { force?: number; message?: string; bypass?: number; unblock?: true }): void {
+    this.force = what.force ?? this.force;
+    this.message = what.message ?? this.message;
+    this.bypass = what.bypass ?? this.bypass;
+    this.unblock = what.unblock ?? this.unblock;
+    this.settle();
+  }
+
+  retry(): void {
+    if (this.head?.state === 'Failed') {
+      this.head.state = 'Deploying';
+      this.health = 'Pending';
+      this.retries++;
+    }
+    this.settle();
+  }
+
+  private settle(): void {
+    do {
+      this.bake();
+      this.forget();
+    } while (this.deploy());
+  }
+
+  private bake(): void {
+    if (this.head?.state === 'Deploying' && this.health === 'Healthy') this.head.state = 'InProgress';
+    if (this.head?.state === 'InProgress' && this.shortBake) this.head.state = 'Succeeded';
+  }
+
+  /** What asks for what is so already is done. */
+  private forget(): void {
+    if (!this.head) return;
+    if (this.force === this.head.release) this.force = undefined;
+    if (this.bypass === this.head.release) this.bypass = undefined;
+    if (this.head.state !== 'Failed') this.unblock = false;
+  }
+
+  private deploy(): boolean {
+    const wanted = this.pin ?? this.force;
+    const byHand = wanted !== undefined;
+    const bypassed = this.bypass !== undefined && this.isNewer(this.bypass) ? this.bypass : undefined;
+    const next = byHand ? wanted : (bypassed ?? (this.isNewer(this.newest) ? this.newest : undefined));
+    const isDue = next !== undefined && next !== this.head?.release;
+    if (!isDue || !this.freezeOpen || !(byHand || this.mayFollow(bypassed !== undefined))) {
+      if (!(byHand && isDue)) this.message = undefined;
+      return false;
+    }
+    this.begin(next, byHand, bypassed === next);
+    return true;
+  }
+
+  private isNewer(release: number): boolean {
+    return release <= this.newest && release > (this.head?.release ?? 0);
+  }
+
+  /** The first deployment waits for nothing but the Gate. */
+  private mayFollow(bypassed: boolean): boolean {
+    if (!this.head) return true;
+    if (this.baking || (this.head.state === 'Failed' && this.hold && !this.unblock)) return false;
+    return (this.gateOpen || bypassed) && this.health !== 'Unhealthy';
+  }
+
+  private begin(release: number, byHand: boolean, bypassed: boolean): void {
+    const before = this.head;
+    const unblocked = this.unblock && before?.state === 'Failed';
+    this.recovery = this.isRecovery(before, byHand, unblocked);
+    const how = [
+      byHand ? 'Manual deployment' : 'Automatic deployment',
+      ...(byHand && this.force === release ? ['with force deploy'] : []),
+      ...(bypassed ? ['with gate bypass'] : []),
+      ...(unblocked ? ['with failed bake unblock'] : []),
+    ].join(', ');
+    if (before && this.baking) {
+      before.state = 'Cancelled';
+      before.message = `Deployment cancelled due to new deployment of version 1.${release}.0`;
+    }
+    const message = (byHand && this.message) || how;
+    this.history.unshift({ id: (before?.id ?? 0) + 1, release, state: 'Deploying', message });
+    this.health = 'Pending';
+    this.message = undefined;
+    this.bypass = undefined;
+    this.unblock = false;
+    if (this.force === release) this.force = undefined;
+  }
+
+  private isRecovery(before: Deployment | undefined, byHand: boolean, unblocked: boolean): boolean {
+    if (before?.state === 'Failed' && !this.hold && !byHand && !unblocked) return false;
+    if (before && before.state !== 'Succeeded') return true;
+    return byHand && this.health === 'Unhealthy';
+  }
+}
