@@ -1,8 +1,10 @@
 /** What calls the hooks: the engine of this repository, or a real Metacontroller. */
+
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from './cache.ts';
 import { type RunningChild, startChild } from './childProcess.ts';
+import { LIMITS } from './limits.ts';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
 import { USERS } from './users.ts';
@@ -57,9 +59,9 @@ async function startMetacontroller(dir: string, command: string): Promise<Runnin
       `--metrics-address=127.0.0.1:${await freePort()}`,
       `--health-probe-bind-address=${health}`,
       // Its defaults allow about one release every two seconds.
-      '--client-go-qps=300',
-      '--client-go-burst=600',
-      '--workers=20',
+      `--client-go-qps=${LIMITS.qps}`,
+      `--client-go-burst=${LIMITS.burst}`,
+      `--workers=${LIMITS.workers}`,
     ],
     ready: async () => (await fetch(`http://${health}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
   });

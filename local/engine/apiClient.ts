@@ -1,13 +1,13 @@
 /** Requests to the API server: keep-alive, the rate limit shipped for Metacontroller, errors as the server states them. */
+
 import { Pool } from 'undici';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { LIMITS } from '../limits.ts';
 import { type Clock, pause } from './clock.ts';
 import type { Resource } from './discovery.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { TokenBucket } from './rateLimit.ts';
 
-const QPS = 300;
-const BURST = 600;
 const CONNECTIONS = 64;
 /** How often a request is repeated when the server answers "later" with Retry-After, as client-go does. */
 const MAX_RETRIES = 10;
@@ -52,7 +52,7 @@ export class ApiClient {
   readonly #requests: Pool;
   readonly #watches: Pool;
   readonly #headers: Record<string, string>;
-  readonly #bucket = new TokenBucket(QPS, BURST);
+  readonly #bucket = new TokenBucket(LIMITS.qps, LIMITS.burst);
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
 
