@@ -45,7 +45,7 @@ export const fluxHook: DecoratorHook = {
     const annotations = gateMarks(object, gating, now);
     const deployed = trigger(object, observed?.status);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
-    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'));
+    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'), now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
 
     const isGated = gating.gates.length > 0;

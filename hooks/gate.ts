@@ -10,6 +10,8 @@ import { webhookPath } from '../core/gate/webhookPath.ts';
 import { countHeld } from './gateHolds.ts';
 import type { CompositeHook } from './hook.ts';
 
+const RECEIVER_RETRY_SECONDS = 10;
+
 type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
 export const gateHook: CompositeHook = {
@@ -29,7 +31,10 @@ export const gateHook: CompositeHook = {
         at: call.now,
       });
     }
-    return { status, children: [], resyncAfterSeconds: resyncSeconds(gate, evaluation, call.now) };
+    const resync = resyncSeconds(gate, evaluation, call.now);
+    // Nobody wakes a Gate when its Secret comes, or the right to read it.
+    const waits = receiver && 'problem' in receiver;
+    return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
   },
 };
 

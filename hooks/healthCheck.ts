@@ -75,7 +75,7 @@ async function judge(
   const { kustomization, source } = read;
   if (!kustomization) {
     const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
-    return { health: 'Unhealthy', message: `Kustomization not found: ${what}` };
+    return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
   }
   const own = ownHealth(kustomization, { source, rollouts }, now);
   // Read after the Kustomization: what it says was applied is what these show.

@@ -3,7 +3,7 @@ import { DEPLOYED, RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/labels.ts';
-import { formatTime } from '../kube/time.ts';
+import { formatInstant } from '../kube/time.ts';
 import { marksOf } from './marks.ts';
 import { appliedRevision, fetchedRevision } from './proof.ts';
 import { awaitedApply, resumeLabel } from './resume.ts';
@@ -68,7 +68,7 @@ function observedOf(object: FluxObject, pinned: boolean): NonNullable<FluxBindin
   const awaited = awaitedApply(object);
   return {
     ...(deployed.length > 0 && { deployed }),
-    ...(awaited && { resumeRequestedAt: formatTime(awaited.since) }),
+    ...(awaited && { resumeRequestedAt: formatInstant(awaited.since) }),
     ...(fetched !== undefined && { fetched }),
     ...(applied !== undefined && { applied }),
   };

@@ -1,9 +1,10 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
- * owner's next apply; `bypassed: ns/a` where the glass was broken and the object runs behind closed gates.
+ * owner's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a` where the glass was broken
+ * and the object runs behind closed gates.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { formatInstant, parseTime } from '../kube/time.ts';
 
 export type GateStateMark =
   | { is: 'open' }
@@ -18,7 +19,7 @@ export const INVALID_REFERENCE = '(invalid)';
 
 export function formatGateState(mark: GateStateMark): string {
   if (mark.is === 'open') return mark.is;
-  if (mark.is === 'opening') return `opening: ${formatTime(mark.since)}`;
+  if (mark.is === 'opening') return `opening: ${formatInstant(mark.since)}`;
   return `${mark.is}: ${[...mark.gates].sort().join(',')}`;
 }
 

@@ -8,7 +8,7 @@ import { type FluxObject, GOVERNED_KINDS, type KustomizationStatus } from '../..
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding } from '../../api/types.ts';
 import { labelValue } from '../kube/labels.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { formatInstant, parseTime } from '../kube/time.ts';
 import { parseGateState } from './gateState.ts';
 import { marksOf } from './marks.ts';
 import { applierOf } from './suspension.ts';
@@ -42,18 +42,23 @@ export function mayApplyFluxObjects(object: FluxObject): boolean {
 }
 
 /**
- * What `reconcile.fluxcd.io/requestedAt` of the owner should say: the newest opening, its own instant, so that asking
- * twice is asking once. undefined when nobody waits, or it was asked, or a newer request is there.
+ * What `reconcile.fluxcd.io/requestedAt` of the owner should say: the instant of the newest opening, so that asking twice
+ * is asking once. undefined when nobody waits, or where an apply after that instant was asked for already.
+ *
+ * A request that is not handled yet ends in another look here, so many openings cost one request per apply. Once handled
+ * it counts by its own time, and only up to `now`: the clock of whoever asked may be ahead.
  */
-export function reconcileRequest(owner: FluxObject, bindings: readonly FluxBinding[]): string | undefined {
+export function reconcileRequest(
+  owner: FluxObject,
+  bindings: readonly FluxBinding[],
+  now: EpochMs,
+): string | undefined {
   const openings = bindings.flatMap(({ spec }) => parseTime(spec?.observed?.resumeRequestedAt) ?? []);
   if (openings.length === 0) return undefined;
   const newest = Math.max(...openings);
   const asked = owner.metadata.annotations?.[RECONCILE_REQUESTED_AT];
   const handled = owner.status?.lastHandledReconcileAt;
-  const done = [asked, handled].some((text) => {
-    const at = typeof text === 'string' ? parseTime(text) : undefined;
-    return at !== undefined && at >= newest;
-  });
-  return done ? undefined : formatTime(newest);
+  if (asked !== undefined && asked !== handled) return undefined;
+  const last = typeof handled === 'string' ? parseTime(handled) : undefined;
+  return last !== undefined && last >= newest && last <= now ? undefined : formatInstant(newest);
 }

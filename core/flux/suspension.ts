@@ -10,7 +10,6 @@ import {
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { wholeSeconds } from '../kube/time.ts';
 import { annotate } from './annotate.ts';
 import { formatGateState, type GateStateMark, isBypassed, parseGateState, RESUME_TIMEOUT_MS } from './gateState.ts';
 import { isApplyBy } from './ownership.ts';
@@ -43,7 +42,7 @@ export function settleSuspension(at: SuspensionCase): FluxObject {
   if (at.object.metadata.deletionTimestamp && memory === undefined) return finish(at.object, undefined, mark);
   if (at.closed.length > 0) return behindClosedGates(at, memory, mark);
   if (memory === undefined) return finish(at.object, undefined, at.gated ? { is: 'open' } : undefined);
-  const since = mark?.is === 'opening' ? mark.since : wholeSeconds(at.now);
+  const since = mark?.is === 'opening' ? mark.since : at.now;
   const suspend = resumed(at, memory, since);
   if (suspend === 'wait') return finish(at.object, memory, { is: 'opening', since });
   return finish(setSuspend(at.object, suspend), undefined, at.gated ? { is: 'open' } : undefined);

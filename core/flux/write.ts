@@ -128,6 +128,7 @@ function newProblems(problems: string[], oldObject: FluxObject | undefined): str
 /** Whoever creates an object behind a closed gate, or breaks the glass, learns why nothing happens. */
 function suspendedWarning(object: FluxObject, { oldObject, glass }: FluxWrite, closed: string[]): string[] {
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
-  if (!oldObject) return [`${object.kind} ${object.metadata.name} is suspended: gate ${closed.join(', ')} is closed`];
+  if (!oldObject)
+    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
   return glass?.broken ? ['written, but still suspended: set spec.suspend to false too if Flux shall act on it'] : [];
 }

@@ -37,6 +37,13 @@ export function needsReset(status: HealthStatus | undefined, cutoff: EpochMs | u
   return changed === undefined || changed < wholeSeconds(cutoff);
 }
 
+const RESET = 'Health check reset due to new deployment';
+
 export function resetStatus(now: EpochMs): HealthStatus {
-  return { status: 'Pending', message: 'Health check reset due to new deployment', lastChangeTime: formatTime(now) };
+  return { status: 'Pending', message: RESET, lastChangeTime: formatTime(now) };
+}
+
+/** Whether nothing was judged since the reset. */
+export function isReset({ status, message }: HealthStatus): boolean {
+  return status === 'Pending' && message === RESET;
 }

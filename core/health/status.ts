@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { isReset } from './reset.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
@@ -9,8 +10,11 @@ export type Verdict =
   | { health: 'Healthy'; message: string }
   /** `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. */
   | { health: 'Pending'; message: string; attempting?: boolean }
-  /** `failedAt`: when it failed, as far as the failed objects tell. */
-  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs }
+  /**
+   * `failedAt`: when it failed, as far as the failed objects tell. `absent`: what the check is about does not exist, which
+   * is no failure yet where it never did since the deployment: a Git sync creates a HealthCheck before its Kustomization.
+   */
+  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
   /** What is needed could not be read. That is nobody's failure: the health stays as it was. */
   | { health: 'Unknown'; message: string };
 
@@ -23,7 +27,8 @@ export type Verdict =
 export function nextStatus(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
   const status = healthAfter(before?.status, verdict);
-  const errorTime = verdict.health === 'Unhealthy' ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
+  const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));
+  const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
   const changeTime = status === before?.status ? lastChangeTime : formatTime(now);
   return {
     status,
@@ -31,6 +36,12 @@ export function nextStatus(before: HealthStatus | undefined, verdict: Verdict, n
     ...(errorTime && { lastErrorTime: errorTime }),
     ...(changeTime && { lastChangeTime: changeTime }),
   };
+}
+
+/** Absent at every look since the last reset: Unhealthy without an error says so. */
+function neverThere(before: HealthStatus | undefined): boolean {
+  if (before?.status === undefined || isReset(before)) return true;
+  return before.status === 'Unhealthy' && before.lastErrorTime === undefined;
 }
 
 function healthAfter(before: string | undefined, verdict: Verdict): string {

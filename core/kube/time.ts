@@ -8,6 +8,11 @@ export function formatTime(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
+/** `2021-03-26T10:00:00.123Z`, or as formatTime where there is no fraction: for what must be told apart within a second. */
+export function formatInstant(at: EpochMs): string {
+  return new Date(at).toISOString().replace('.000Z', 'Z');
+}
+
 /** undefined when the text is not an RFC 3339 time. */
 export function parseTime(text: string | undefined | null): EpochMs | undefined {
   if (!text || !RFC3339.test(text)) return undefined;

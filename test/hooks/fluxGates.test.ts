@@ -188,11 +188,11 @@ describe('a named Gate', () => {
 
   // The fixture's generation is 3; the suspension makes it 4.
   it.each([
-    { what: 'was ready: parents go on', ready: 'True', readyAt: 3, observed: 3, then: 4 },
-    { what: 'was not ready: its own trouble is not ours to hide', ready: 'False', readyAt: 3, observed: 3, then: 3 },
-    { what: 'had not been reconciled since its last change', ready: 'True', readyAt: 2, observed: 2, then: 2 },
-    { what: 'was ready for an older spec only', ready: 'True', readyAt: 2, observed: 3, then: 3 },
-  ] as const)('a running object that $what', async ({ ready, readyAt, observed, then }) => {
+    { what: 'was ready: parents go on', ready: 'True', readyAt: 3, observed: 3, after: 4 },
+    { what: 'was not ready: its own trouble is not ours to hide', ready: 'False', readyAt: 3, observed: 3, after: 3 },
+    { what: 'had not been reconciled since its last change', ready: 'True', readyAt: 2, observed: 2, after: 2 },
+    { what: 'was ready for an older spec only', ready: 'True', readyAt: 2, observed: 3, after: 3 },
+  ] as const)('a running object that $what', async ({ ready, readyAt, observed, after }) => {
     const condition = { type: 'Ready', status: ready, reason: 'x', message: '', lastTransitionTime: '' };
     const cluster = new Cluster(
       kustomization({
@@ -203,7 +203,7 @@ describe('a named Gate', () => {
     cluster.gates = [closed];
     await cluster.settle();
     expect(cluster.object.metadata.generation).toBe(4);
-    expect(cluster.object.status?.observedGeneration).toBe(then);
+    expect(cluster.object.status?.observedGeneration).toBe(after);
   });
 
   it('keeps foreign conditions, and takes its own away when no gate is required', async () => {

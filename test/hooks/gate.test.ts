@@ -199,8 +199,9 @@ describe('a Gate that takes signed calls', () => {
       'SecretUnreadable',
       "Secret 'platform/hook' cannot be read",
     ],
-  ])('says so when its Secret %s', async (_name, cluster, reason, message) => {
-    const { status } = await sync(gate(spec), { at: T('09:00:00'), cluster });
+  ])('says so when its Secret %s, and looks again soon', async (_name, cluster, reason, message) => {
+    const { status, resyncAfterSeconds } = await sync(gate(spec), { at: T('09:00:00'), cluster });
+    expect(resyncAfterSeconds).toBe(10);
     expect(status).not.toHaveProperty('webhookPath');
     expect(status.conditions?.[1]).toMatchObject({ type: 'ReceiverReady', status: 'False', reason, message });
   });

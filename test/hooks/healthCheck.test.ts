@@ -147,15 +147,20 @@ describe('class kustomization (reference 3.6)', () => {
     });
   });
 
-  it('K3: no such Kustomization', async () => {
+  it('K3: no such Kustomization: Unhealthy, and no error before there was one, since Git creates the check first', async () => {
     const { status, resyncAfterSeconds } = await settle(healthCheck(), cluster([]));
     expect(status).toEqual({
       status: 'Unhealthy',
       message: 'Kustomization not found: kustomizations.kustomize.toolkit.fluxcd.io "test-kustomization" not found',
-      lastErrorTime: at('12:00:00'),
       lastChangeTime: at('12:00:00'),
     });
     expect(resyncAfterSeconds).toBe(30);
+  });
+
+  it('K3: a Kustomization that goes is an error', async () => {
+    const before = { status: 'Healthy', lastChangeTime: at('11:00:00') };
+    const { status } = await settle(healthCheck({ status: before }), cluster([]));
+    expect(status).toMatchObject({ status: 'Unhealthy', lastErrorTime: at('12:00:00') });
   });
 
   const progressing = deployment([{ type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated' }]);

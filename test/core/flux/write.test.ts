@@ -442,6 +442,19 @@ const rows: Row[] = [
     }),
   },
   {
+    says: 'to the millisecond: what its owner applied earlier in that second was before the opening',
+    old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, labels: OWNER }),
+    object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' }, labels: OWNER }),
+    gates: [openGate],
+    now: NOW + 364,
+    stored: frozen({
+      annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00.364Z' },
+      labels: OWNER,
+      deployed: stamped('my-app', 2, '1.1.0'),
+      substitute: { APP: '1.1.0' },
+    }),
+  },
+  {
     says: 'and is resumed in it, with the new spec',
     old: frozen({
       labels: OWNER,

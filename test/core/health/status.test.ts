@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requeueInterval } from '../../../core/health/interval.ts';
+import { resetStatus } from '../../../core/health/reset.ts';
 import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../../../core/health/status.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;
@@ -11,6 +12,7 @@ const unhealthy = (failedAt?: string): Verdict => ({
   message: 'bad',
   ...(failedAt && { failedAt: ms(failedAt) }),
 });
+const ABSENT: Verdict = { health: 'Unhealthy', message: 'gone', absent: true };
 const HEALTHY: Verdict = { health: 'Healthy', message: 'good' };
 const UNKNOWN: Verdict = { health: 'Unknown', message: 'no answer' };
 
@@ -52,6 +54,30 @@ describe('what a verdict makes of the status', () => {
       { status: 'Unhealthy', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
       unhealthy('10:00:00'),
       { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
+    ],
+    [
+      'what was never there has not failed',
+      undefined,
+      ABSENT,
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00') },
+    ],
+    [
+      'and still has not',
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('11:00:00') },
+      ABSENT,
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('11:00:00') },
+    ],
+    [
+      'nor has what is not there yet when the version is deployed',
+      resetStatus(ms('11:00:00')),
+      ABSENT,
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00') },
+    ],
+    [
+      'what was there and is gone has failed',
+      { status: 'Pending', lastChangeTime: at('11:00:00') },
+      ABSENT,
+      { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00'), lastErrorTime: at('12:00:00') },
     ],
     [
       'a failure from the future counts as one of now',
