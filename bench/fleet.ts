@@ -1,0 +1,89 @@
+/** Many Flux objects behind one Gate, for bench and fault tests. */
+import { type AnyObject, send } from '../local/client.ts';
+import { applyObject, pathOf } from '../local/resources.ts';
+import type { Access } from '../local/users.ts';
+import { inParallel } from './measure.ts';
+
+const WIDTH = 32;
+const GATE = 'freeze';
+const SUSPENDED = 'gate.fluxcd.io/suspended';
+const KINDS = [
+  {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    spec: { interval: '10m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'fleet' } },
+  },
+  { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', spec: { interval: '10m' } },
+  {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'OCIRepository',
+    spec: { interval: '10m', url: 'oci://registry.example/fleet' },
+  },
+];
+/** What people had made of `spec.suspend` before: the opening must give back exactly that. */
+const BEFORE = [undefined, false, undefined, true];
+
+export interface Fleet {
+  /** The Gate, open, and the objects; of different kinds, most of them not suspended. */
+  create(): Promise<void>;
+  ask(action: 'open' | 'close'): Promise<void>;
+  /** How many a closed gate holds: suspended, and the memory says what they were. */
+  held(): Promise<number>;
+  /** How many are exactly what they were before any gate closed. */
+  asBefore(): Promise<number>;
+  objects: AnyObject[];
+}
+
+export function fleet(admin: Access, namespace: string, count: number): Fleet {
+  const put = (object: AnyObject) => applyObject(admin, object, { manager: 'fleet', force: true });
+  const objects = Array.from({ length: count }, (_, i): AnyObject => {
+    const { apiVersion, kind, spec } = KINDS[i % KINDS.length]!;
+    const suspend = BEFORE[i % BEFORE.length];
+    const name = `app-${String(i).padStart(4, '0')}`;
+    return {
+      apiVersion,
+      kind,
+      metadata: { name, namespace, annotations: { 'gate.fluxcd.io/gates': GATE } },
+      spec: suspend === undefined ? spec : { ...spec, suspend },
+    };
+  });
+  const before = new Map(objects.map(({ kind, metadata, spec }) => [`${kind} ${metadata.name}`, spec.suspend]));
+
+  const countWhere = async (holds: (suspend: unknown, memory: string | undefined, before: unknown) => boolean) => {
+    const lists = await Promise.all(
+      KINDS.map(async ({ apiVersion, kind }) => {
+        const path = await pathOf(admin, { apiVersion, kind, metadata: { namespace } });
+        const { items } = (await send<{ items: AnyObject[] }>(admin, 'GET', path)).object;
+        return items.filter(({ metadata, spec }) =>
+          holds(spec.suspend, metadata.annotations?.[SUSPENDED], before.get(`${kind} ${metadata.name}`)),
+        ).length;
+      }),
+    );
+    return lists.reduce((a, b) => a + b, 0);
+  };
+
+  return {
+    objects,
+    async create() {
+      await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      await put({
+        apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+        kind: 'Gate',
+        metadata: { name: GATE, namespace },
+        spec: { default: 'opened', interval: '1m' },
+      });
+      await inParallel(objects, WIDTH, put);
+    },
+    async ask(action) {
+      const at = `${new Date().toISOString().slice(0, 19)}Z`;
+      const path = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${namespace}/gates/${GATE}`;
+      await send(admin, 'PATCH', path, {
+        body: { metadata: { annotations: { [`${action}.gate.fluxcd.io/requestedAt`]: at } } },
+        contentType: 'application/merge-patch+json',
+      });
+    },
+    held: () =>
+      countWhere((suspend, memory, was) => suspend === true && memory === (was === undefined ? 'unset' : String(was))),
+    asBefore: () => countWhere((suspend, memory, was) => suspend === was && memory === undefined),
+  };
+}

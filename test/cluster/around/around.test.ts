@@ -1,0 +1,65 @@
+/** No way around a closed gate: attempts.yaml, tried as the people and controllers that it names. */
+import { appendFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
+import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';
+import { newWorld, type World } from './world.ts';
+
+const view = sharedCluster();
+const attempts = readAttempts();
+/** What controllers might do about a write, they have done by then. */
+const SETTLED_MS = 600;
+
+const stateOf = async (world: World) => ({
+  ...(await world.protectedState()),
+  running: await running(world, view.admin),
+});
+
+async function make(attempt: Attempt, world: World): Promise<string[]> {
+  const answers: string[] = [];
+  for (const step of stepsOf(attempt)) answers.push(await carryOut(step, world, view));
+  if (process.env.AROUND_LOG) appendFileSync(process.env.AROUND_LOG, `${attempt.name} => ${answers.join(' | ')}\n`);
+  return answers;
+}
+
+/** Worlds in which everything was refused so far: as good as new. */
+const frozenWorlds = new Map<string, World[]>();
+const leavesNothing = (answer: string) => !answer.startsWith('taken') || answer.includes('held, nothing changed');
+
+describe.concurrent('behind a closed gate nothing changes by', () => {
+  it.each(attempts)('$name', async (attempt) => {
+    const parts = partsOf(attempt);
+    const world = frozenWorlds.get(parts.join())?.pop() ?? (await newWorld(view, { closed: true, parts }));
+    const before = await stateOf(world);
+    expect(before.running).toEqual([]);
+    const answers = await make(attempt, world);
+    // A selecting gate marks a new object a moment after it was created.
+    await waitFor(async () => (await running(world, view.admin)).length === 0, 'every held object to be suspended');
+    await staysTrue(
+      async () => {
+        expect(await stateOf(world), answers.join('; ')).toEqual(before);
+        return true;
+      },
+      'all that the gate protects',
+      SETTLED_MS,
+    );
+    if (!answers.every(leavesNothing)) return;
+    frozenWorlds.set(parts.join(), [...(frozenWorlds.get(parts.join()) ?? []), world]);
+  });
+});
+
+describe.concurrent('where the gates are open the same attempt gets through:', () => {
+  it.each(attempts.filter(({ never }) => !never))('$name', async (attempt) => {
+    const world = await newWorld(view, { closed: false, parts: partsOf(attempt) });
+    const before = await stateOf(world);
+    const answers = await make(attempt, world);
+    await waitFor(
+      async () => {
+        expect(await stateOf(world), answers.join('; ')).not.toEqual(before);
+        return true;
+      },
+      'a change',
+      10_000,
+    );
+  });
+});

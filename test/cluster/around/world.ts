@@ -1,0 +1,126 @@
+/** A namespace behind closed gates, and what must not change in it. */
+import { type AnyObject, type ClusterView, gate, kustomization, ref, rollout, waitFor } from '../support/cluster.ts';
+import { ask, GATES, gated, isFree, isHeld, SELECTED_BY, STATE, SUSPENDED } from '../support/gates.ts';
+import { conditionOf, history, variablesArrive } from '../support/versions.ts';
+
+const DEPLOYED = 'rollout.kuberik.com/deployed';
+const PIN = 'rollout.kuberik.com/substitute.APP_VERSION.from';
+const RING = { ring: 'frozen' };
+
+export interface World {
+  ns: string;
+  /** As they were written, by the name that attempts.yaml uses. */
+  manifests: Record<string, AnyObject>;
+  /** All that a closed gate protects, as plain data. */
+  protectedState(): Promise<object>;
+}
+
+/**
+ * - app, release, source: require the Gate `freeze`; app was applied by kubectl and carries Flux's finalizer
+ * - applied: the same, applied by kustomize-controller as part of the Kustomization `parent`
+ * - selected: held by the Gate `ring`, which selects the label ring=frozen
+ * - bound: pinned by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
+ * - always: a Gate that is open
+ *
+ * `parts`: which of them are there, beside freeze and always. Selecting Gates concern every Flux object of a cluster, so a
+ * world has the one of its own only where it matters.
+ */
+export async function newWorld(
+  view: ClusterView,
+  { closed, parts }: { closed: boolean; parts: readonly string[] },
+): Promise<World> {
+  const { admin, sre, newNamespace, publish } = view;
+  const ns = await newNamespace();
+  const manifests = manifestsIn(ns);
+  const there = Object.entries(manifests).filter(([name]) => ['freeze', 'always', ...parts].includes(name));
+  const gates = there.filter(([, { kind }]) => kind === 'Gate').map(([name]) => name);
+  const objects = there.filter(([, { kind }]) => kind !== 'Gate');
+  const held = objects.map(([, object]) => object).filter(({ kind }) => kind !== 'Rollout');
+  const hasRollout = parts.includes('rollout');
+  await Promise.all(gates.map((name) => sre.create(manifests[name]!)));
+  if (hasRollout) await Promise.all([publish(ns, 'app', '1.0.0'), publish(ns, 'other', '9.9.9')]);
+  await Promise.all(objects.map(([name, object]) => write(name, object, view)));
+  if (hasRollout) await variablesArrive(admin, ns, 'bound', { APP_VERSION: '1.0.0' });
+  if (closed) {
+    const closing = gates.filter((name) => name !== 'always');
+    await Promise.all(closing.map((name) => ask(sre, ns, name, 'close')));
+    await Promise.all(held.map((object) => isHeld(admin, object, memoryOf(object))));
+    if (hasRollout) await publish(ns, 'app', '1.1.0');
+  } else await Promise.all(held.map((object) => isFree(admin, object, object.spec.suspend)));
+  const says = (name: string) => (closed && name !== 'always' ? 'False' : 'True');
+  await waitFor(async () => {
+    const states = await Promise.all(gates.map((name) => admin.get(ref('gate', ns, name))));
+    return states.every((state, i) => conditionOf(state, 'Opened')?.status === says(gates[i]!));
+  }, 'each Gate to say what it is');
+
+  const protectedState = async () => ({
+    objects: Object.fromEntries(
+      await Promise.all(held.map(async (object) => [object.metadata.name, stateOf(await admin.find(object as never))])),
+    ),
+    rollout: rolloutState(await admin.find(ref('rollout', ns, 'rollout'))),
+    history: (await admin.find(ref('rollout', ns, 'rollout'))) && (await history(admin, ns, 'rollout')),
+    gates: await Promise.all(
+      ['freeze', 'ring'].map(async (name) => gateState(await admin.find(ref('gate', ns, name)))),
+    ),
+  });
+  return { ns, manifests, protectedState };
+}
+
+const memoryOf = ({ spec }: AnyObject) => (spec.suspend === undefined ? 'unset' : String(spec.suspend));
+
+function manifestsIn(ns: string): Record<string, AnyObject> {
+  const opened = { default: 'opened' };
+  const app = gated('Kustomization', ns, 'app', 'freeze', { suspend: false });
+  app.metadata.finalizers = ['finalizers.fluxcd.io'];
+  const parent = { 'kustomize.toolkit.fluxcd.io/name': 'parent', 'kustomize.toolkit.fluxcd.io/namespace': ns };
+  return {
+    freeze: gate(ns, 'freeze', { spec: opened }),
+    ring: gate(ns, 'ring', { spec: { ...opened, selects: { labelSelector: { matchLabels: RING } } } }),
+    always: gate(ns, 'always', { spec: opened }),
+    app,
+    release: gated('HelmRelease', ns, 'release', 'freeze'),
+    source: gated('GitRepository', ns, 'source', 'freeze'),
+    applied: gated('Kustomization', ns, 'applied', 'freeze', {}, parent),
+    selected: gated('Kustomization', ns, 'selected', undefined, {}, RING),
+    rollout: rollout(ns, 'rollout', { spec: { releasesImagePolicy: { name: 'app' }, gates: [{ name: 'freeze' }] } }),
+    bound: kustomization(ns, 'bound', { variables: { APP_VERSION: 'rollout' }, annotations: { [GATES]: 'freeze' } }),
+  };
+}
+
+function write(name: string, object: AnyObject, { developer, flux }: ClusterView): Promise<unknown> {
+  if (name === 'applied') return flux.apply(object, { manager: 'kustomize-controller', force: true });
+  return object.kind === 'Kustomization' || name === 'source'
+    ? developer.clientSideApply(object)
+    : developer.create(object);
+}
+
+const PROTECTED = [GATES, PIN, SELECTED_BY, SUSPENDED, STATE, DEPLOYED];
+
+function stateOf(object: AnyObject | undefined) {
+  if (!object) return 'gone';
+  const { metadata, spec } = object;
+  return {
+    uid: metadata.uid,
+    going: metadata.deletionTimestamp,
+    owners: metadata.ownerReferences,
+    ring: metadata.labels?.ring,
+    annotations: Object.fromEntries(PROTECTED.map((key) => [key, metadata.annotations?.[key]])),
+    spec,
+  };
+}
+
+function rolloutState(object: AnyObject | undefined) {
+  if (!object) return 'gone';
+  return { uid: object.metadata.uid, going: object.metadata.deletionTimestamp, gates: object.spec.gates };
+}
+
+function gateState(object: AnyObject | undefined) {
+  if (!object) return 'gone';
+  const opened = conditionOf(object, 'Opened');
+  return {
+    uid: object.metadata.uid,
+    going: object.metadata.deletionTimestamp,
+    spec: object.spec,
+    opened: opened?.status,
+  };
+}

@@ -1,0 +1,120 @@
+/** Breaking the glass: who has the verb bypass on the gate gets through with a fresh reason, and it is on record. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { ask, BYPASS_REASON, BYPASSED_BY, gated, isFree, isHeld, STATE, suspension } from './support/gates.ts';
+import type { User } from './support/user.ts';
+
+const { admin, developer, sre, dir, newNamespace } = sharedCluster();
+const read = (object: AnyObject) => admin.get(object as never);
+const reason = (text: string) => ({ annotations: { [BYPASS_REASON]: text } });
+
+async function heldObject(): Promise<{ ns: string; object: AnyObject }> {
+  const ns = await newNamespace();
+  await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
+  const object = gated('Kustomization', ns, 'app', 'freeze');
+  await developer.create(object);
+  await ask(sre, ns, 'freeze', 'close');
+  await isHeld(admin, object);
+  return { ns, object };
+}
+
+/** `bypass` annotations of the API server's audit log, for one namespace. */
+const audited = (ns: string) =>
+  readFileSync(join(dir, 'audit.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(`"namespace":"${ns}"`) && line.includes('/bypass"'))
+    .map((line) => JSON.parse(line))
+    .map(({ user, verb, annotations }) => ({
+      user: user.username,
+      verb,
+      text: Object.entries<string>(annotations).find(([key]) => key.endsWith('/bypass'))?.[1],
+    }));
+
+const recorded = (ns: string, user: string, verb: string, text: string) =>
+  waitFor(async () => {
+    expect(audited(ns)).toContainEqual({ user, verb, text: expect.stringContaining(text) });
+    const events = await admin.list('v1', 'Event', ns);
+    const found = events.filter(({ reason }) => reason === 'GlassBroken').map(({ message }) => message);
+    expect(found).toContainEqual(expect.stringContaining(text));
+    expect(found.join()).toContain(user);
+    return true;
+  }, 'the audit annotation and the Event');
+
+describe.each<[string, User]>([
+  ['sre', sre],
+  ['admin', admin],
+])('%s', (name, user) => {
+  it('changes a held object, and the record says who and why', async () => {
+    const { ns, object } = await heldObject();
+    const { object: after, warnings } = await user.mergePatch(object as never, {
+      metadata: reason('INC-7: rollback'),
+      spec: { path: './hotfix' },
+    });
+    expect(after.spec.path).toBe('./hotfix');
+    expect(after.metadata.annotations?.[BYPASSED_BY]).toMatch(new RegExp(`^\\d{4}-.*Z ${name}$`));
+    // Written, and Flux does not act on it: that is another decision.
+    expect(suspension(after)).toEqual([true, 'unset']);
+    expect(warnings.join(' ')).toContain('still suspended');
+    await recorded(ns, name, 'patch', 'INC-7: rollback');
+  });
+
+  it('lets Flux act on it behind the closed gate, and the next closing holds it again', async () => {
+    const { ns, object } = await heldObject();
+    await user.mergePatch(object as never, { metadata: reason('INC-8'), spec: { path: './hotfix', suspend: false } });
+    const bypassed = async () => (await read(object)).metadata.annotations?.[STATE] === `bypassed: ${ns}/freeze`;
+    await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
+    // The glass was broken for this write, not for those after it.
+    await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({
+      code: 403,
+    });
+    await expect(user.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({ code: 403 });
+    await ask(sre, ns, 'freeze', 'open');
+    await waitFor(async () => (await read(object)).metadata.annotations?.[STATE] === 'open', 'the gate to be open');
+    await ask(sre, ns, 'freeze', 'close');
+    await isHeld(admin, object, 'false');
+    await ask(sre, ns, 'freeze', 'open');
+    await isFree(admin, object, false);
+  });
+
+  it('deletes a held object within five minutes of giving the reason on it', async () => {
+    const { ns, object } = await heldObject();
+    await expect(user.remove(object as never)).rejects.toMatchObject({ code: 403 });
+    await user.mergePatch(object as never, { metadata: reason('INC-9: gone for good') });
+    await user.remove(object as never);
+    expect(await admin.find(object as never)).toBeUndefined();
+    await recorded(ns, name, 'delete', 'INC-9: gone for good');
+  });
+
+  it('deletes a closed Gate that holds something, with a reason on the Gate', async () => {
+    const { ns } = await heldObject();
+    const freeze = ref('gate', ns, 'freeze');
+    await waitFor(async () => (await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns)).length > 0, 'the binding');
+    await user.mergePatch(freeze, { metadata: reason('INC-10') });
+    await user.remove(freeze);
+    await recorded(ns, name, 'delete', 'INC-10');
+  });
+
+  it('takes a closed Gate off a Rollout', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze'));
+    await developer.create(rollout(ns, 'app', { spec: { gates: [{ name: 'freeze' }] } }));
+    await user.mergePatch(ref('rollout', ns, 'app'), { metadata: reason('INC-11'), spec: { gates: null } });
+    await recorded(ns, name, 'patch', 'INC-11');
+  });
+
+  it('with the reason of last time does not get through, nor in a dry run onto the record', async () => {
+    const { ns, object } = await heldObject();
+    const patch = { metadata: reason('INC-12'), spec: { path: './hotfix' } };
+    await user.mergePatch(object as never, patch, { dryRun: true });
+    expect((await read(object)).spec.path).toBe('./');
+    await user.mergePatch(object as never, patch);
+    await recorded(ns, name, 'patch', 'INC-12');
+    await expect(
+      user.mergePatch(object as never, { metadata: reason('INC-12'), spec: { path: './more' } }),
+    ).rejects.toMatchObject({ code: 403 });
+    const events = (await admin.list('v1', 'Event', ns)).filter(({ reason }) => reason === 'GlassBroken');
+    expect(events.map(({ count }) => count ?? 1)).toEqual([1]);
+  });
+});

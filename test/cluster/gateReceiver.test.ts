@@ -1,0 +1,170 @@
+/** Gates opened and asked from outside, on a cluster of its own whose hook server takes calls, with the rights we ship. */
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { freePort } from '../../local/ports.ts';
+import { type AnyObject, type ClusterView, gate, ref, viewCluster, waitFor } from './support/cluster.ts';
+import { ask, conditionText, gated, isFree, isHeld } from './support/gates.ts';
+import { startTestCluster, type TestCluster } from './support/testCluster.ts';
+
+const TOKEN = 's3cret';
+let cluster: TestCluster;
+let view: ClusterView;
+let base: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  const port = await freePort();
+  env = { RECEIVER_PORT: String(port) };
+  base = `http://127.0.0.1:${port}`;
+  cluster = await startTestCluster({ hookEnv: env });
+  view = viewCluster(cluster);
+});
+afterAll(() => cluster?.dispose());
+
+/** manifests/examples/gate-receiver.yaml in a namespace of its own: Secret, Gate and RoleBinding. */
+async function receiving(): Promise<{ ns: string; path: string }> {
+  const ns = await view.newNamespace();
+  const text = readFileSync(new URL('../../manifests/examples/gate-receiver.yaml', import.meta.url), 'utf8');
+  for (const document of parseAllDocuments(text)) {
+    const object = document.toJS() as AnyObject;
+    object.metadata.namespace = ns;
+    if (object.kind === 'Secret') object.stringData = { token: TOKEN };
+    await view.admin.create(object);
+  }
+  const path = `/hook/${createHash('sha256').update(`${TOKEN}release-pipeline${ns}`).digest('hex')}`;
+  await waitFor(
+    async () => (await view.admin.get(ref('gate', ns, 'release-pipeline'))).status?.webhookPath === path,
+    'the path in the status, made as Flux makes a Receiver’s',
+  );
+  // Paths are looked up in lists that may be two seconds old.
+  await waitFor(async () => (await post(path, { body: '', headers: {} })) !== 404, 'the path to be known');
+  return { ns, path };
+}
+
+interface Call {
+  body: string;
+  headers: Record<string, string>;
+}
+
+function signed(body: object, { at = Date.now(), token = TOKEN }: { at?: number; token?: string } = {}): Call {
+  const text = JSON.stringify(body);
+  const timestamp = String(Math.floor(at / 1000));
+  const signature = createHmac('sha256', token).update(`${timestamp}.${text}`).digest('hex');
+  return {
+    body: text,
+    headers: { 'x-signature': `sha256=${signature}`, 'x-timestamp': timestamp, 'x-nonce': randomUUID() },
+  };
+}
+
+async function post(path: string, { body, headers }: Call): Promise<number> {
+  const response = await fetch(`${base}${path}`, { method: 'POST', body, headers });
+  expect(await response.text()).toBe('');
+  return response.status;
+}
+
+const opened = (ns: string) =>
+  view.admin.get(ref('gate', ns, 'release-pipeline')).then((object) => conditionText(object, 'Opened'));
+const becomes = (ns: string, status: 'True' | 'False') =>
+  waitFor(
+    async () => (await opened(ns))?.startsWith(status),
+    `the Gate to be ${status === 'True' ? 'open' : 'closed'}`,
+  );
+
+describe('a signed call', () => {
+  it('opens and closes the Gate, and what requires it follows; the status says who and why', async () => {
+    const { ns, path } = await receiving();
+    const object = gated('Kustomization', ns, 'app', 'release-pipeline');
+    await view.developer.create(object);
+    await isHeld(view.admin, object);
+    expect(await post(path, signed({ action: 'open', reason: 'CHG-1' }))).toBe(200);
+    await becomes(ns, 'True');
+    await isFree(view.admin, object);
+    expect((await view.admin.get(ref('gate', ns, 'release-pipeline'))).status).toMatchObject({
+      openedBy: 'system:serviceaccount:rollout-hooks:rollout-hooks',
+      reason: 'CHG-1',
+    });
+    expect(await post(path, signed({ action: 'close' }))).toBe(200);
+    await becomes(ns, 'False');
+    await isHeld(view.admin, object);
+  });
+
+  it('is refused when it was taken before: again, under a new nonce, and after the hook server was restarted', async () => {
+    const { ns, path } = await receiving();
+    const call = signed({ action: 'open' });
+    expect(await post(path, call)).toBe(200);
+    await becomes(ns, 'True');
+    await ask(view.sre, ns, 'release-pipeline', 'close');
+    await becomes(ns, 'False');
+    const renamed = { ...call, headers: { ...call.headers, 'x-nonce': randomUUID() } };
+    expect([await post(path, call), await post(path, renamed)]).toEqual([400, 400]);
+    cluster.hooks()?.kill('SIGKILL');
+    await waitFor(() => cluster.hooks() === undefined, 'the hook server to be gone');
+    await cluster.startHooks(env);
+    expect([await post(path, call), await post(path, renamed)]).toEqual([400, 400]);
+    expect(await opened(ns)).toMatch(/^False/);
+    expect(await post(path, signed({ action: 'open' }))).toBe(200);
+    await becomes(ns, 'True');
+  });
+
+  it.each<[string, (path: string) => Promise<number>, number]>([
+    ['another token', (path) => post(path, signed({ action: 'open' }, { token: 'guessed' })), 400],
+    [
+      'a right signature and a wrong body',
+      (path) => post(path, { ...signed({ action: 'open' }), body: '{"action":"close"}' }),
+      400,
+    ],
+    ['a signed body that says nothing known', (path) => post(path, signed({ action: 'toggle' })), 400],
+    [
+      'a timestamp of six minutes ago',
+      (path) => post(path, signed({ action: 'open' }, { at: Date.now() - 360_000 })),
+      400,
+    ],
+    ['a path that is nobody’s', () => post(`/hook/${'0'.repeat(64)}`, signed({ action: 'open' })), 404],
+  ])('with %s is refused, and the Gate stays closed', async (_, call, status) => {
+    const { ns, path } = await receiving();
+    expect(await call(path)).toBe(status);
+    expect(await opened(ns)).toMatch(/^False/);
+  });
+
+  it('goes nowhere in a namespace that did not let the hook server in', async () => {
+    const ns = await view.newNamespace();
+    await view.admin.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'hook', namespace: ns },
+      stringData: { token: TOKEN },
+    });
+    await view.sre.create(gate(ns, 'other', { spec: { receiver: { type: 'hmac', secretRef: { name: 'hook' } } } }));
+    const object = await waitFor(async () => {
+      const found = await view.admin.get(ref('gate', ns, 'other'));
+      return conditionText(found, 'ReceiverReady') && found;
+    }, 'the condition');
+    expect(conditionText(object, 'ReceiverReady')).toContain('False SecretUnreadable');
+    expect(conditionText(object, 'Opened')).toContain('Gate closed by default');
+  });
+});
+
+describe('Flagger', () => {
+  const confirm = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(`${base}/flagger/${path}`, { method: 'POST', body: JSON.stringify(body), headers })).status;
+  };
+
+  it('is answered from the Gate, also by a server that was just started', async () => {
+    const ns = await view.newNamespace();
+    await view.sre.create(gate(ns, 'podinfo'));
+    const canary = { name: 'podinfo', namespace: ns, phase: 'Progressing', metadata: {} };
+    expect(await confirm('confirm', canary)).toBe(403);
+    await ask(view.sre, ns, 'podinfo', 'open');
+    expect(await confirm('confirm', canary)).toBe(200);
+    expect(await confirm('rollback', { ...canary, metadata: { gate: `${ns}/rollback` } })).toBe(403);
+    cluster.hooks()?.kill('SIGKILL');
+    await waitFor(() => cluster.hooks() === undefined, 'the hook server to be gone');
+    await cluster.startHooks(env);
+    expect(await confirm('confirm', { ...canary, metadata: { gate: `${ns}/podinfo` } })).toBe(200);
+    await ask(view.sre, ns, 'podinfo', 'close');
+    expect(await confirm('confirm', canary)).toBe(403);
+  });
+});

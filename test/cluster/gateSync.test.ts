@@ -1,0 +1,218 @@
+/** A change freeze as a Git sync meets it: held and not broken; the change comes with the owner's sync after the opening. */
+import { describe, expect, it } from 'vitest';
+import {
+  type AnyObject,
+  type ClusterView,
+  configMap,
+  gate,
+  ref,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { ask, conditionText, GATES, gated, isFree, isHeld, SUSPENDED, saysSoon, timestamp } from './support/gates.ts';
+import { gitSync, KUSTOMIZE_CONTROLLER, ownedBy } from './support/gitSync.ts';
+
+const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
+const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
+const read = (object: AnyObject) => admin.get(object as never);
+
+/** Who owns which fields of spec and metadata; the status is none of a sync's business. */
+const owners = ({ metadata }: AnyObject) => (metadata.managedFields ?? []).filter(({ subresource }) => !subresource);
+
+/** Git before and after a commit that adds, changes and removes: fields, a label, an annotation, a whole object. */
+function commits(ns: string) {
+  const app = (spec: object, labels: Record<string, string>, annotations: Record<string, string>) => {
+    const object = gated('Kustomization', ns, 'app', 'freeze', { ...spec }, labels);
+    return { ...object, metadata: { ...object.metadata, annotations: { [GATES]: 'freeze', ...annotations } } };
+  };
+  const leaving = gated('HelmRelease', ns, 'leaving', 'freeze');
+  const release = gated('HelmRelease', ns, 'release', 'freeze', { suspend: false });
+  const before = [
+    app(
+      { path: './v1', timeout: '1m', postBuild: { substitute: { KEPT: 'a', GONE: 'b' } } },
+      { old: 'label' },
+      { old: 'note' },
+    ),
+    release,
+    leaving,
+    configMap(ns, 'hotfix', { fixed: 'no' }),
+  ];
+  const after = [
+    app(
+      { path: './v2', wait: true, postBuild: { substitute: { KEPT: 'a', NEW: 'c' } } },
+      { new: 'label' },
+      { new: 'note' },
+    ),
+    { ...release, spec: { ...release.spec, interval: '3m' } },
+    gated('HelmRelease', ns, 'arriving', 'freeze'),
+    configMap(ns, 'hotfix', { fixed: 'yes' }),
+  ];
+  return { before, after };
+}
+
+/** A namespace whose objects were synced from Git by the Kustomization `parent`, and then frozen. */
+async function frozen() {
+  const ns = await newNamespace();
+  await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
+  const parent = gated('Kustomization', ns, 'parent');
+  await developer.create(parent);
+  const sync = gitSync(flux, { namespace: ns, name: 'parent' });
+  const { before, after } = commits(ns);
+  expect(await sync(before)).toMatchObject({
+    configured: before.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+  });
+  const app = gated('Kustomization', ns, 'app');
+  await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
+  await ask(sre, ns, 'freeze', 'close');
+  await isHeld(admin, app);
+  await isHeld(admin, gated('HelmRelease', ns, 'release'), 'false');
+  await isHeld(admin, gated('HelmRelease', ns, 'leaving'));
+  return { ns, parent, sync, before, after, app };
+}
+
+describe('a Git sync behind a closed gate', () => {
+  it('is held and not broken: the frozen object reads unchanged, the hotfix beside it arrives', async () => {
+    const { ns, sync, after, app } = await frozen();
+    const object = await read(app);
+    const result = await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));
+    expect(result.failed).toBeUndefined();
+    expect(result.configured).toEqual(['ConfigMap hotfix']);
+    expect(result.unchanged).toEqual(['Kustomization app', 'HelmRelease release']);
+    expect((await admin.get<AnyObject>(ref('configMap', ns, 'hotfix'))).data).toEqual({ fixed: 'yes' });
+    // Asked to, and found held, again and again, no write reaches the store.
+    for (let i = 0; i < 3; i++) await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));
+    const live = await read(app);
+    expect([live.spec, owners(live)]).toEqual([object.spec, owners(object)]);
+  });
+
+  it('an apply although nothing seems to differ says in one Warning why nothing changed', async () => {
+    const { ns, after, app } = await frozen();
+    const before = await read(app);
+    const { warnings } = await flux.apply(after[0]!, { manager: 'kustomize-controller', force: true });
+    expect(warnings).toEqual([`held, nothing changed: gate ${ns}/freeze is closed; the change is taken when it opens`]);
+    expect(warnings[0]!.length).toBeLessThanOrEqual(120);
+    const held = await read(app);
+    expect(held.spec).toEqual(before.spec);
+    expect(held.metadata.labels).toEqual(before.metadata.labels);
+    expect(owners(held)).toEqual(owners(before));
+  });
+
+  it('additions, changes and removals all arrive with the first sync after the opening, which we ask for', async () => {
+    const { ns, parent, sync, after, app } = await frozen();
+    const held = await read(app);
+    const first = await sync(after);
+    expect(first.failed).toBeUndefined();
+    expect(first.pruneFailed.map(({ code }) => code)).toEqual([403]);
+    const arriving = gated('HelmRelease', ns, 'arriving');
+    await isHeld(admin, arriving);
+    expect(first.configured).toEqual(['HelmRelease arriving', 'ConfigMap hotfix']);
+    // A real apply too, as kubectl's would be: what it gives up must not be forgotten.
+    await flux.apply(ownedBy({ namespace: ns, name: 'parent' }, after[0]!), {
+      manager: KUSTOMIZE_CONTROLLER,
+      force: true,
+    });
+
+    const openedAt = timestamp();
+    await ask(sre, ns, 'freeze', 'open');
+    const asked = await waitFor(
+      async () => (await read(parent)).metadata.annotations?.[REQUESTED_AT],
+      'the owner to be asked to reconcile',
+    );
+    expect(Date.parse(asked)).toBeGreaterThanOrEqual(Date.parse(openedAt));
+    // Resumed alone it would run the old spec on the new artifact.
+    await staysTrue(
+      async () => {
+        const live = await read(app);
+        return (
+          live.spec.suspend === true && live.spec.path === './v1' && live.metadata.annotations?.[SUSPENDED] === 'unset'
+        );
+      },
+      'the object waits for its owner, suspended',
+      1500,
+    );
+    const result = await sync(after);
+    expect(result.failed).toBeUndefined();
+    // What it installed would stay for ever, so an object that left Git goes once its suspension is lifted.
+    expect(result.pruneFailed.map(({ message }) => message).join()).toContain('its suspension is still on the object');
+    const live = await isFree(admin, app);
+    expect(live.spec).toEqual({ force: false, ...after[0]!.spec });
+    expect(live.metadata.uid).toBe(held.metadata.uid);
+    expect(live.metadata.labels).toMatchObject({ new: 'label' });
+    expect(live.metadata.labels).not.toHaveProperty('old');
+    expect(live.metadata.annotations).toMatchObject({ new: 'note' });
+    expect(live.metadata.annotations).not.toHaveProperty('old');
+    expect((await isFree(admin, gated('HelmRelease', ns, 'release'), false)).spec.interval).toBe('3m');
+    await isFree(admin, arriving);
+    await developer.mergePatch(gated('HelmRelease', ns, 'leaving') as never, { spec: { suspend: false } });
+    expect(await sync(after)).toMatchObject({ configured: [], pruned: ['HelmRelease leaving'], pruneFailed: [] });
+  });
+
+  it('asking twice is asking once: the owner is asked with the instant of the opening', async () => {
+    const { ns, parent } = await frozen();
+    await ask(sre, ns, 'freeze', 'open');
+    const request = async () => (await read(parent)).metadata.annotations?.[REQUESTED_AT];
+    const first = await waitFor(request, 'the owner to be asked');
+    await staysTrue(async () => (await request()) === first, 'the same request', 2500);
+  });
+
+  it('a sync at the same revision, with nothing held, resumes the objects as well', async () => {
+    const { ns, sync, before, app } = await frozen();
+    await ask(sre, ns, 'freeze', 'open');
+    await waitFor(
+      async () => (await read(app)).metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('opening'),
+      'the object to wait for its owner',
+    );
+    expect((await sync(before)).failed).toBeUndefined();
+    expect((await isFree(admin, app)).spec).toEqual({ force: false, ...before[0]!.spec });
+    expect((await isFree(admin, gated('HelmRelease', ns, 'release'), false)).spec).toEqual(before[1]!.spec);
+  });
+
+  it('a suspend that Git says itself stays', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
+    await developer.create(gated('Kustomization', ns, 'parent'));
+    const sync = gitSync(flux, { namespace: ns, name: 'parent' });
+    const object = gated('HelmRelease', ns, 'asleep', 'freeze', { suspend: true });
+    await sync([object]);
+    await ask(sre, ns, 'freeze', 'close');
+    await isHeld(admin, object, 'true');
+    const awake = { ...object, spec: { ...object.spec, suspend: false } };
+    expect((await sync([awake])).unchanged).toEqual(['HelmRelease asleep']);
+    await ask(sre, ns, 'freeze', 'open');
+    await waitFor(
+      async () => (await read(object)).metadata.annotations?.['gate.fluxcd.io/state'] !== `closed: ${ns}/freeze`,
+      'the opening to reach the object',
+    );
+    await sync([awake]);
+    await isFree(admin, object, false);
+  });
+});
+
+describe('a Gate that comes from Git', () => {
+  it('keeps the accepted request when a sync strips the annotation that kubectl set', async () => {
+    const ns = await newNamespace();
+    const object = gate(ns, 'freeze', { spec: { window: '1h' } });
+    const sync = gitSync(flux, { namespace: ns, name: 'platform' });
+    await sync([object]);
+    const app = gated('Kustomization', ns, 'app', 'freeze');
+    await developer.create(app);
+    const opened = async () => conditionText(await read(object), 'Opened')?.startsWith('True');
+    await waitFor(
+      async () => conditionText(await read(object), 'Opened')?.startsWith('False'),
+      'the gate to be closed',
+    );
+    const at = timestamp();
+    await ask(sre, ns, 'freeze', 'open', { at });
+    await waitFor(opened, 'the gate to be open');
+    expect((await sync([object])).configured).toEqual(['Gate freeze']);
+    expect((await read(object)).metadata.annotations).not.toHaveProperty(['open.gate.fluxcd.io/requestedAt']);
+    await staysTrue(opened, 'the gate stays open', 1500);
+    expect((await read(object)).status).toMatchObject({ requestedAt: at, openedBy: 'sre' });
+    await isFree(admin, app);
+    expect((await sync([object])).configured).toEqual([]);
+    // The next request counts as ever.
+    await ask(sre, ns, 'freeze', 'close');
+    await isHeld(admin, app);
+  });
+});

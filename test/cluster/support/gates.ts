@@ -1,0 +1,125 @@
+/** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
+import { type AnyObject, type ClusterView, ref, waitFor } from './cluster.ts';
+import { conditionOf } from './versions.ts';
+
+type User = ClusterView['admin'];
+
+export const GATES = 'gate.fluxcd.io/gates';
+export const SUSPENDED = 'gate.fluxcd.io/suspended';
+export const STATE = 'gate.fluxcd.io/state';
+export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
+export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
+export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
+
+/** As `date -u +%Y-%m-%dT%H:%M:%SZ` prints it. */
+export const timestamp = (at = Date.now()) => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+/**
+ * `kubectl annotate --overwrite gate/NAME ACTION.gate.fluxcd.io/requestedAt=…`; `more` are annotations beside it.
+ * Without `at` it is now, or a second later where this second was asked in before: an annotation that does not change asks nothing.
+ */
+export async function ask(
+  user: User,
+  namespace: string,
+  name: string,
+  action: 'open' | 'close',
+  { at, more = {} }: { at?: string; more?: Record<string, string | null> } = {},
+) {
+  const key = `${action}.gate.fluxcd.io/requestedAt`;
+  const before = Date.parse((await user.get(ref('gate', namespace, name))).metadata.annotations?.[key] ?? '') || 0;
+  const annotations = { [key]: at ?? timestamp(Math.max(Date.now(), before + 1000)), ...more };
+  return user.mergePatch(
+    ref('gate', namespace, name),
+    { metadata: { annotations } },
+    { fieldManager: 'kubectl-annotate' },
+  );
+}
+
+/** The governed kinds, each with a spec that its CRD takes. */
+export const GOVERNED = [
+  {
+    kind: 'Kustomization',
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    spec: { interval: '10m', prune: true, path: './', sourceRef: { kind: 'GitRepository', name: 'app' } },
+  },
+  { kind: 'HelmRelease', apiVersion: 'helm.toolkit.fluxcd.io/v2', spec: { interval: '10m' } },
+  { kind: 'ImageUpdateAutomation', apiVersion: 'image.toolkit.fluxcd.io/v1', spec: { interval: '10m' } },
+  {
+    kind: 'GitRepository',
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    spec: { interval: '10m', url: 'https://git.example.com/app' },
+  },
+  {
+    kind: 'OCIRepository',
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    spec: { interval: '10m', url: 'oci://registry.example.com/app' },
+  },
+  {
+    kind: 'HelmRepository',
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    spec: { interval: '10m', url: 'https://charts.example.com' },
+  },
+  {
+    kind: 'Bucket',
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    spec: { interval: '10m', bucketName: 'app', endpoint: 'minio.example.com' },
+  },
+] as const;
+
+export type Governed = (typeof GOVERNED)[number]['kind'];
+
+/** A governed object that requires `gates` (the annotation's text). */
+export function gated(
+  kind: Governed,
+  namespace: string,
+  name: string,
+  gates?: string,
+  spec: Record<string, unknown> = {},
+  labels?: Record<string, string>,
+): AnyObject {
+  const { apiVersion, spec: defaults } = GOVERNED.find((known) => known.kind === kind)!;
+  const annotations = gates === undefined ? undefined : { [GATES]: gates };
+  return {
+    apiVersion,
+    kind,
+    metadata: { namespace, name, ...(annotations && { annotations }), ...(labels && { labels }) },
+    spec: { ...defaults, ...spec },
+  };
+}
+
+/** `True GatesOpen: All gates are open.` */
+export function conditionText(object: AnyObject | undefined, type: string): string | undefined {
+  const condition = conditionOf(object, type);
+  return condition && `${condition.status} ${condition.reason}: ${condition.message}`;
+}
+
+/** What `spec.suspend` is, and what our annotation remembers that it was. */
+export const suspension = ({ spec, metadata }: AnyObject) => [spec.suspend, metadata.annotations?.[SUSPENDED]] as const;
+
+/** Waits until the object is held by a closed gate: suspended, with the memory of what it was. */
+export async function isHeld(reader: User, object: AnyObject, memory = 'unset'): Promise<AnyObject> {
+  return waitFor(async () => {
+    const live = await reader.get(object as never);
+    if (live.spec.suspend === true && live.metadata.annotations?.[SUSPENDED] === memory) return live;
+    throw new Error(JSON.stringify([live.spec.suspend, live.metadata.annotations]));
+  }, `${object.kind} ${object.metadata.name} to be suspended by a gate`);
+}
+
+/** Waits until no gate suspends the object: the memory is gone, and `spec.suspend` is what it was. */
+export async function isFree(reader: User, object: AnyObject, suspend?: boolean): Promise<AnyObject> {
+  return waitFor(async () => {
+    const live = await reader.get(object as never);
+    if (live.spec.suspend === suspend && live.metadata.annotations?.[SUSPENDED] === undefined) return live;
+    throw new Error(JSON.stringify([live.spec.suspend, live.metadata.annotations]));
+  }, `${object.kind} ${object.metadata.name} to be as it was before a gate closed`);
+}
+
+/** Waits until the condition of a type reads exactly so: `STATUS REASON: MESSAGE`. */
+export async function saysSoon(reader: User, object: AnyObject, type: string, text: string): Promise<AnyObject> {
+  return waitFor(async () => {
+    const live = await reader.get(object as never);
+    const found = conditionText(live, type);
+    if (found !== text) throw new Error(found ?? 'no such condition');
+    return live;
+  }, `${object.kind} ${object.metadata.name} to say ${type}=${text}`);
+}

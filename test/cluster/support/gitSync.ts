@@ -1,0 +1,120 @@
+/**
+ * A stand-in for kustomize-controller's sync, as DESIGN section 4 describes what was seen of it: a dry-run apply of every
+ * object, then a real apply of what differs, then a prune of what left. One refused object ends the sync.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
+import { type AnyObject, ApiError } from '../../../local/client.ts';
+import type { ObjectRef } from '../../../local/resources.ts';
+import type { User } from './user.ts';
+
+export const KUSTOMIZE_CONTROLLER = 'kustomize-controller';
+
+export interface SyncResult {
+  /** `Kind name`, in their order. */
+  configured: string[];
+  unchanged: string[];
+  pruned: string[];
+  warnings: string[];
+  /** What ended the sync. */
+  failed?: ApiError;
+  /** Prunes that were refused; the rest of the sync is done all the same. */
+  pruneFailed: ApiError[];
+}
+
+/** The sync of one Kustomization; it remembers what it applied, for the prune. */
+export function gitSync(flux: User, owner: NamespacedName) {
+  let inventory: AnyObject[] = [];
+
+  return async (manifests: AnyObject[]): Promise<SyncResult> => {
+    const result: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
+    const wanted = manifests.map((manifest) => ownedBy(owner, manifest));
+    try {
+      const differing: AnyObject[] = [];
+      for (const object of wanted)
+        (await differs(flux, object)) ? differing.push(object) : result.unchanged.push(nameOf(object));
+      for (const object of differing) {
+        await takeOverKubectl(flux, object);
+        const { warnings } = await flux.apply(object, { manager: KUSTOMIZE_CONTROLLER, force: true });
+        result.warnings.push(...warnings);
+        result.configured.push(nameOf(object));
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { ...result, failed: error };
+    }
+    const stays = new Set(wanted.map(nameOf));
+    const left = inventory.filter((object) => !stays.has(nameOf(object)));
+    for (const object of left) await prune(flux, object, result);
+    // What could not be pruned is tried again.
+    inventory = [...wanted, ...left.filter((object) => !result.pruned.includes(nameOf(object)))];
+    return result;
+  };
+}
+
+const nameOf = ({ kind, metadata }: AnyObject) => `${kind} ${metadata.name}`;
+
+/** The manifest with the labels of the Kustomization that applies it. */
+export function ownedBy({ namespace, name }: NamespacedName, manifest: AnyObject): AnyObject {
+  const labels = {
+    ...manifest.metadata.labels,
+    'kustomize.toolkit.fluxcd.io/name': name,
+    'kustomize.toolkit.fluxcd.io/namespace': namespace,
+  };
+  return { ...manifest, metadata: { ...manifest.metadata, labels } };
+}
+
+async function differs(flux: User, object: AnyObject): Promise<boolean> {
+  const { object: after } = await flux.apply(object, { manager: KUSTOMIZE_CONTROLLER, force: true, dryRun: true });
+  const live = await flux.find(object as ObjectRef);
+  return !live || kubectlEntries(live).length > 0 || !isDeepStrictEqual(content(live), content(after));
+}
+
+function content({ status: _, metadata, ...rest }: AnyObject) {
+  return { ...rest, labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {} };
+}
+
+const kubectlEntries = ({ metadata }: AnyObject) =>
+  (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager?.startsWith('kubectl') && !subresource);
+
+/** Flux makes the fields of managers named `kubectl…` its own, so that its apply removes those that are not in Git. */
+async function takeOverKubectl(flux: User, object: AnyObject): Promise<void> {
+  const live = await flux.find(object as ObjectRef);
+  if (!live || kubectlEntries(live).length === 0) return;
+  const entries = live.metadata.managedFields ?? [];
+  const others = entries.filter((entry) => !kubectlEntries(live).includes(entry));
+  const mine = others.find(
+    (entry) => entry.manager === KUSTOMIZE_CONTROLLER && entry.operation === 'Apply' && !entry.subresource,
+  );
+  const fieldsV1 = kubectlEntries(live).reduce((all, entry) => union(all, entry.fieldsV1), mine?.fieldsV1 ?? {});
+  const { apiVersion } = live;
+  const taken = {
+    manager: KUSTOMIZE_CONTROLLER,
+    operation: 'Apply',
+    apiVersion,
+    fieldsType: 'FieldsV1',
+    ...mine,
+    fieldsV1,
+  };
+  await flux.jsonPatch(object as ObjectRef, [
+    { op: 'replace', path: '/metadata/managedFields', value: [...others.filter((entry) => entry !== mine), taken] },
+    { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
+  ]);
+}
+
+function union(a: any, b: any): any {
+  const result = { ...a };
+  for (const [key, value] of Object.entries(b ?? {})) result[key] = union(result[key], value);
+  return result;
+}
+
+async function prune(flux: User, object: AnyObject, result: SyncResult): Promise<void> {
+  try {
+    await flux.remove(object as ObjectRef);
+    result.pruned.push(nameOf(object));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === 404) result.pruned.push(nameOf(object));
+    else result.pruneFailed.push(error);
+  }
+}

@@ -1,0 +1,141 @@
+/** A freeze holds to the second without Metacontroller, and gives back each object exactly, whatever dies or flips. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fleet, fleet } from '../../bench/fleet.ts';
+import { type AnyObject, type ClusterView, gate, staysTrue, viewCluster, waitFor } from '../cluster/support/cluster.ts';
+import { ask, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+
+const HOUR = 3_600_000;
+let cluster: TestCluster;
+let view: ClusterView;
+
+beforeAll(async () => {
+  cluster = await startTestCluster();
+  view = viewCluster(cluster);
+});
+afterAll(() => cluster?.dispose());
+
+async function kill(process: 'driver' | 'hooks'): Promise<void> {
+  const child = cluster[process]();
+  child?.kill('SIGKILL');
+  await child?.exited;
+}
+
+const moment = (at: number) => waitFor(() => Date.now() >= at, 'the moment', 60_000);
+
+describe('the edge of a window takes effect in admission at that second, with Metacontroller stopped', () => {
+  interface Write {
+    began: number;
+    ended: number;
+    taken: boolean;
+  }
+
+  /** Edits of the object, one after the other, until well after the edge. */
+  async function writesAround(edge: number, object: AnyObject): Promise<Write[]> {
+    const writes: Write[] = [];
+    for (let i = 0; Date.now() < edge + 1500; i++) {
+      const began = Date.now();
+      const taken = await view.developer.mergePatch(object as never, { spec: { path: `./edit-${i}` } }).then(
+        () => true,
+        (error) => {
+          expect(error).toMatchObject({ code: 403, message: expect.stringContaining('/freeze') });
+          return false;
+        },
+      );
+      writes.push({ began, ended: Date.now(), taken });
+    }
+    return writes;
+  }
+
+  it.each([
+    { of: 'an approval', default: 'closed', action: 'open', before: true },
+    { of: 'a maintenance', default: 'opened', action: 'close', before: false },
+  ] as const)('the end of $of', async ({ default: byDefault, action, before }) => {
+    const ns = await view.newNamespace();
+    await view.sre.create(gate(ns, 'freeze', { spec: { default: byDefault, window: '1h' } }));
+    const object = gated('Kustomization', ns, 'app', 'freeze');
+    await view.developer.create(object);
+    const at = timestamp(Date.now() - HOUR + 8000);
+    const edge = Date.parse(at) + HOUR;
+    await ask(view.sre, ns, 'freeze', action, { at });
+    await (before ? isFree(view.admin, object) : isHeld(view.admin, object));
+    await kill('driver');
+    await moment(edge - 1500);
+    const writes = await writesAround(edge, object);
+    await cluster.startDriver();
+    const early = writes.filter(({ ended }) => ended < edge);
+    const late = writes.filter(({ began }) => began >= edge);
+    expect(Math.min(early.length, late.length)).toBeGreaterThan(3);
+    expect(early.map(({ taken }) => taken)).toEqual(early.map(() => before));
+    expect(late.map(({ taken }) => taken)).toEqual(late.map(() => !before));
+    // And the driver, back again, brings the object to where the gate is now.
+    await (before ? isHeld(view.admin, object) : isFree(view.admin, object));
+  });
+});
+
+describe('300 objects behind one gate', () => {
+  const COUNT = 300;
+  let all: Fleet;
+
+  beforeAll(async () => {
+    all = fleet(cluster.accessOf('admin'), 'fleet', COUNT);
+    await all.create();
+  });
+
+  const everyOne = (what: 'held' | 'asBefore', patience = 120_000) =>
+    waitFor(
+      async () => {
+        const reached = await all[what]();
+        if (reached !== COUNT) throw new Error(`${reached} of ${COUNT}`);
+        return true;
+      },
+      `every object to be ${what}`,
+      patience,
+    );
+  const some = (what: 'held' | 'asBefore') =>
+    waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects to be ${what}`);
+
+  it('closing suspends all, opening gives each back exactly what it was', async () => {
+    await all.ask('close');
+    await everyOne('held');
+    await all.ask('open');
+    await everyOne('asBefore');
+  });
+
+  it.each<[('driver' | 'hooks')[]]>([[['hooks']], [['driver']], [['hooks', 'driver']]])(
+    'also when %s are killed in the middle of both',
+    async (victims) => {
+      for (const [action, what] of [
+        ['close', 'held'],
+        ['open', 'asBefore'],
+      ] as const) {
+        await all.ask(action);
+        await some(what);
+        for (const victim of victims) await kill(victim);
+        if (victims.includes('hooks')) await cluster.startHooks();
+        if (victims.includes('driver')) await cluster.startDriver();
+        await everyOne(what);
+      }
+    },
+  );
+
+  it('also when the gate flips ten times in fifteen seconds while others write the objects', async () => {
+    let flipping = true;
+    const noise = async () => {
+      for (let i = 0; flipping; i++) {
+        const object = all.objects[(i * 7) % COUNT]!;
+        await view.developer.mergePatch(object as never, { metadata: { labels: { noise: String(i) } } });
+      }
+    };
+    const writers = [noise(), noise()];
+    const start = Date.now();
+    for (let flip = 0; flip < 10; flip++) {
+      await moment(start + flip * 1500);
+      await all.ask(flip % 2 === 0 ? 'close' : 'open');
+    }
+    flipping = false;
+    await Promise.all(writers);
+    await everyOne('asBefore');
+    await staysTrue(async () => (await all.asBefore()) === COUNT, 'every object is what it was', 3000);
+  });
+});
