@@ -1,5 +1,4 @@
 /** No way around a closed gate: attempts.yaml, tried as the people and controllers that it names. */
-import { appendFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';
@@ -18,7 +17,6 @@ const stateOf = async (world: World) => ({
 async function make(attempt: Attempt, world: World): Promise<string[]> {
   const answers: string[] = [];
   for (const step of stepsOf(attempt)) answers.push(await carryOut(step, world, view));
-  if (process.env.AROUND_LOG) appendFileSync(process.env.AROUND_LOG, `${attempt.name} => ${answers.join(' | ')}\n`);
   return answers;
 }
 
