@@ -19,7 +19,8 @@ const APPS = 8;
 /** Releases between two deaths. */
 const PEACE = 17;
 
-const seed = Number(process.env.DAY_SEED ?? Math.floor(Math.random() * 1e6));
+// CI judges the change at hand, by the same day each time; everybody else meets a new one.
+const seed = Number(process.env.DAY_SEED ?? (process.env.CI ? 1 : Math.floor(Math.random() * 1e6)));
 let cluster: TestCluster;
 let view: ClusterView;
 let restarter: ReturnType<typeof restarterOf>;
