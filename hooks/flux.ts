@@ -6,8 +6,9 @@ import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/flux/bindingSpec.ts';
 import { trigger } from '../core/flux/follow.ts';
 import { gateStatus } from '../core/flux/gateConditions.ts';
-import { gateMarks, gatingOf, waitsForOwner } from '../core/flux/gating.ts';
-import { mayApplyFluxObjects, reconcileRequest, resumeLabel } from '../core/flux/resume.ts';
+import { gateMarks, gatingOf } from '../core/flux/gating.ts';
+import { reconcileRequest } from '../core/flux/reconcileRequest.ts';
+import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/flux/resume.ts';
 import { objectAt, objectsOf } from '../core/kube/objects.ts';
 import type { DecoratorHook } from './hook.ts';
 
@@ -42,20 +43,22 @@ export const fluxHook: DecoratorHook = {
     const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const annotations = gateMarks(object, gating, now);
+    const annotations = gateMarks(object, gating, observed?.status, now);
     const deployed = trigger(object, observed?.status);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
     const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'), now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
 
+    const awaits = currentAwaits(object, observed?.status);
     const isGated = gating.gates.length > 0;
-    const status = isGated && !gating.closed ? undefined : gateStatus(object, isGated ? gating.closed : undefined, now);
+    const closed = isGated ? gating.closed : undefined;
+    const status = isGated && !closed ? undefined : gateStatus(object, closed, now, awaits);
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status) answer.status = status;
-    const wait = waitsForOwner(object, now);
+    const end = resumedAloneAt(awaits);
     // Metacontroller swallows a conflict of either write: look again soon.
     if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
-    else if (wait !== undefined) answer.resyncAfterSeconds = wait / 1000 + 1;
+    else if (end !== undefined) answer.resyncAfterSeconds = Math.max(0, end - now) / 1000 + 1;
     return answer;
   },
 };

@@ -2,6 +2,7 @@
 import type { FluxObject } from '../api/flux.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
+import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { type BindingSurroundings, bindingStatus } from '../core/flux/bindingStatus.ts';
 import { sourceResource } from '../core/flux/source.ts';
 import { judgeGates } from '../core/gate/required.ts';
@@ -22,6 +23,9 @@ export const fluxBindingHook: CompositeHook = {
     const source = spec?.source && sourceRule(spec.source);
     // A rule for a kind that is not served would fail every sync of this binding.
     if (source && (await call.cluster.serves(source))) relatedResources.push(source);
+    if (spec?.awaits && (await call.cluster.serves(KUSTOMIZATIONS))) {
+      relatedResources.push({ ...KUSTOMIZATIONS, namespace: spec.awaits.namespace, names: [spec.awaits.name] });
+    }
     return { relatedResources };
   },
 
@@ -33,11 +37,14 @@ export const fluxBindingHook: CompositeHook = {
       now,
     );
     const rollouts = objectsOf<Rollout>(related, 'kuberik.com', 'Rollout');
-    const source = binding.spec?.source;
+    const { source, awaits } = binding.spec ?? {};
     const around: BindingSurroundings = {
       rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
       source:
         source && objectAt<FluxObject>(related, groupOf(source.apiVersion), source.kind, source.namespace, source.name),
+      applier:
+        awaits &&
+        objectAt<FluxObject>(related, 'kustomize.toolkit.fluxcd.io', 'Kustomization', awaits.namespace, awaits.name),
       gates: gates.map(({ ref, open, message, until }) => ({
         ...ref,
         opened: open,

@@ -6,6 +6,7 @@ import { WATCHES_NAMESPACES_LABEL } from '../api/annotations.ts';
 import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
+import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { associatedRollouts, needsNamespaceLabels } from '../core/health/association.ts';
 import { requeueInterval } from '../core/health/interval.ts';
 import { judgeWithResources, ownHealth } from '../core/health/kustomization.ts';
@@ -13,7 +14,7 @@ import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/reference.
 import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../core/health/reset.ts';
 import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../core/health/status.ts';
 import { objectsOf } from '../core/kube/objects.ts';
-import { KUSTOMIZATIONS, readKustomization, readResources } from './healthReads.ts';
+import { readKustomization, readResources } from './healthReads.ts';
 import type { DecoratorHook } from './hook.ts';
 
 const ROLLOUTS = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };

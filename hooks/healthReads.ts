@@ -2,6 +2,7 @@
 import type { FluxObject, Kustomization } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
+import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { sourceOf, sourceResource } from '../core/flux/source.ts';
 import type { InventoryResource } from '../core/health/inventory.ts';
 import { planReads, type Read } from '../core/health/reads.ts';
@@ -10,8 +11,6 @@ import type { ObservedResource } from '../core/health/resources.ts';
 const AT_ONCE = 8;
 /** Two rounds of requests that time out; what then is left would not be read either, and the sync has to end. */
 const MAX_FAILURES = 2 * AT_ONCE;
-
-export const KUSTOMIZATIONS = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' };
 
 /** Both undefined where there is no such object; the source also where its kind is not known here. Never rejects. */
 export async function readKustomization(

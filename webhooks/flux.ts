@@ -6,11 +6,12 @@ import type { WebhookCall } from '../api/ports.ts';
 import { freshReason, reasonForDelete } from '../core/flux/bypass.ts';
 import { isCleaner, refuseDeletion } from '../core/flux/deletion.ts';
 import { closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
+import { asksToResume } from '../core/flux/suspension.ts';
 import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
 import { verifyPins } from '../core/flux/verifyPins.ts';
 import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
 import { askForGlass, recordGlass } from './fluxGlass.ts';
-import { namespaceOf, objectsOf, readGateWorld, readNamespace, readRollouts } from './fluxWorld.ts';
+import { namespaceOf, objectsOf, readApplier, readGateWorld, readNamespace, readRollouts } from './fluxWorld.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 import { isStale } from './stale.ts';
 
@@ -19,9 +20,10 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (!object || request.subResource || (oldObject && isOutOfScope(object, oldObject))) return allowed();
   if (isStale(object, oldObject)) return allowed();
   const namespace = namespaceOf(request);
-  const [rollouts, world] = await Promise.all([
+  const [rollouts, world, applier] = await Promise.all([
     readRollouts(object, namespace, call),
     readGateWorld(oldObject ? [object, oldObject] : [object], namespace, call),
+    asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
   const reason = freshReason(object, oldObject);
   const closed = oldObject && reason ? closedRefs(oldObject, world) : [];
@@ -33,6 +35,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     rollouts,
     world,
     glass,
+    applier,
     user: request.userInfo.username,
     fieldManager: typeof fieldManager === 'string' ? fieldManager : undefined,
   });

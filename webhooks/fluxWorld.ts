@@ -4,6 +4,7 @@ import type { FluxObject } from '../api/flux.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate, Rollout } from '../api/types.ts';
+import { applierOf, KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { marksOf } from '../core/flux/marks.ts';
 import { type GateWorld, markedGates, namedGates, refKey } from '../core/flux/requiredGates.ts';
 
@@ -42,6 +43,12 @@ export async function readGateWorld(objects: FluxObject[], namespace: string, ca
     marked.length > 0 ? readNamespace(namespace, call).then((found) => found?.metadata.labels) : undefined,
   ]);
   return { gates, namespaceLabels: labels ?? {}, now: call.now };
+}
+
+/** The Kustomization that applies the object, where there is one. */
+export async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
+  const applier = applierOf(object);
+  return applier && call.cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
 }
 
 export function readNamespace(name: string, call: WebhookCall): Promise<KubeObject | undefined> {

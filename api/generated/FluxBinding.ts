@@ -51,6 +51,17 @@ export interface FluxBinding {
       name: string;
     };
     /**
+     * The Kustomization in whose next apply the object is resumed, now that its gates are open; it is asked to reconcile.
+     */
+    awaits?: {
+      namespace: string;
+      name: string;
+      /**
+       * When the gates opened.
+       */
+      since: string;
+    };
+    /**
      * What the object carries and what Flux's status proves, read at the object's own generation.
      */
     observed?: {
@@ -63,10 +74,6 @@ export interface FluxBinding {
         version: string;
         uid: string;
       }[];
-      /**
-       * The gates opened then; the Kustomization that applies the object is asked to do so once more.
-       */
-      resumeRequestedAt?: string;
       /**
        * The artifact revision that an OCIRepository fetched for its current spec.
        */
@@ -116,6 +123,23 @@ export interface FluxBinding {
       until?: string;
     }[];
     heldSince?: string;
+    /**
+     * What the awaited Kustomization does.
+     */
+    awaits?: {
+      namespace: string;
+      name: string;
+      since: string;
+      /**
+       * Asked: it has not come to it yet. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: resumed after two minutes.
+       */
+      state: 'Asked' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
+      /**
+       * The reason of its Ready condition while it is Failing.
+       */
+      reason?: string;
+      stateSince: string;
+    };
     conditions?: {
       lastTransitionTime: string;
       message: string;

@@ -4,6 +4,7 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { readable } from './deployed.ts';
+import { awaitsText } from './resume.ts';
 
 const MAX_MESSAGE = 32_000;
 
@@ -12,7 +13,7 @@ type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
 /** Ready: each pin is written at least and no gate holds or has left its suspension. Approved: only where gates are required. */
 export function bindingConditions(
   status: FluxBindingStatus,
-  spec: Pick<FluxBindingSpec, 'problems' | 'observed'>,
+  spec: Pick<FluxBindingSpec, 'problems'>,
   before: Condition[] | undefined,
   now: EpochMs,
 ): Condition[] {
@@ -24,10 +25,7 @@ export function bindingConditions(
   return conditions;
 }
 
-function ready(
-  status: FluxBindingStatus,
-  { problems = [], observed }: Pick<FluxBindingSpec, 'problems' | 'observed'>,
-): Verdict {
+function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpec, 'problems'>): Verdict {
   const pins = status.pins ?? [];
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', [...problems]],
@@ -35,7 +33,7 @@ function ready(
       GATE_CLOSED,
       closedGates(status).map((gate) => `waiting for gate ${gate.namespace}/${gate.name}: ${gate.message}`),
     ],
-    ['Resuming', observed?.resumeRequestedAt ? [resuming(observed.resumeRequestedAt)] : []],
+    ['Resuming', status.awaits ? [`suspended ${awaitsText(status.awaits)}`] : []],
     ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
     ['Waiting', pins.filter((pin) => pin.state === 'Waiting').map((pin) => `${readable(pin)} is not written yet`)],
   ];
@@ -61,10 +59,6 @@ function approved(status: FluxBindingStatus): Verdict | undefined {
     .map(({ namespace, name }) => `Reconciliation is waiting approval, gate '${namespace}/${name}' is closed.`)
     .join(' ');
   return { status: 'False', reason: GATE_CLOSED, message };
-}
-
-function resuming(since: string): string {
-  return `suspended until the Kustomization that applies the object does so again; it was asked at ${since}`;
 }
 
 function closedGates(status: FluxBindingStatus) {

@@ -3,7 +3,6 @@ import { DEPLOYED, RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/labels.ts';
-import { formatInstant } from '../kube/time.ts';
 import { marksOf } from './marks.ts';
 import { appliedRevision, fetchedRevision } from './proof.ts';
 import { awaitedApply, resumeLabel } from './resume.ts';
@@ -21,14 +20,18 @@ export function bindingName(object: FluxObject): string {
   return objectName(object.kind, object.metadata.name ?? '');
 }
 
-/** undefined for an object that names no Rollout and no Gate, that no Gate selects, and with nothing wrong. */
+/**
+ * undefined for an object that names no Rollout and no Gate, that no Gate selects, with nothing wrong, and that waits for
+ * nobody to end a suspension.
+ */
 export function bindingOf(
   object: FluxObject,
   { gates, problems: gateProblems }: BindingGates,
 ): FluxBinding | undefined {
   const { pins, problems: pinProblems } = marksOf(object);
   const problems = [...pinProblems, ...gateProblems];
-  if (pins.length === 0 && gates.length === 0 && problems.length === 0) return undefined;
+  const awaits = awaitedApply(object);
+  if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
   const source = pins.length > 0 ? sourceOf(object) : undefined;
   const observed = observedOf(object, pins.length > 0);
   const spec: FluxBindingSpec = {
@@ -42,12 +45,12 @@ export function bindingOf(
     ...(gates.length > 0 && { gates }),
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),
+    ...(awaits && { awaits }),
     // An empty map would be rewritten on every sync (DESIGN section 4).
     ...(Object.keys(observed).length > 0 && { observed }),
   };
   const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
-  const awaited = awaitedApply(object);
-  if (awaited) labels[RESUME_LABEL] = resumeLabel(awaited.owner);
+  if (awaits) labels[RESUME_LABEL] = resumeLabel(awaits);
   return {
     apiVersion: BINDING_API_VERSION,
     kind: 'FluxBinding',
@@ -65,10 +68,8 @@ function observedOf(object: FluxObject, pinned: boolean): NonNullable<FluxBindin
   const deployed = parseStamps(object.metadata.annotations?.[DEPLOYED]);
   const fetched = pinned && object.kind === 'OCIRepository' ? fetchedRevision(object) : undefined;
   const applied = pinned && object.kind === 'Kustomization' ? appliedRevision(object) : undefined;
-  const awaited = awaitedApply(object);
   return {
     ...(deployed.length > 0 && { deployed }),
-    ...(awaited && { resumeRequestedAt: formatInstant(awaited.since) }),
     ...(fetched !== undefined && { fetched }),
     ...(applied !== undefined && { applied }),
   };

@@ -6,6 +6,7 @@ import { formatTime } from '../kube/time.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './bindingConditions.ts';
 import { readable, stampOf } from './deployed.ts';
+import { awaitsOf } from './resume.ts';
 import { formatStamps } from './stamp.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
@@ -16,6 +17,8 @@ export interface BindingSurroundings {
   rollouts: ReadonlyMap<string, Rollout>;
   /** The source named in the binding's spec, where it exists. */
   source?: FluxObject | undefined;
+  /** The Kustomization that the binding's spec awaits, where it exists. */
+  applier?: FluxObject | undefined;
   /** One for each Gate of the binding's spec. */
   gates: GateState[];
 }
@@ -28,12 +31,14 @@ export function bindingStatus(binding: FluxBinding, around: BindingSurroundings,
   const applied = latch(binding, around);
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, spec, around, applied));
   const desired = desiredStamps(spec, around, held);
+  const awaits = awaitsOf(spec.awaits, before.awaits, around.applier, now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && { deployed: formatStamps(desired), summary: desired.map(readable).join(', ') }),
     ...(pins.length > 0 && { pins }),
     ...(applied.length > 0 && { applied }),
     ...(around.gates.length > 0 && { gates: around.gates }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
+    ...(awaits && { awaits }),
   };
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }

@@ -1,8 +1,9 @@
 /** DESIGN section 7: when a governed object may be deleted. */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { applierOf } from './applier.ts';
 import { closedGatesText, glassText, subjectOf } from './gateText.ts';
-import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+import { closedGates, type GateWorld, refKey, requiredGates } from './requiredGates.ts';
 
 /** Who may always delete: a denial would leave owners or a Namespace behind for ever. */
 const CLEANERS = new Set([
@@ -29,8 +30,10 @@ export function refuseDeletion({ oldObject, world, refused }: Deletion): string 
     return `${subjectOf(oldObject)} cannot be deleted: ${closedGatesText(closed)}${glassText(refused, 'delete')}`;
   }
   if (oldObject.metadata.annotations?.[SUSPENDED] === undefined) return undefined;
+  const applier = applierOf(oldObject);
+  const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' in a moment';
   return (
-    `${subjectOf(oldObject)} cannot be deleted yet: a gate has just opened and its suspension is still on the object; ` +
-    'what it applied would stay in the cluster for ever. It is lifted within two minutes, or set spec.suspend to false.'
+    `${subjectOf(oldObject)} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
+    `what it applied would stay in the cluster for ever. It is lifted${end}, or set spec.suspend to false.`
   );
 }

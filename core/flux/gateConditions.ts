@@ -4,24 +4,30 @@ import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions
 import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
+import type { Awaits } from './applier.ts';
 import { refKey } from './requiredGates.ts';
+import { awaitsText } from './resume.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
 const MAX_MESSAGE = 32_000;
+
+/** Any other is over in a moment, and not worth two writes of each object. */
+const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 
 type Status = FluxStatus & Record<string, unknown>;
 
 /**
  * The status with the condition as the gates want it; undefined when it is so already. `closed` undefined: no gate is
- * required, and the condition goes.
+ * required, and the condition goes. `awaits`: what has become of the wait for the object's owner.
  */
 export function gateStatus(
   object: FluxObject,
   closed: readonly NamespacedName[] | undefined,
   now: EpochMs,
+  awaits?: Awaits,
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  let next = closed ? withCondition(object, status, closed, now) : withoutCondition(status);
+  let next = closed ? withCondition(object, status, closed, now, awaits) : withoutCondition(status);
   if (closed?.length && isSettledButForUs(object)) {
     next = { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
   }
@@ -48,6 +54,7 @@ function withCondition(
   status: Status,
   closed: readonly NamespacedName[],
   now: EpochMs,
+  awaits: Awaits | undefined,
 ): Status | undefined {
   const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.role === 'source';
   const holds = closed.length > 0;
@@ -60,7 +67,7 @@ function withCondition(
           .map((gate) => (isSource ? blocked(gate) : waiting(gate)))
           .join(' ')
           .slice(0, MAX_MESSAGE)
-      : 'All gates are open.',
+      : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
   };
   const before = findCondition(status.conditions, condition.type);
   const same = (['status', 'reason', 'message'] as const).every((key) => before?.[key] === condition[key]);

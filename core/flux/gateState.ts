@@ -11,9 +11,6 @@ export type GateStateMark =
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed'; gates: string[] };
 
-/** How long an object waits for the Kustomization that applies it before its suspension is lifted without it. */
-export const RESUME_TIMEOUT_MS = 120_000;
-
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 

@@ -4,8 +4,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
-import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState, RESUME_TIMEOUT_MS } from './gateState.ts';
+import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
 import { type GateWorld, namedGates, refKey, selectedByText, selectingGates } from './requiredGates.ts';
+import { awaitedApply, currentAwaits, resumedAloneAt } from './resume.ts';
 
 export interface Gating {
   /** For the binding's spec. */
@@ -48,23 +49,27 @@ export function gatingOf(
 }
 
 /** The marks to write: each is a trigger only, the webhook works out what is stored. Empty when all is settled. */
-export function gateMarks(object: FluxObject, gating: Gating, now: EpochMs): Record<string, string | null> {
+export function gateMarks(
+  object: FluxObject,
+  gating: Gating,
+  observed: FluxBindingStatus | undefined,
+  now: EpochMs,
+): Record<string, string | null> {
   const marks: Record<string, string | null> = {};
   const annotations = object.metadata.annotations ?? {};
   if (annotations[SELECTED_BY] !== gating.selectedBy) marks[SELECTED_BY] = gating.selectedBy ?? null;
-  const state = wantedState(object, gating, now);
+  const state = wantedState(object, gating, observed, now);
   if (state !== undefined && (annotations[GATE_STATE] ?? null) !== state) marks[GATE_STATE] = state;
   return marks;
 }
 
-/** Milliseconds until an object that waits for its owner is resumed without it; undefined when none waits. */
-export function waitsForOwner(object: FluxObject, now: EpochMs): number | undefined {
-  const mark = parseGateState(object.metadata.annotations?.[GATE_STATE]);
-  return mark?.is === 'opening' ? Math.max(0, mark.since + RESUME_TIMEOUT_MS - now) : undefined;
-}
-
 /** undefined: leave it. null: no gate is required any more. */
-function wantedState(object: FluxObject, { gates, problems, closed }: Gating, now: EpochMs): string | null | undefined {
+function wantedState(
+  object: FluxObject,
+  { gates, problems, closed }: Gating,
+  observed: FluxBindingStatus | undefined,
+  now: EpochMs,
+): string | null | undefined {
   const text = object.metadata.annotations?.[GATE_STATE];
   const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   if (gates.length === 0 && problems.length === 0) {
@@ -74,8 +79,11 @@ function wantedState(object: FluxObject, { gates, problems, closed }: Gating, no
   if (problems.length > 0) names.push(INVALID_REFERENCE);
   const mark = parseGateState(text);
   if (names.length > 0) return isBypassed(mark, names) ? undefined : formatGateState({ is: 'closed', gates: names });
-  // The webhook resumes it in the owner's apply, or alone once this time is over.
-  if (mark?.is === 'opening' && now - mark.since < RESUME_TIMEOUT_MS) return undefined;
+  // The webhook resumes it in the owner's apply, or alone where the owner will not come to it.
+  if (awaitedApply(object)) {
+    const end = resumedAloneAt(currentAwaits(object, observed));
+    if (end === undefined || now < end) return undefined;
+  }
   return formatGateState({ is: 'open' });
 }
 

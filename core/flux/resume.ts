@@ -1,17 +1,18 @@
 /**
  * A suspended object is resumed in its owner's next apply, so that the new spec and the new artifact arrive together
  * (DESIGN section 4). A hook can annotate only its own object: the child's FluxBinding carries a label with its owner's
- * name while it waits, the owner's decorator relates the bindings with that label and annotates the owner.
+ * name while it waits, the owner's decorator relates the bindings with that label and annotates the owner. What the owner
+ * then does comes back in the binding's status.
  */
-import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
+import { GATE_STATE } from '../../api/annotations.ts';
 import { type FluxObject, GOVERNED_KINDS, type KustomizationStatus } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { FluxBinding } from '../../api/types.ts';
+import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { labelValue } from '../kube/labels.ts';
-import { formatInstant, parseTime } from '../kube/time.ts';
+import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
+import { type Awaits, applierOf, applierState, waitEnds } from './applier.ts';
 import { parseGateState } from './gateState.ts';
 import { marksOf } from './marks.ts';
-import { applierOf } from './suspension.ts';
 
 /** Value of RESUME_LABEL for a Kustomization. */
 export function resumeLabel({ namespace, name }: NamespacedName): string {
@@ -19,16 +20,57 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
 }
 
 /** Whom the object waits for, and since when; undefined when it waits for nobody. */
-export function awaitedApply(object: FluxObject): { owner: NamespacedName; since: EpochMs } | undefined {
+export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
   const mark = parseGateState(object.metadata.annotations?.[GATE_STATE]);
   const owner = applierOf(object);
-  return mark?.is === 'opening' && owner ? { owner, since: mark.since } : undefined;
+  return mark?.is === 'opening' && owner ? { ...owner, since: formatInstant(mark.since) } : undefined;
+}
+
+/** For the binding's status. A try that is under way does not hide that the last one failed: retries are no news. */
+export function awaitsOf(
+  awaited: FluxBindingSpec['awaits'],
+  before: Awaits | undefined,
+  applier: FluxObject | undefined,
+  now: EpochMs,
+): Awaits | undefined {
+  if (!awaited) return undefined;
+  const same = isAbout(before, awaited) ? before : undefined;
+  const found = applierState(applier, parseTime(awaited.since) ?? now, now);
+  if (same?.state === 'Failing' && found.state === 'Asked') return same;
+  const stateSince = same?.state === found.state ? same.stateSince : formatInstant(now);
+  return { ...awaited, ...found, stateSince };
+}
+
+/** What the binding says of the very wait that the object is in; undefined while it has not looked yet. */
+export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
+  const awaited = awaitedApply(object);
+  return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
+}
+
+/** When an object that waits so is resumed without its owner; undefined while that is not to be expected. */
+export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined {
+  const from = parseTime(awaits?.stateSince);
+  return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
+}
+
+/** `until Kustomization flux-system/apps applies it again; its last try failed: BuildFailed` */
+export function awaitsText(awaits: Awaits): string {
+  const { namespace, name, since, state, reason } = awaits;
+  const text = `until Kustomization ${namespace}/${name} applies it again`;
+  const end = resumedAloneAt(awaits);
+  const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
+  if (state === 'Failing') return `${text}; its last try failed: ${reason}`;
+  if (state === 'Suspended') return `${text}, which is suspended; ${alone}`;
+  if (state === 'Missing') return `${text}, which does not exist; ${alone}`;
+  if (state === 'Deleting') return `${text}, which is being deleted; ${alone}`;
+  if (state === 'Done') return `${text}; it has applied everything since, but not this; ${alone}`;
+  return `${text}, as asked at ${since}`;
 }
 
 /**
  * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
  * every one that does. One that a Rollout pins is a leaf, as a rule, unless its inventory says otherwise. Where this
- * answer is wrong (it is cached by generation), the object waits for the timeout.
+ * answer is wrong (it is cached by generation), the object waits for the owner's next apply without being asked.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;
@@ -41,24 +83,6 @@ export function mayApplyFluxObjects(object: FluxObject): boolean {
   return applies || marksOf(object).pins.length === 0;
 }
 
-/**
- * What `reconcile.fluxcd.io/requestedAt` of the owner should say: the instant of the newest opening, so that asking twice
- * is asking once. undefined when nobody waits, or where an apply after that instant was asked for already.
- *
- * A request that is not handled yet ends in another look here, so many openings cost one request per apply. Once handled
- * it counts by its own time, and only up to `now`: the clock of whoever asked may be ahead.
- */
-export function reconcileRequest(
-  owner: FluxObject,
-  bindings: readonly FluxBinding[],
-  now: EpochMs,
-): string | undefined {
-  const openings = bindings.flatMap(({ spec }) => parseTime(spec?.observed?.resumeRequestedAt) ?? []);
-  if (openings.length === 0) return undefined;
-  const newest = Math.max(...openings);
-  const asked = owner.metadata.annotations?.[RECONCILE_REQUESTED_AT];
-  const handled = owner.status?.lastHandledReconcileAt;
-  if (asked !== undefined && asked !== handled) return undefined;
-  const last = typeof handled === 'string' ? parseTime(handled) : undefined;
-  return last !== undefined && last >= newest && last <= now ? undefined : formatInstant(newest);
+function isAbout(awaits: Awaits | undefined, { namespace, name, since }: NamespacedName & { since: string }): boolean {
+  return awaits?.namespace === namespace && awaits.name === name && awaits.since === since;
 }

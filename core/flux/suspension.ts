@@ -2,16 +2,12 @@
  * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
  * restores exactly that (DESIGN sections 4 and 6).
  */
-import {
-  GATE_STATE,
-  KUSTOMIZATION_NAME_LABEL,
-  KUSTOMIZATION_NAMESPACE_LABEL,
-  SUSPENDED,
-} from '../../api/annotations.ts';
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from './annotate.ts';
-import { formatGateState, type GateStateMark, isBypassed, parseGateState, RESUME_TIMEOUT_MS } from './gateState.ts';
+import { applierOf, applierState, waitEnds } from './applier.ts';
+import { formatGateState, type GateStateMark, isBypassed, parseGateState } from './gateState.ts';
 import { isApplyBy } from './ownership.ts';
 
 type Memory = 'true' | 'false' | 'unset';
@@ -31,6 +27,8 @@ export interface SuspensionCase {
   fieldManager: string | undefined;
   /** The writer may break the glass and does. */
   bypass: boolean;
+  /** The Kustomization that applies the object, where it exists; looked at only where `asksToResume`. */
+  applier?: FluxObject | undefined;
   now: EpochMs;
 }
 
@@ -48,14 +46,10 @@ export function settleSuspension(at: SuspensionCase): FluxObject {
   return finish(setSuspend(at.object, suspend), undefined, at.gated ? { is: 'open' } : undefined);
 }
 
-/** The Kustomization that applies the object; none for one that applies itself: it could never resume itself. */
-export function applierOf(object: FluxObject): NamespacedName | undefined {
-  const name = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
-  const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] ?? object.metadata.namespace ?? '';
-  if (!name) return undefined;
-  const isItself =
-    object.kind === 'Kustomization' && object.metadata.name === name && object.metadata.namespace === namespace;
-  return isItself ? undefined : { namespace, name };
+/** Whether the write says that an object which waits for its owner should wait no more: the decorator's trigger. */
+export function asksToResume(sent: FluxObject, oldObject: FluxObject | undefined): boolean {
+  const stateOf = (object: FluxObject | undefined) => parseGateState(object?.metadata.annotations?.[GATE_STATE])?.is;
+  return stateOf(oldObject) === 'opening' && stateOf(sent) === 'open';
 }
 
 function behindClosedGates(
@@ -77,8 +71,10 @@ function resumed(at: SuspensionCase, memory: Memory, since: EpochMs): boolean | 
   if (isApplyBy(at.fieldManager, at.sent, ['spec', 'suspend'])) return at.sent.spec?.suspend;
   if (isApplyBy(at.fieldManager, at.sent) || !at.oldObject) return recall(memory);
   if (wasTouched(at)) return at.sent.spec?.suspend;
-  const waits = applierOf(at.object) !== undefined && at.now - since < RESUME_TIMEOUT_MS;
-  return waits ? 'wait' : recall(memory);
+  if (!applierOf(at.object)) return recall(memory);
+  if (!asksToResume(at.sent, at.oldObject)) return 'wait';
+  const end = waitEnds(applierState(at.applier, since, at.now), since);
+  return end !== undefined && end <= at.now ? recall(memory) : 'wait';
 }
 
 function wasTouched({ sent, oldObject }: SuspensionCase): boolean {

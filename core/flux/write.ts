@@ -38,6 +38,8 @@ export interface FluxWrite {
   fieldManager?: string | undefined;
   /** Whether the writer breaks the glass; where it was tried in vain, why not. */
   glass?: { broken: true } | { broken: false; refused: string } | undefined;
+  /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
+  applier?: FluxObject | undefined;
 }
 
 export type WriteOutcome =
@@ -66,6 +68,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     closed,
     fieldManager: write.fieldManager,
     bypass: write.glass?.broken ?? false,
+    applier: write.applier,
     now: world.now,
   });
   warnings.push(...newProblems(required.problems, oldObject), ...suspendedWarning(object, write, closed));

@@ -51,7 +51,7 @@ export function requiredGates(rollout: Rollout, bindings: readonly FluxBinding[]
 
 /**
  * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the time
- * a closed gate holds it up in one of them, which deployTimeout does not count.
+ * a closed gate, or the suspension it has left, holds it up in one of them, which deployTimeout does not count.
  */
 export function withProgress(
   head: HistoryEntry,
@@ -64,7 +64,7 @@ export function withProgress(
   const proven = arrived && head.appliedTime === undefined ? { ...head, appliedTime: formatTime(now) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  const held = underWay && missing.some(({ status }) => status?.gates?.some((gate) => !gate.opened));
+  const held = underWay && missing.some(({ status }) => status?.awaits || status?.gates?.some((gate) => !gate.opened));
   return held ? startWait(proven, now) : endWait(proven, now);
 }
 

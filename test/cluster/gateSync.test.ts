@@ -133,7 +133,7 @@ describe('a Git sync behind a closed gate', () => {
     );
     const result = await sync(after);
     expect(result.failed).toBeUndefined();
-    // What it installed would stay for ever, so an object that left Git goes once its suspension is lifted.
+    // What it installed would stay for ever, so an object that left Git goes once its suspension is lifted: see gateOwner.test.ts.
     expect(result.pruneFailed.map(({ message }) => message).join()).toContain('its suspension is still on the object');
     const live = await isFree(admin, app);
     expect(live.spec).toEqual({ force: false, ...after[0]!.spec });
@@ -144,8 +144,11 @@ describe('a Git sync behind a closed gate', () => {
     expect(live.metadata.annotations).not.toHaveProperty('old');
     expect((await isFree(admin, gated('HelmRelease', ns, 'release'), false)).spec.interval).toBe('3m');
     await isFree(admin, arriving);
-    await developer.mergePatch(gated('HelmRelease', ns, 'leaving') as never, { spec: { suspend: false } });
-    expect(await sync(after)).toMatchObject({ configured: [], pruned: ['HelmRelease leaving'], pruneFailed: [] });
+    const last = await waitFor(async () => {
+      const again = await sync(after);
+      return again.pruned.length > 0 && again;
+    }, 'what left Git to be pruned');
+    expect(last).toMatchObject({ configured: [], pruned: ['HelmRelease leaving'], pruneFailed: [] });
   });
 
   it('asking twice is asking once: the owner is asked with the instant of the opening', async () => {

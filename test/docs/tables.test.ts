@@ -88,7 +88,9 @@ describe('conditions and Events', () => {
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open' },
     'core/flux': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
-      words: 'True False Apply Ready Missing Kustomization FluxBinding',
+      words:
+        'True False Apply Ready Missing Kustomization FluxBinding Asked Failing Done Deleting Suspended ' +
+        'PruneFailed HealthCheckFailed HealthCheckCanceled',
     },
     'core/schedule': {
       tables: ['conditions Schedule'],

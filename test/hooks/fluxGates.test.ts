@@ -35,6 +35,8 @@ class Cluster {
   gates: Gate[] = [];
   rollouts: Rollout[] = [];
   others: FluxBinding[] = [];
+  /** The Kustomization that applies the object. */
+  applier: FluxObject | undefined;
   namespaceLabels: Record<string, string> = {};
   now = NOW;
   writes = 0;
@@ -59,7 +61,8 @@ class Cluster {
 
   /** A write through both webhooks; says whether it was allowed. */
   async write(object: FluxObject, user = { username: 'developer' }): Promise<boolean> {
-    const world = { objects: [...this.gates, ...this.rollouts, this.namespace], now: this.now };
+    const applier = this.applier ? [this.applier] : [];
+    const world = { objects: [...this.gates, ...this.rollouts, ...applier, this.namespace], now: this.now };
     const mutated = await send(mutateFlux, { object, oldObject: this.object, user }, world);
     if (!mutated.object) return false;
     const final = { object: mutated.object, oldObject: this.object, user };
@@ -81,7 +84,7 @@ class Cluster {
   async bind() {
     if (!this.binding) return;
     const parent = this.binding as unknown as KubeObject;
-    const related = mapOf(...this.gates, ...this.rollouts);
+    const related = mapOf(...this.gates, ...this.rollouts, this.binding.spec?.awaits && this.applier);
     const { status } = await fluxBindingHook.sync(
       { controller, parent, children: {}, related, finalizing: false },
       this.call,
@@ -292,7 +295,96 @@ describe('an object that a Kustomization applies', () => {
     expect(parent.writes).toBe(1);
   });
 
-  it('is resumed alone when the owner does not come', async () => {
+  /** The owner as it is once it has tried. */
+  const tried = (status: string, reason: string): FluxObject => ({
+    ...kustomization({
+      annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:01:00Z' },
+      status: {
+        lastHandledReconcileAt: '2026-03-04T10:01:00Z',
+        conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '', observedGeneration: 3 }],
+      },
+    }),
+    metadata: { name: 'apps', namespace: 'flux-system', generation: 3 },
+  });
+
+  it('relates its owner while it waits for it, and at no other time', async () => {
+    const cluster = await opening();
+    const rules = async () => {
+      const parent = cluster.binding as unknown as KubeObject;
+      const call = { cluster: fakeCluster([]) } as unknown as HookCall;
+      const { relatedResources } = await fluxBindingHook.customize!({ controller, parent }, call);
+      return relatedResources.filter(({ resource }) => resource === 'kustomizations');
+    };
+    expect(await rules()).toEqual([
+      {
+        apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+        resource: 'kustomizations',
+        namespace: 'flux-system',
+        names: ['apps'],
+      },
+    ]);
+    cluster.applier = tried('True', 'ReconciliationSucceeded');
+    await cluster.bind();
+    await cluster.settle();
+    expect(await rules()).toEqual([]);
+  });
+
+  it('waits while the owner fails, says so, and writes nothing at each retry', async () => {
+    const cluster = await opening();
+    cluster.applier = tried('False', 'BuildFailed');
+    await cluster.bind();
+    await cluster.settle();
+    const why = 'ntil Kustomization flux-system/apps applies it again; its last try failed: BuildFailed';
+    expect(condition(cluster.object, 'Approved')).toMatchObject({
+      status: 'True',
+      reason: 'GatesOpen',
+      message: `All gates are open. Suspended u${why}.`,
+    });
+    expect(cluster.binding?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'False', reason: 'Resuming', message: `suspended u${why}` }),
+    );
+    const before = structuredClone([cluster.object, cluster.binding]);
+    for (const retry of [tried('Unknown', 'Progressing'), tried('False', 'BuildFailed')]) {
+      cluster.applier = retry;
+      cluster.now += 3_600_000;
+      await cluster.bind();
+      expect((await cluster.decorate()).resyncAfterSeconds).toBeUndefined();
+      await cluster.settle();
+      expect([cluster.object, cluster.binding]).toEqual(before);
+    }
+  });
+
+  it('is resumed at once when the owner has applied everything else: it has left Git', async () => {
+    const cluster = await opening();
+    cluster.applier = tried('False', 'PruneFailed');
+    await cluster.bind();
+    await cluster.settle();
+    expect(cluster.object.spec).not.toHaveProperty('suspend');
+    expect(cluster.binding?.spec).not.toHaveProperty('awaits');
+    expect(condition(cluster.object, 'Approved')?.message).toBe('All gates are open.');
+  });
+
+  it('waits for its owner also where the Gate itself is gone', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { note: '' }, labels }));
+    cluster.applier = tried('False', 'BuildFailed');
+    cluster.gates = [gate('ops/all', { selects: { namespaceSelector: {} } })];
+    await cluster.settle();
+    cluster.gates = [];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.binding?.metadata.labels).toEqual({ [RESUME_LABEL]: 'flux-system.apps' });
+    cluster.applier = {
+      ...cluster.applier,
+      metadata: { ...cluster.applier.metadata, deletionTimestamp: '2026-03-04T10:02:00Z' },
+    };
+    await cluster.bind();
+    await cluster.settle();
+    expect(cluster.object.spec).not.toHaveProperty('suspend');
+    expect(cluster.object.metadata.annotations).toEqual({ note: '' });
+    expect(cluster.binding).toBeUndefined();
+  });
+
+  it('is resumed alone after two minutes when there is no such owner', async () => {
     const cluster = await opening();
     const { resyncAfterSeconds } = await cluster.decorate();
     expect(resyncAfterSeconds).toBeCloseTo(121);

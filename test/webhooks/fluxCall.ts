@@ -39,7 +39,12 @@ export interface Write {
   name?: string;
 }
 
-const RESOURCES: Record<string, string> = { rollouts: 'Rollout', gates: 'Gate', namespaces: 'Namespace' };
+const RESOURCES: Record<string, string> = {
+  rollouts: 'Rollout',
+  gates: 'Gate',
+  namespaces: 'Namespace',
+  kustomizations: 'Kustomization',
+};
 
 export function fakeCluster(objects: KubeObject<any, any>[], reads: string[] = []): ClusterReader {
   const find = (kind: string | undefined, namespace: string | undefined, name?: string) =>

@@ -131,7 +131,7 @@ const now = () => `${new Date().toISOString().slice(0, 19)}Z`;
 
 const isBehind = ({ metadata, status }: AnyObject) => status?.observedGeneration !== metadata.generation;
 
-function conditionAt(
+export function conditionAt(
   type: string,
   observedGeneration: number | undefined,
   status: string,
@@ -142,7 +142,7 @@ function conditionAt(
 }
 
 /** Flux's own patcher keeps conditions of other types; the list is atomic to everybody else. */
-function conditions({ status }: AnyObject, own: { type: string }[]): { type: string }[] {
+export function conditions({ status }: AnyObject, own: { type: string }[]): { type: string }[] {
   const types = new Set(own.map(({ type }) => type));
   const others = (status?.conditions ?? []).filter(({ type }: { type: string }) => !types.has(type));
   return [...own, ...others];

@@ -1,11 +1,13 @@
 /**
  * A stand-in for kustomize-controller's sync, as DESIGN section 4 describes what was seen of it: a dry-run apply of every
- * object, then a real apply of what differs, then a prune of what left. One refused object ends the sync.
+ * object, then a real apply of what differs, then a prune of what left. One refused object ends the sync. The
+ * Kustomization's status says what became of it, where there is such an object.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import { type AnyObject, ApiError } from '../../../local/client.ts';
 import type { ObjectRef } from '../../../local/resources.ts';
+import { beginSync, endSync, type Ready } from './syncStatus.ts';
 import type { User } from './user.ts';
 
 export const KUSTOMIZE_CONTROLLER = 'kustomize-controller';
@@ -22,11 +24,19 @@ export interface SyncResult {
   pruneFailed: ApiError[];
 }
 
-/** The sync of one Kustomization; it remembers what it applied, for the prune. */
+/** The sync of one Kustomization; it remembers what it applied, for the prune. `fails` ends it before the first apply. */
 export function gitSync(flux: User, owner: NamespacedName) {
   let inventory: AnyObject[] = [];
 
-  return async (manifests: AnyObject[]): Promise<SyncResult> => {
+  return async (manifests: AnyObject[], { fails }: { fails?: string } = {}): Promise<SyncResult> => {
+    const begun = await beginSync(flux, owner);
+    const nothing: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
+    const result = fails || begun?.spec.suspend ? nothing : await applyAndPrune(manifests);
+    if (begun) await endSync(flux, begun, fails ? notReady(fails) : readyAfter(result));
+    return result;
+  };
+
+  async function applyAndPrune(manifests: AnyObject[]): Promise<SyncResult> {
     const result: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
     const wanted = manifests.map((manifest) => ownedBy(owner, manifest));
     try {
@@ -49,7 +59,17 @@ export function gitSync(flux: User, owner: NamespacedName) {
     // What could not be pruned is tried again.
     inventory = [...wanted, ...left.filter((object) => !result.pruned.includes(nameOf(object)))];
     return result;
-  };
+  }
+}
+
+const notReady = (reason: string, message = `attempt of ${new Date().toISOString()}`): Ready => {
+  return { status: 'False', reason, message };
+};
+
+function readyAfter({ failed, pruneFailed }: SyncResult): Ready {
+  if (failed) return notReady('ReconciliationFailed', failed.message);
+  if (pruneFailed.length > 0) return notReady('PruneFailed', pruneFailed.map(({ message }) => message).join('\n'));
+  return { status: 'True', reason: 'ReconciliationSucceeded', message: 'Applied revision: main' };
 }
 
 const nameOf = ({ kind, metadata }: AnyObject) => `${kind} ${metadata.name}`;

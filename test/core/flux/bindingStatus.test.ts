@@ -24,6 +24,7 @@ interface Row {
   says: string;
   object: FluxObject;
   source?: FluxObject;
+  applier?: FluxObject;
   rollouts?: Rollout[];
   gates?: GateState[];
   before?: FluxBinding['status'];
@@ -188,11 +189,9 @@ const rows: Row[] = [
       labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' },
       spec: { suspend: true },
     }),
+    applier: kustomization({ annotations: {} }),
     state: 'Written',
-    ready: [
-      'False',
-      /^suspended until the Kustomization that applies the object does so again; .* 2026-03-04T09:59:00Z$/,
-    ],
+    ready: ['False', /^suspended until Kustomization shop\/apps applies it again, as asked at 2026-03-04T09:59:00Z$/],
   },
   {
     says: 'annotations that are wrong',
@@ -210,7 +209,8 @@ function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
 describe('status of a FluxBinding', () => {
   it.each(rows)('$says', (row) => {
     const binding = bound(row.object, row);
-    const around = { rollouts: rolloutsByName(...(row.rollouts ?? [my])), source: row.source, gates: row.gates ?? [] };
+    const { source, applier, gates = [] } = row;
+    const around = { rollouts: rolloutsByName(...(row.rollouts ?? [my])), source, applier, gates };
     const status = bindingStatus(binding, around, NOW);
     expect(status.pins?.[0]?.state).toBe(row.state);
     expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);

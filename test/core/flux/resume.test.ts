@@ -1,74 +1,86 @@
-/** When the Kustomization that applies an object is asked to do so again, so that the object is resumed (DESIGN section 4). */
+/** What a binding says of the Kustomization that its object waits for: once per news, not once per retry. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
-import type { FluxBinding } from '../../../api/types.ts';
-import { reconcileRequest } from '../../../core/flux/resume.ts';
-import { formatInstant } from '../../../core/kube/time.ts';
+import type { Awaits } from '../../../core/flux/applier.ts';
+import { awaitsOf, awaitsText, resumedAloneAt } from '../../../core/flux/resume.ts';
+import { formatInstant, parseTime } from '../../../core/kube/time.ts';
 import { kustomization, NOW } from './objects.ts';
 
-/** Milliseconds after 10:00:00. */
-type Instant = number;
+const SINCE = formatInstant(NOW);
+const AWAITED = { namespace: 'flux-system', name: 'apps', since: SINCE };
+const MINUTE = 60_000;
 
-const at = (instant: Instant) => formatInstant(NOW + instant);
+const ready = (status: string, reason: string, handled?: string) =>
+  kustomization({
+    annotations: { [RECONCILE_REQUESTED_AT]: SINCE },
+    status: {
+      conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '', observedGeneration: 3 }],
+      ...(handled && { lastHandledReconcileAt: handled }),
+    },
+  });
+const failing = ready('False', 'BuildFailed', SINCE);
+const retrying = ready('Unknown', 'Progressing', SINCE);
+const done = ready('True', 'ReconciliationSucceeded', SINCE);
+const suspended = { ...done, spec: { ...done.spec, suspend: true } };
 
-interface Row {
-  says: string;
-  openings: Instant[];
-  asked?: Instant;
-  handled?: Instant;
-  asks: Instant | undefined;
+/** What is said after each of these, a minute apart. */
+function said(...appliers: (typeof done | undefined)[]): Awaits[] {
+  const all: Awaits[] = [];
+  for (const [i, applier] of appliers.entries()) all.push(awaitsOf(AWAITED, all.at(-1), applier, NOW + i * MINUTE)!);
+  return all;
 }
 
-const rows: Row[] = [
-  { says: 'nobody waits', openings: [], asks: undefined },
-  { says: 'one waits', openings: [100], asks: 100 },
-  { says: 'several wait: the newest opening', openings: [100, 300, 200], asks: 300 },
-  { says: 'it was asked and has not come to it yet', openings: [100], asked: 100, asks: undefined },
-  { says: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100, asks: undefined },
-  { says: 'the apply was over when another opened', openings: [200], asked: 100, handled: 100, asks: 200 },
-  {
-    says: 'the apply for the newest is over, an older one is late',
-    openings: [100],
-    asked: 200,
-    handled: 200,
-    asks: undefined,
-  },
-  {
-    says: 'somebody asked, and had the apply, earlier in the second of the opening',
-    openings: [364],
-    asked: 6,
-    handled: 6,
-    asks: 364,
-  },
-  { says: 'somebody had an apply after the opening', openings: [100], asked: 500, handled: 500, asks: undefined },
-  {
-    says: 'somebody with a clock ahead had an apply before it',
-    openings: [100],
-    asked: 30_000,
-    handled: 30_000,
-    asks: 100,
-  },
-  { says: 'it was asked, came, and the annotation was taken away', openings: [100], handled: 100, asks: undefined },
-];
-
-describe('the owner is asked for an apply', () => {
-  it.each(rows)('$says', ({ openings, asked, handled, asks }) => {
-    const owner = kustomization({
-      annotations: { ...(asked !== undefined && { [RECONCILE_REQUESTED_AT]: at(asked) }) },
-      status: { ...(handled !== undefined && { lastHandledReconcileAt: at(handled) }) },
-    });
-    const bindings = openings.map(
-      (opening) => ({ spec: { observed: { resumeRequestedAt: at(opening) } } }) as FluxBinding,
-    );
-    expect(reconcileRequest(owner, bindings, NOW + 1000)).toBe(asks === undefined ? undefined : at(asks));
+describe('an object that waits for its Kustomization', () => {
+  it('and its retries: nothing changes while it tries, fails and tries again', () => {
+    const [first, ...later] = said(failing, retrying, failing, retrying, failing);
+    expect(first).toEqual({ ...AWAITED, state: 'Failing', reason: 'BuildFailed', stateSince: SINCE });
+    expect(later).toEqual(later.map(() => first));
   });
 
-  it('and a text that is no time, once handled, is no answer to it', () => {
-    const owner = kustomization({
-      annotations: { [RECONCILE_REQUESTED_AT]: 'now' },
-      status: { lastHandledReconcileAt: 'now' },
-    });
-    const binding = { spec: { observed: { resumeRequestedAt: at(100) } } } as FluxBinding;
-    expect(reconcileRequest(owner, [binding], NOW + 1000)).toBe(at(100));
+  it('hears of another cause', () => {
+    const [, last] = said(failing, ready('False', 'ArtifactFailed', SINCE));
+    expect(last).toMatchObject({ reason: 'ArtifactFailed', stateSince: SINCE });
   });
+
+  it('is resumed at once when a try gets through without it', () => {
+    const last = said(failing, retrying, done).at(-1)!;
+    expect(last.state).toBe('Done');
+    expect(resumedAloneAt(last)).toBe(NOW + 2 * MINUTE);
+  });
+
+  it('is not resumed at once when somebody suspends the one that fails: the two minutes begin then', () => {
+    const last = said(failing, failing, failing, failing, failing, suspended).at(-1)!;
+    expect(last.state).toBe('Suspended');
+    expect(resumedAloneAt(last)).toBe(NOW + 7 * MINUTE);
+  });
+
+  it('begins anew with the next opening, or with another Kustomization', () => {
+    const [before] = said(failing);
+    for (const other of [{ since: formatInstant(NOW + MINUTE) }, { name: 'platform' }, { namespace: 'team' }]) {
+      const found = awaitsOf({ ...AWAITED, ...other }, before, retrying, NOW + MINUTE);
+      expect(found).toEqual({ ...AWAITED, ...other, state: 'Asked', stateSince: formatInstant(NOW + MINUTE) });
+    }
+  });
+
+  it('waits for nobody otherwise', () => {
+    expect(awaitsOf(undefined, said(failing)[0], failing, NOW)).toBeUndefined();
+    expect(resumedAloneAt(undefined)).toBeUndefined();
+  });
+});
+
+it.each([
+  [retrying, 'as asked at 2026-03-04T10:00:00Z'],
+  [failing, 'its last try failed: BuildFailed'],
+  [done, 'it has applied everything since, but not this; resumed without it at 2026-03-04T10:00:00Z'],
+  [suspended, 'which is suspended; resumed without it at 2026-03-04T10:02:00Z'],
+  [undefined, 'which does not exist; resumed without it at 2026-03-04T10:02:00Z'],
+  [
+    { ...done, metadata: { ...done.metadata, deletionTimestamp: SINCE } },
+    'which is being deleted; resumed without it at 2026-03-04T10:00:00Z',
+  ],
+])('people read which one, why, and until when: %#', (applier, why) => {
+  const [awaits] = said(applier);
+  expect(parseTime(awaits!.stateSince)).toBe(NOW);
+  expect(awaitsText(awaits!)).toMatch(/^until Kustomization flux-system\/apps applies it again[,;] /);
+  expect(awaitsText(awaits!)).toContain(why);
 });

@@ -1,5 +1,6 @@
 /** DESIGN section 7, row by row: writes of a Kustomization that requires Gates. */
 import { describe, expect, it } from 'vitest';
+import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate } from '../../../api/types.ts';
 import { type FluxWrite, judgeWrite } from '../../../core/flux/write.ts';
@@ -45,6 +46,38 @@ const kubectl = (...paths: string[]) => ({ ...owner('Update', ...paths), manager
 const closedGate = gate('shop/freeze');
 const openGate = gate('shop/freeze', { default: 'opened' });
 
+/** The Kustomization flux-system/apps, asked for an apply at the opening and done with it. */
+const applier = (status: string, reason: string): FluxObject =>
+  kustomization({
+    annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:00:00Z' },
+    status: {
+      lastHandledReconcileAt: '2026-03-04T10:00:00Z',
+      conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '', observedGeneration: 3 }],
+    },
+  });
+
+/** The decorator says that the object should wait no more. */
+const resumedAlone = {
+  old: frozen({
+    labels: OWNER,
+    annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
+    deployed: stamped('my-app', 2, '1.1.0'),
+    substitute: { APP: '1.1.0' },
+  }),
+  object: frozen({
+    labels: OWNER,
+    annotations: { [STATE]: 'open' },
+    deployed: stamped('my-app', 2, '1.1.0'),
+    substitute: { APP: '1.1.0' },
+  }),
+  gates: [openGate],
+  stored: kustomization({
+    labels: OWNER,
+    annotations: { ...GATED, [STATE]: 'open' },
+    deployed: stamped('my-app', 2, '1.1.0'),
+  }),
+};
+
 interface Row {
   says: string;
   old?: FluxObject;
@@ -53,6 +86,7 @@ interface Row {
   fieldManager?: string;
   user?: string;
   glass?: FluxWrite['glass'];
+  applier?: FluxObject;
   namespaceLabels?: Record<string, string>;
   now?: number;
   /** What is stored; the old object when 'old'. */
@@ -499,34 +533,43 @@ const rows: Row[] = [
     }),
   },
   {
-    says: 'another write while it waits does not resume it',
-    old: frozen({
-      labels: OWNER,
-      annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
-      deployed: stamped('my-app', 2, '1.1.0'),
-      substitute: { APP: '1.1.0' },
-    }),
-    object: frozen({
-      labels: OWNER,
-      annotations: { [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
-      substitute: { APP: '1.1.0' },
-    }),
-    gates: [openGate],
+    says: 'nobody resumes it earlier by saying that it is open',
+    ...resumedAlone,
     now: NOW + 119_000,
     stored: 'old',
   },
   {
-    says: 'when the owner never comes, it is resumed alone',
-    old: frozen({ labels: OWNER, annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' } }),
-    object: frozen({ labels: OWNER, annotations: { [STATE]: 'open' } }),
-    gates: [openGate],
+    says: 'another write while it waits does not resume it',
+    ...resumedAlone,
+    object: resumedAlone.old,
+    applier: applier('True', 'ReconciliationSucceeded'),
+    now: NOW + 3_600_000,
+    stored: 'old',
+  },
+  {
+    says: 'when it has no owner any more, it is resumed alone after two minutes',
+    ...resumedAlone,
     now: NOW + 120_000,
-    stored: kustomization({
-      labels: OWNER,
-      annotations: { ...GATED, [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
-    }),
+  },
+  {
+    says: 'when its owner has applied everything since, and not this, it is resumed at once: it may be on its way out',
+    ...resumedAlone,
+    applier: applier('False', 'PruneFailed'),
+    now: NOW + 1000,
+  },
+  {
+    says: 'while its owner fails it waits, however long: it would run the old spec on the new artifact',
+    ...resumedAlone,
+    applier: applier('False', 'BuildFailed'),
+    now: NOW + 3_600_000,
+    stored: 'old',
+  },
+  {
+    says: 'while its owner has not come to it, it waits, however long',
+    ...resumedAlone,
+    applier: kustomization({ annotations: {} }),
+    now: NOW + 3_600_000,
+    stored: 'old',
   },
   {
     says: 'a Kustomization that applies itself is resumed at once: it could not do it',
@@ -635,6 +678,7 @@ describe('one write of a gated Kustomization', () => {
       user: row.user ?? 'developer',
       fieldManager: row.fieldManager,
       glass: row.glass,
+      applier: row.applier,
     };
     const outcome = judgeWrite(write);
     if (row.denial || outcome.denial !== undefined) {

@@ -95,11 +95,12 @@ export const STEPS: Record<string, Step> = {
       await world.put({ ...binding, status: { ...binding.status, applied } });
     }
   },
-  /** What a binding says of the Gates of its object. */
-  bindingGates: async (world, { name, opened }: Data) => {
+  /** What a binding says of the Gates of its object, and whether that still waits for its Kustomization's next apply. */
+  bindingGates: async (world, { name, opened, awaits }: Data) => {
     const binding = copyOf(world, 'FluxBinding', name);
     const gates = (binding.spec.gates ?? []).map((ref: Data) => ({ ...ref, opened }));
-    await world.put({ ...binding, status: { ...binding.status, gates } });
+    const { awaits: _, ...status } = binding.status ?? {};
+    await world.put({ ...binding, status: { ...status, gates, ...(awaits && { awaits }) } });
   },
   flux: (world, { kind, name, annotations }: Data) => {
     const apiVersion = kind === 'Kustomization' ? 'kustomize.toolkit.fluxcd.io/v1' : 'source.toolkit.fluxcd.io/v1';

@@ -1,0 +1,56 @@
+/** The Kustomization that applies a Flux object, and what it has done since the gates of that object opened. */
+import { GATE_STATE, KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBindingStatus } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { parseGateState } from './gateState.ts';
+import { hasComeTo } from './reconcileRequest.ts';
+
+export const KUSTOMIZATIONS = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' };
+
+export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
+export type ApplierState = Pick<Awaits, 'state' | 'reason'>;
+
+/** How long an object waits for a Kustomization that cannot come before it is resumed without it. */
+const PATIENCE_MS = 120_000;
+
+/** Reasons of Ready=False for what Flux does after it has applied everything. */
+const AFTER_THE_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);
+
+/** None for an object that applies itself: it could never resume itself. */
+export function applierOf(object: FluxObject): NamespacedName | undefined {
+  const name = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
+  const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] ?? object.metadata.namespace ?? '';
+  if (!name) return undefined;
+  const isItself =
+    object.kind === 'Kustomization' && object.metadata.name === name && object.metadata.namespace === namespace;
+  return isItself ? undefined : { namespace, name };
+}
+
+/**
+ * `since` is when the object began to wait. A Kustomization that waits for its own applier will come; one that is
+ * suspended by a person or by a closed gate may not for weeks.
+ */
+export function applierState(applier: FluxObject | undefined, since: EpochMs, now: EpochMs): ApplierState {
+  if (!applier) return { state: 'Missing' };
+  if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
+  if (applier.spec?.suspend === true) {
+    const mark = parseGateState(applier.metadata.annotations?.[GATE_STATE]);
+    return { state: mark?.is === 'opening' ? 'Asked' : 'Suspended' };
+  }
+  const ready = findCondition(applier.status?.conditions, READY);
+  const reason = ready?.reason ?? '';
+  const hasApplied = ready?.status === 'True' || (ready?.status === 'False' && AFTER_THE_APPLY.has(reason));
+  if (ready?.status === 'False' && !hasApplied) return { state: 'Failing', reason };
+  // Suspended, it takes a request for handled and keeps the Ready of before; its next spec shows in the generation.
+  const isCurrent = ready?.observedGeneration === applier.metadata.generation;
+  return { state: hasApplied && isCurrent && hasComeTo(applier, since, now) ? 'Done' : 'Asked' };
+}
+
+/** When an object is resumed without its applier, which is in this state since `from`; undefined: as long as it is, never. */
+export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
+  if (state === 'Done' || state === 'Deleting') return from;
+  return state === 'Missing' || state === 'Suspended' ? from + PATIENCE_MS : undefined;
+}

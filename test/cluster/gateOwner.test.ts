@@ -1,0 +1,151 @@
+/** After an opening: what an object does while the Kustomization that applies it does not come, or comes without it. */
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { ask, conditionText, type Governed, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
+import { gitSync } from './support/gitSync.ts';
+
+const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
+const read = (object: AnyObject) => admin.get(object as never);
+
+/** An object that requires the Gate `freeze`, synced by `parent` of another namespace; the Gate closes over it. */
+async function frozen(kind: Governed = 'Kustomization') {
+  const [ns, platform] = [await newNamespace(), await newNamespace()];
+  await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
+  const parent = gated('Kustomization', platform, 'parent');
+  await developer.create(parent);
+  const sync = gitSync(flux, { namespace: platform, name: 'parent' });
+  const app = gated(kind, ns, 'app', 'freeze');
+  expect((await sync([app])).failed).toBeUndefined();
+  await ask(sre, ns, 'freeze', 'close');
+  await isHeld(admin, app);
+  return { ns, parent, sync, app, owner: `Kustomization ${platform}/parent` };
+}
+
+/** Opens the Gate, and waits until the owner has been asked for an apply. */
+async function opens({ ns, parent, app }: { ns: string; parent: AnyObject; app: AnyObject }) {
+  await ask(sre, ns, 'freeze', 'open');
+  await waitFor(async () => {
+    const since = (await read(app)).metadata.annotations?.[STATE]?.replace('opening: ', '');
+    return (await read(parent)).metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] === since;
+  }, 'the owner to be asked');
+}
+
+const bindingOf = ({ kind, metadata }: AnyObject) =>
+  ref('fluxBinding', metadata.namespace, `${kind.toLowerCase()}-${metadata.name}`);
+
+async function bindingSays(object: AnyObject, why: string) {
+  await waitFor(async () => {
+    const found = conditionText(await admin.find(bindingOf(object)), 'Ready');
+    if (found !== `False Resuming: suspended until ${why}`) throw new Error(found ?? 'no binding');
+    return true;
+  }, `the binding of ${object.metadata.name} to say why`);
+}
+
+describe('an object that left Git during the freeze', () => {
+  it.each(['Kustomization', 'HelmRelease'] as const)(
+    'is pruned with the second sync after the opening: %s',
+    async (kind) => {
+      const world = await frozen(kind);
+      expect((await world.sync([])).pruneFailed.map(({ code }) => code)).toEqual([403]);
+      await opens(world);
+      const [refused] = (await world.sync([])).pruneFailed;
+      expect(refused?.message).toContain(`It is lifted when ${world.owner} has applied everything again`);
+      // Lifted, it deletes what it installed when it is deleted.
+      await isFree(admin, world.app);
+      expect(await world.sync([])).toMatchObject({ pruned: [`${kind} app`], pruneFailed: [] });
+    },
+  );
+});
+
+describe('an owner that fails', () => {
+  it('is waited for, with the old spec and suspended, until it gets through with the new one', async () => {
+    const world = await frozen();
+    const { app, owner, sync } = world;
+    const next = { ...app, spec: { ...app.spec, path: './v2' } };
+    await sync([next]);
+    await opens(world);
+    await sync([next], { fails: 'BuildFailed' });
+    const why = `until ${owner} applies it again; its last try failed: BuildFailed`;
+    await bindingSays(app, why.replace('until ', ''));
+    await saysSoon(admin, app, 'Approved', `True GatesOpen: All gates are open. Suspended ${why}.`);
+    // Each retry changes the owner's status three times, and nothing else.
+    const stored = async () => [await read(app), await admin.get(bindingOf(app))];
+    const before = await stored();
+    for (let i = 0; i < 3; i++) await sync([next], { fails: 'BuildFailed' });
+    await staysTrue(
+      async () => JSON.stringify(await stored()) === JSON.stringify(before),
+      'object and binding are left alone',
+      1500,
+    );
+    expect((await sync([next])).configured).toEqual(['Kustomization app']);
+    expect((await isFree(admin, app)).spec.path).toBe('./v2');
+    await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
+    await waitFor(async () => !(await admin.get(bindingOf(app))).spec.awaits, 'the binding to wait for nobody');
+  });
+
+  it('can be done without: whoever may write the object resumes it by hand', async () => {
+    const world = await frozen();
+    await opens(world);
+    await world.sync([world.app], { fails: 'BuildFailed' });
+    await developer.mergePatch(world.app as never, { spec: { suspend: false } });
+    await isFree(admin, world.app, false);
+  });
+});
+
+describe('an owner that will not come', () => {
+  it('since a person has suspended it: the object says so, and until when it waits', async () => {
+    const world = await frozen();
+    await developer.mergePatch(world.parent as never, { spec: { suspend: true } });
+    await opens(world);
+    await world.sync([world.app]);
+    const text = await waitFor(async () => {
+      const found = conditionText(await read(world.app), 'Approved');
+      return found?.includes('Suspended until') && found;
+    }, 'the object to say what it waits for');
+    expect(text).toMatch(/parent applies it again, which is suspended; resumed without it at \d{4}-.*Z\.$/);
+    await isHeld(admin, world.app);
+    await developer.mergePatch(world.parent as never, { spec: { suspend: null } });
+    await world.sync([world.app]);
+    await isFree(admin, world.app);
+  });
+
+  it('since it is being deleted: the object is resumed at once, so that it can be deleted with it', async () => {
+    const world = await frozen();
+    await opens(world);
+    await flux.mergePatch(world.parent as never, { metadata: { finalizers: ['finalizers.fluxcd.io'] } });
+    await developer.remove(world.parent as never);
+    await isFree(admin, world.app);
+    await flux.remove(world.app as never);
+    await flux.mergePatch(world.parent as never, { metadata: { finalizers: null } });
+  });
+});
+
+describe('an owner that the same Gate holds', () => {
+  it('is resumed by its own owner first, and then applies the object', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
+    await developer.create(gated('Kustomization', ns, 'root'));
+    const [middle, leaf] = [
+      gated('Kustomization', ns, 'middle', 'freeze'),
+      gated('Kustomization', ns, 'leaf', 'freeze'),
+    ];
+    const syncRoot = gitSync(flux, { namespace: ns, name: 'root' });
+    const syncMiddle = gitSync(flux, { namespace: ns, name: 'middle' });
+    await syncRoot([middle]);
+    await syncMiddle([leaf]);
+    await ask(sre, ns, 'freeze', 'close');
+    await isHeld(admin, middle);
+    await isHeld(admin, leaf);
+    await ask(sre, ns, 'freeze', 'open');
+    await opens({ ns, parent: gated('Kustomization', ns, 'root'), app: middle });
+    // It takes the request for handled and applies nothing.
+    await syncMiddle([leaf]);
+    const since = (await read(leaf)).metadata.annotations?.[STATE]?.replace('opening: ', '');
+    await bindingSays(leaf, `Kustomization ${ns}/middle applies it again, as asked at ${since}`);
+    await syncRoot([middle]);
+    await isFree(admin, middle);
+    await isHeld(admin, leaf);
+    await syncMiddle([leaf]);
+    await isFree(admin, leaf);
+  });
+});

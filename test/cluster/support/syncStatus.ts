@@ -1,0 +1,40 @@
+/**
+ * What kustomize-controller writes into the status of a Kustomization around a sync, in its order: Ready=Unknown; then
+ * Ready as the sync ended; then, in a write of its own, the request it had found at the beginning.
+ */
+import type { NamespacedName } from '../../../api/kubernetes.ts';
+import type { AnyObject } from '../../../local/client.ts';
+import { conditionAt, conditions } from './fluxStandIn.ts';
+import { ref } from './objects.ts';
+import type { User } from './user.ts';
+
+export interface Ready {
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+}
+
+/** undefined where there is no such Kustomization. */
+export async function beginSync(flux: User, owner: NamespacedName): Promise<AnyObject | undefined> {
+  const begun = await flux.find(ref('kustomization', owner.namespace, owner.name));
+  const progress = { status: 'Unknown', reason: 'Progressing', message: 'Reconciliation in progress' } as const;
+  if (begun && !begun.spec.suspend) await writeReady(flux, begun, progress);
+  return begun;
+}
+
+/** A suspended Kustomization keeps its conditions, and takes a request for handled all the same. */
+export async function endSync(flux: User, begun: AnyObject, ready: Ready): Promise<void> {
+  const { generation, annotations } = begun.metadata;
+  if (!begun.spec.suspend) await writeReady(flux, begun, ready);
+  await flux.patchStatus(ref('kustomization', begun.metadata.namespace, begun.metadata.name!), {
+    lastHandledReconcileAt: annotations?.['reconcile.fluxcd.io/requestedAt'],
+    ...(ready.status === 'True' && { observedGeneration: generation }),
+  });
+}
+
+async function writeReady(flux: User, begun: AnyObject, { status, reason, message }: Ready): Promise<void> {
+  const { namespace, name = '', generation } = begun.metadata;
+  const live = await flux.get(ref('kustomization', namespace, name));
+  const ready = conditionAt('Ready', generation, status, reason, message);
+  await flux.patchStatus(ref('kustomization', namespace, name), { conditions: conditions(live, [ready]) });
+}
