@@ -67,6 +67,8 @@ export interface ReleaseMetadata {
 export interface ReleaseMetadataCache {
   lookup(of: {
     policy: NamespacedName;
+    /** The ImageRepository that the policy names. */
+    repository: NamespacedName;
     tag: string;
     digest?: string;
     image?: string;

@@ -5,7 +5,7 @@ import type { HookCall, ReleaseMetadata } from '../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../api/types.ts';
 import { objectAt, objectsOf } from '../core/kube/objects.ts';
 import { boundTo, requiredGates } from '../core/rollout/bound.ts';
-import { policyRef } from '../core/rollout/imagePolicy.ts';
+import { policyRef, repositoryRef } from '../core/rollout/imagePolicy.ts';
 import { metadataWanted } from '../core/rollout/metadata.ts';
 import type { Observed, Plan } from '../core/rollout/observed.ts';
 import { planRollout } from '../core/rollout/plan.ts';
@@ -62,11 +62,14 @@ function metadataOf(
 ): Record<string, ReleaseMetadata> {
   const ref = policyRef(rollout);
   if (!ref || !policy) return {};
+  const repository = repositoryRef(policy);
+  if (!repository) return {};
   const image = policy.status?.latestRef?.name;
   const found = metadataWanted(rollout, policy).flatMap(({ tag, digest }) => {
     const { namespace } = rollout.metadata;
     const metadata = call.metadata.lookup({
       policy: ref,
+      repository,
       tag,
       ...(namespace && { namespace }),
       ...(digest && { digest }),

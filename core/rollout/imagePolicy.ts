@@ -16,3 +16,9 @@ export function policyRef({ metadata, spec }: Rollout): NamespacedName | undefin
   const { name, namespace } = spec?.releasesImagePolicy ?? {};
   return name ? { namespace: namespace || metadata.namespace || '', name } : undefined;
 }
+
+/** The ImageRepository that the policy watches; undefined while its spec names none. */
+export function repositoryRef({ metadata, spec }: ImagePolicy): NamespacedName | undefined {
+  const { name, namespace } = spec?.imageRepositoryRef ?? {};
+  return name ? { namespace: namespace || metadata.namespace || '', name } : undefined;
+}

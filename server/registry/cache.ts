@@ -10,6 +10,7 @@ import { fetchManifest, type Manifest } from './client.ts';
 import { isDigest, isTag } from './image.ts';
 import { Lru } from './lru.ts';
 import { releaseMetadataOf } from './metadata.ts';
+import { createImageRepositories } from './repositories.ts';
 import { type Lookup, type Target, targetOf } from './target.ts';
 
 const MAX_LOOKUPS = 5000;
@@ -51,6 +52,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   const entries = new Lru<Entry>(MAX_LOOKUPS);
   const byDigest = new Lru<ReleaseMetadata>(MAX_DIGESTS);
   const flights = new Map<string, Promise<Manifest>>();
+  const repositories = createImageRepositories(cluster, clock);
 
   const queue = createQueue<{ lookup: Lookup; entry: Entry }>({
     limit: MAX_WAITING,
@@ -74,7 +76,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   }
 
   async function read(lookup: Lookup): Promise<ReleaseMetadata> {
-    const target = await targetOf(cluster, lookup);
+    const target = await targetOf(cluster, repositories, lookup);
     const { image, insecure, reader } = target;
     const name = `${reader} ${insecure ? 'http' : 'https'}://${image.host}/${image.repository}`;
     const reference = isDigest(lookup.digest) ? lookup.digest : lookup.tag;
@@ -104,8 +106,9 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     lookup(lookup) {
       // A history written by hand may hold anything.
       if (!isTag(lookup.tag)) return undefined;
-      const { policy, tag, digest, image, namespace } = lookup;
-      const key = JSON.stringify([namespace ?? policy.namespace, policy.namespace, policy.name, tag, digest, image]);
+      const { policy, repository, tag, digest, image, namespace } = lookup;
+      const { namespace: owner, name } = policy;
+      const key = JSON.stringify([namespace ?? owner, owner, name, repository, tag, digest, image]);
       const entry = entries.get(key) ?? { running: false, failures: 0, dueAt: Number.NEGATIVE_INFINITY };
       entries.set(key, entry);
       if (!entry.running && entry.dueAt <= clock()) {

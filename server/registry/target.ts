@@ -2,12 +2,12 @@
  * Where a release's manifest is, and with which credentials it may be read: those of its ImageRepository, if this is in
  * the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
  */
-import type { ImagePolicy } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadataCache } from '../../api/ports.ts';
 import { type Credentials, credentialsFor } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { type Image, parseImage } from './image.ts';
+import type { ImageRepositories, ImageRepositorySpec } from './repositories.ts';
 
 export type Lookup = Parameters<ReleaseMetadataCache['lookup']>[0];
 
@@ -21,23 +21,13 @@ export interface Target {
   problem?: string;
 }
 
-interface ImageRepositorySpec {
-  image?: string;
-  insecure?: boolean;
-  provider?: string;
-  secretRef?: { name?: string };
-  accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
-}
-type ImageRepository = KubeObject<ImageRepositorySpec>;
-
 /** @throws RegistryError where an object that is needed is not there; whatever the API server's failure is otherwise. */
-export async function targetOf(cluster: ClusterReader, { policy, namespace }: Lookup): Promise<Target> {
-  const apiVersion = await servedVersion(cluster);
-  const imagePolicy = await cluster.get<ImagePolicy>({ apiVersion, resource: 'imagepolicies', ...policy });
-  if (!imagePolicy) throw new RegistryError(`there is no ImagePolicy ${nameOf(policy)}`);
-  const ref = imagePolicy.spec?.imageRepositoryRef;
-  const where = { namespace: ref?.namespace || policy.namespace, name: ref?.name ?? '' };
-  const repository = await cluster.get<ImageRepository>({ apiVersion, resource: 'imagerepositories', ...where });
+export async function targetOf(
+  cluster: ClusterReader,
+  repositories: ImageRepositories,
+  { policy, repository: where, namespace }: Lookup,
+): Promise<Target> {
+  const repository = await repositories.get(where);
   if (!repository) throw new RegistryError(`there is no ImageRepository ${nameOf(where)}`);
 
   const spec = repository.spec ?? {};
@@ -49,12 +39,6 @@ export async function targetOf(cluster: ClusterReader, { policy, namespace }: Lo
     ? await credentialsOf(cluster, spec, where.namespace, image)
     : { problem: `ImageRepository ${nameOf(where)} grants no access to ${readers[0]}` };
   return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
-}
-
-/** Flux 2.7 serves v1, older ones v1beta2. */
-async function servedVersion(cluster: ClusterReader): Promise<string> {
-  const [v1, v1beta2] = ['image.toolkit.fluxcd.io/v1', 'image.toolkit.fluxcd.io/v1beta2'] as const;
-  return (await cluster.serves({ apiVersion: v1, resource: 'imagerepositories' })) ? v1 : v1beta2;
 }
 
 /** As Flux judges `accessFrom`: one selector has to match; absent grants nobody, an empty selector everybody. */

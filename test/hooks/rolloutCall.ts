@@ -55,7 +55,7 @@ export function rollout(spec: Partial<Rollout['spec']> = {}, status?: Rollout['s
 }
 
 export function imagePolicy(tag: string, apiVersion = 'image.toolkit.fluxcd.io/v1'): KubeObject<any, any> {
-  const spec = { policy: { semver: { range: '*' } } };
+  const spec = { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '*' } } };
   return object(apiVersion, 'ImagePolicy', 'policy', spec, { latestRef: { name: 'registry.example/app', tag } });
 }
 

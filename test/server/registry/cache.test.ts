@@ -131,15 +131,16 @@ describe('Q12: a failure', () => {
     expect(await cache.settled()).toEqual({ version: '1.1.0' });
   });
 
-  it.each([
-    ['imagepolicies demo/web', 'there is no ImagePolicy demo/web'],
-    ['imagerepositories demo/web', 'there is no ImageRepository demo/web'],
-  ])('without %s', async (key, why) => {
+  it('without an ImageRepository: which is asked for once a minute, whatever the number of tags', async () => {
     const of = world('127.0.0.1:1');
-    delete of.objects[key];
+    of.objects = {};
     const cache = cacheOn(of);
-    expect(await cache.settled()).toBeUndefined();
-    expect(cache.warnings).toEqual([why]);
+    for (const tag of ['1.0.0', '1.1.0', '1.2.0']) expect(await cache.settled(tag)).toBeUndefined();
+    expect(new Set(cache.warnings)).toEqual(new Set(['there is no ImageRepository demo/web']));
+    expect(of.reads).toHaveLength(1);
+    cache.pass(60);
+    await cache.settled('1.3.0');
+    expect(of.reads).toHaveLength(2);
   });
 
   it('of a slow registry ends by itself', async () => {
@@ -221,11 +222,13 @@ describe('credentials', () => {
 
     it('of the policy counts as well', async () => {
       const of = await locked();
-      of.objects['imagepolicies demo/web'] = { spec: { imageRepositoryRef: { name: 'web', namespace: 'images' } } };
       of.objects['imagerepositories images/web'] = of.objects['imagerepositories demo/web']!;
       of.objects['secrets images/pull'] = of.objects['secrets demo/pull']!;
-      expect(await cacheOn(of).settled()).toBeUndefined();
-      expect(await cacheOn(of).settled('1.1.0', { namespace: 'images' })).toBeUndefined();
+      for (const rest of [{}, { namespace: 'images' }]) {
+        const cache = cacheOn(of);
+        cache.repository({ namespace: 'images', name: 'web' });
+        expect(await cache.settled('1.1.0', rest)).toBeUndefined();
+      }
     });
   });
 });

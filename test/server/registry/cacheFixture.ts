@@ -1,4 +1,4 @@
-/** A cluster with an ImagePolicy, its ImageRepository and a pull secret, and a metadata cache on it. */
+/** A cluster with an ImageRepository and a pull secret, and a metadata cache on it. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ClusterReader } from '../../../api/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
@@ -19,7 +19,6 @@ export function world(host: string, repository: object = {}): World {
     served: ['image.toolkit.fluxcd.io/v1'],
     reads: [],
     objects: {
-      'imagepolicies demo/web': { spec: { imageRepositoryRef: { name: 'web' } } },
       'imagerepositories demo/web': { spec: { image: `${host}/acme/web`, insecure: true, ...repository } },
     },
   };
@@ -60,6 +59,7 @@ export function cacheOn(of: World, timeoutMs = 2000) {
     timeoutMs,
   });
   const policy = { namespace: 'demo', name: 'web' };
+  let repository = policy;
   return {
     arrivals,
     warnings,
@@ -67,14 +67,18 @@ export function cacheOn(of: World, timeoutMs = 2000) {
     pass: (seconds: number) => {
       now += seconds * 1000;
     },
+    /** The policy names another ImageRepository from now on. */
+    repository: (ref: typeof policy) => {
+      repository = ref;
+    },
     idle: cache.idle,
     lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
-      cache.lookup({ policy, tag, ...rest }),
+      cache.lookup({ policy, repository, tag, ...rest }),
     /** A lookup, the wait for what it started, and a second one. */
     async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
-      cache.lookup({ policy, tag, ...rest });
+      cache.lookup({ policy, repository, tag, ...rest });
       await cache.idle();
-      return cache.lookup({ policy, tag, ...rest });
+      return cache.lookup({ policy, repository, tag, ...rest });
     },
   };
 }
