@@ -8,6 +8,7 @@ import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
+import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createEventSink } from './server/events.ts';
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   const metrics = createMetrics();
   const transport = createTransport(loadKubeConfig());
-  const cluster = createReader(transport);
+  const cluster = withSharedReads(createReader(transport));
   const access = createAccessReviewer(transport);
   const events = createEvents({ config, transport, cluster, log, metrics });
   const metadata = createMetadataCache({ cluster, clock: () => performance.now(), log, dropped: metrics.dropped });

@@ -9,7 +9,6 @@ import { unseenBinding } from '../core/rollout/bound.ts';
 import { policyRef } from '../core/rollout/imagePolicy.ts';
 import type { CarriedStamp } from '../core/rollout/observed.ts';
 import { GATING, imagePolicyVersion, KUBERIK } from './rolloutRelated.ts';
-import { sharedRead } from './sharedRead.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
@@ -74,14 +73,9 @@ async function pinnedObjects(
   const lists = await Promise.all(
     PINNED_KINDS.map(async ({ kind, apiVersion, resource }) => {
       if (!(await cluster.serves({ apiVersion, resource }))) return [];
-      const objects = await listMetadata(cluster, { apiVersion, resource, namespace });
+      const objects = await cluster.listMetadata({ apiVersion, resource, namespace });
       return objects.map((object) => ({ kind, object }));
     }),
   );
   return lists.flat();
 }
-
-/** Many Rollouts of a namespace are often created at once. */
-const listMetadata = sharedRead((cluster, ref: Parameters<ClusterReader['listMetadata']>[0]) =>
-  cluster.listMetadata(ref),
-);

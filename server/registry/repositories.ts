@@ -24,14 +24,22 @@ export interface ImageRepositories {
 /** `clock` gives milliseconds and never goes back. */
 export function createImageRepositories(cluster: ClusterReader, clock: () => number): ImageRepositories {
   const absentUntil = new Lru<number>(MAX_ABSENT);
+  const underWay = new Map<string, Promise<ImageRepository | undefined>>();
+
+  async function read(ref: NamespacedName, key: string): Promise<ImageRepository | undefined> {
+    const apiVersion = await servedVersion(cluster);
+    const found = await cluster.get<ImageRepository>({ apiVersion, resource: 'imagerepositories', ...ref });
+    if (!found) absentUntil.set(key, clock() + ABSENT_MS);
+    return found;
+  }
+
   return {
     async get(ref) {
       const key = `${ref.namespace}/${ref.name}`;
       if ((absentUntil.get(key) ?? 0) > clock()) return undefined;
-      const apiVersion = await servedVersion(cluster);
-      const found = await cluster.get<ImageRepository>({ apiVersion, resource: 'imagerepositories', ...ref });
-      if (!found) absentUntil.set(key, clock() + ABSENT_MS);
-      return found;
+      const reading = underWay.get(key) ?? read(ref, key).finally(() => underWay.delete(key));
+      underWay.set(key, reading);
+      return reading;
     },
   };
 }
