@@ -101,9 +101,9 @@ export interface FluxBinding {
       version?: string;
       uid?: string;
       /**
-       * Missing: no such Rollout, or it has deployed nothing. Waiting: the object does not carry it yet. Written: it does. Applied: Flux has fetched and applied it.
+       * Missing: no such Rollout, or it has deployed nothing. Waiting: on its way. Applied: Flux has fetched and applied it.
        */
-      state: 'Missing' | 'Waiting' | 'Written' | 'Applied';
+      state: 'Missing' | 'Waiting' | 'Applied';
       message?: string;
     }[];
     /**

@@ -10,7 +10,7 @@ const MAX_MESSAGE = 32_000;
 
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** Ready: each pin is written at least and no gate holds or has left its suspension. Approved: only where gates are required. */
+/** Ready: each pin is applied and no gate holds or has left its suspension. Approved: only where gates are required. */
 export function bindingConditions(
   status: FluxBindingStatus,
   spec: Pick<FluxBindingSpec, 'problems'>,
@@ -35,7 +35,6 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
     ],
     ['Resuming', status.awaits ? [`suspended ${awaitsText(status.awaits)}`] : []],
     ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
-    ['Waiting', pins.filter((pin) => pin.state === 'Waiting').map((pin) => `${readable(pin)} is not written yet`)],
   ];
   const messages = unique(waits.flatMap(([, list]) => list));
   if (messages.length > 0) {
@@ -43,10 +42,10 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
     return { status: 'False', reason, message: messages.join('; ') };
   }
   if (pins.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
-  const written = pins.filter((pin) => pin.state === 'Written');
-  if (written.length > 0) {
-    const message = `${unique(written.map(readable)).join(', ')} written; Flux has not applied it yet`;
-    return { status: 'True', reason: 'Written', message };
+  const waiting = pins.filter((pin) => pin.state === 'Waiting');
+  if (waiting.length > 0) {
+    const message = `${unique(waiting.map(readable)).join(', ')} on the way: Flux has not applied it yet`;
+    return { status: 'Unknown', reason: 'Progressing', message };
   }
   return { status: 'True', reason: 'Applied', message: `${unique(pins.map(readable)).join(', ')} applied` };
 }

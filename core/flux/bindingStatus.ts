@@ -29,7 +29,7 @@ export function bindingStatus(binding: FluxBinding, around: BindingSurroundings,
   const before = binding.status ?? {};
   const held = around.gates.some((gate) => !gate.opened);
   const applied = latch(binding, around);
-  const pins = (spec.pins ?? []).map((pin) => pinState(pin, spec, around, applied));
+  const pins = (spec.pins ?? []).map((pin) => pinState(pin, around, applied));
   const desired = desiredStamps(spec, around, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, around.applier, now);
   const status: FluxBindingStatus = {
@@ -67,7 +67,8 @@ function latch(binding: FluxBinding, around: BindingSurroundings): Stamp[] {
   });
 }
 
-function pinState(pin: Pin, spec: FluxBindingSpec, around: BindingSurroundings, applied: readonly Stamp[]): PinState {
+/** "Written, not applied yet" is no state of its own: it would cost a write of each release, and everybody related a look. */
+function pinState(pin: Pin, around: BindingSurroundings, applied: readonly Stamp[]): PinState {
   const rollout = around.rollouts.get(pin.rollout);
   const head = stampOf(rollout);
   if (!head) {
@@ -75,8 +76,7 @@ function pinState(pin: Pin, spec: FluxBindingSpec, around: BindingSurroundings, 
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
-  const state = carries(applied, head) ? 'Applied' : carries(spec.observed?.deployed, head) ? 'Written' : 'Waiting';
-  return { ...pin, id, version, uid, state };
+  return { ...pin, id, version, uid, state: carries(applied, head) ? 'Applied' : 'Waiting' };
 }
 
 function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {

@@ -29,7 +29,6 @@ function hasDrifted(object: FluxObject, status: FluxBindingStatus, carried: read
   if (status.gates?.some((gate) => !gate.opened)) return false;
   return (status.pins ?? []).some(
     (pin) =>
-      (pin.state === 'Written' || pin.state === 'Applied') &&
       carried.some((stamp) => stamp.rollout === pin.rollout && stamp.id === pin.id && stamp.uid === pin.uid) &&
       readPin(object, pin) !== pin.version,
   );
