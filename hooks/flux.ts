@@ -39,7 +39,7 @@ export const fluxHook: DecoratorHook = {
     const selectors = objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate');
     const gating = gatingOf(object, selectors, ownNamespace?.metadata.labels ?? {}, observed?.status, now);
 
-    const binding = bindingOf(object, gating);
+    const binding = bindingOf(object, gating, observed);
     const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 

@@ -62,7 +62,7 @@ export interface FluxBinding {
       since: string;
     };
     /**
-     * What the object carries and what Flux's status proves, read at the object's own generation.
+     * What the object carries, told of once Flux's status proves it at the object's own generation, or the object is suspended.
      */
     observed?: {
       /**

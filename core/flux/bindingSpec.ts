@@ -1,13 +1,12 @@
 /** The FluxBinding of one Flux object: what it asks for and what it carries (SEAMS, contract 2). */
-import { DEPLOYED, RESUME_LABEL } from '../../api/annotations.ts';
+import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/labels.ts';
 import { marksOf } from './marks.ts';
-import { appliedRevision, fetchedRevision } from './proof.ts';
+import { observedOf } from './observed.ts';
 import { awaitedApply, resumeLabel } from './resume.ts';
 import { sourceOf } from './source.ts';
-import { parseStamps } from './stamp.ts';
 
 export const BINDING_API_VERSION = 'kuberik.com/v1alpha1';
 
@@ -27,13 +26,14 @@ export function bindingName(object: FluxObject): string {
 export function bindingOf(
   object: FluxObject,
   { gates, problems: gateProblems }: BindingGates,
+  before: FluxBinding | undefined,
 ): FluxBinding | undefined {
   const { pins, problems: pinProblems } = marksOf(object);
   const problems = [...pinProblems, ...gateProblems];
   const awaits = awaitedApply(object);
   if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
   const source = pins.length > 0 ? sourceOf(object) : undefined;
-  const observed = observedOf(object, pins.length > 0);
+  const observed = pins.length > 0 ? observedOf(object, before) : {};
   const spec: FluxBindingSpec = {
     target: {
       apiVersion: object.apiVersion,
@@ -60,17 +60,5 @@ export function bindingOf(
       ...(Object.keys(labels).length > 0 && { labels }),
     },
     spec,
-  };
-}
-
-/** What would change with every commit or every flip of a gate, and matters to no pin, is left out: it costs two writes. */
-function observedOf(object: FluxObject, pinned: boolean): NonNullable<FluxBindingSpec['observed']> {
-  const deployed = parseStamps(object.metadata.annotations?.[DEPLOYED]);
-  const fetched = pinned && object.kind === 'OCIRepository' ? fetchedRevision(object) : undefined;
-  const applied = pinned && object.kind === 'Kustomization' ? appliedRevision(object) : undefined;
-  return {
-    ...(deployed.length > 0 && { deployed }),
-    ...(fetched !== undefined && { fetched }),
-    ...(applied !== undefined && { applied }),
   };
 }

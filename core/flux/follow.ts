@@ -2,6 +2,7 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBindingStatus, Stamp } from '../../api/types.ts';
+import type { PinState } from './bindingStatus.ts';
 import { readPin } from './pin.ts';
 import { parseStamps } from './stamp.ts';
 
@@ -10,26 +11,27 @@ import { parseStamps } from './stamp.ts';
  * null removes it, which wakes the webhook where the text is right and the field is not. undefined: nothing to do.
  */
 export function trigger(object: FluxObject, status: FluxBindingStatus | undefined): string | null | undefined {
-  if (!status?.deployed) return undefined;
+  if (!status?.deployed || isHeld(status)) return undefined;
   const carried = parseStamps(object.metadata.annotations?.[DEPLOYED]);
-  const desired = parseStamps(status.deployed);
-  if (desired.some((stamp) => isNews(stamp, carried))) return status.deployed;
-  return hasDrifted(object, status, carried) ? null : undefined;
+  const pins = (status.pins ?? []).filter((pin) => pin.state !== 'Missing');
+  if (pins.some((pin) => isNews(pin, carried))) return status.deployed;
+  return pins.some((pin) => hasDrifted(object, pin, carried)) ? null : undefined;
+}
+
+/** Nothing moves behind a gate. */
+function isHeld(status: FluxBindingStatus): boolean {
+  return status.gates?.some((gate) => !gate.opened) ?? false;
 }
 
 /** A binding may lag behind the object, so an older id never counts. */
-function isNews(desired: Stamp, carried: readonly Stamp[]): boolean {
-  const have = carried.find((stamp) => stamp.rollout === desired.rollout);
-  if (!have || have.uid !== desired.uid) return true;
-  return desired.id > have.id || (desired.id === have.id && desired.version !== have.version);
+function isNews(pin: PinState, carried: readonly Stamp[]): boolean {
+  const have = carried.find((stamp) => stamp.rollout === pin.rollout);
+  if (!have || have.uid !== pin.uid) return true;
+  return (pin.id ?? 0) > have.id || (pin.id === have.id && pin.version !== have.version);
 }
 
-/** The stamp is there without the value: written while the webhook was not in the way. Nothing moves behind a gate. */
-function hasDrifted(object: FluxObject, status: FluxBindingStatus, carried: readonly Stamp[]): boolean {
-  if (status.gates?.some((gate) => !gate.opened)) return false;
-  return (status.pins ?? []).some(
-    (pin) =>
-      carried.some((stamp) => stamp.rollout === pin.rollout && stamp.id === pin.id && stamp.uid === pin.uid) &&
-      readPin(object, pin) !== pin.version,
-  );
+/** The stamp is there without the value: written while the webhook was not in the way. */
+function hasDrifted(object: FluxObject, pin: PinState, carried: readonly Stamp[]): boolean {
+  const has = carried.some((stamp) => stamp.rollout === pin.rollout && stamp.id === pin.id && stamp.uid === pin.uid);
+  return has && readPin(object, pin) !== pin.version;
 }

@@ -8,7 +8,8 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
-import type { FluxBinding } from '../../api/types.ts';
+import type { FluxBinding, FluxBindingStatus, Stamp } from '../../api/types.ts';
+import { parseStamps } from '../../core/flux/stamp.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/flux/objects.ts';
@@ -135,12 +136,31 @@ describe('the Flux decorator', () => {
     ['a binding that lags behind', at(2, '1.1.0'), at(1, '1.0.0'), undefined],
     ['nothing new', at(2, '1.1.0'), at(2, '1.1.0'), undefined],
   ];
+  /** What a binding's status says when the Rollout has this deployment. */
+  const follows = (deployed: string) => {
+    const [{ rollout, id, version, uid }] = parseStamps(deployed) as [Stamp];
+    return { deployed, pins: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };
+  };
   it.each(triggers)('wakes the webhook or not: %s', async (_, carried, desired, answer) => {
     const object = kustomization({ ...(carried && { deployed: carried }) });
     const [binding] = (await decorate(object)).attachments as FluxBinding[];
-    const response = await decorate(object, { ...binding!, status: { deployed: desired } });
+    const response = await decorate(object, { ...binding!, status: follows(desired) });
     expect(response.annotations).toEqual(answer === undefined ? undefined : { [DEPLOYED]: answer });
     expect(response.resyncAfterSeconds).toBe(answer === undefined ? undefined : 1);
+  });
+
+  const quiet: [says: string, status: FluxBindingStatus][] = [
+    ['behind a closed gate', { ...follows(at(2, '1.1.0')), gates: [{ namespace: 'ops', name: 'g', opened: false }] }],
+    [
+      'of a Rollout that is gone, whatever the binding was told last',
+      { deployed: at(7, '1.0.0', 'old'), pins: [{ rollout: 'my-app', variable: 'APP', state: 'Missing' }] },
+    ],
+  ];
+  it.each(quiet)('leaves the webhook alone %s', async (_, status) => {
+    const object = kustomization({ deployed: at(1, '1.0.0') });
+    const [binding] = (await decorate(object)).attachments as FluxBinding[];
+    const { annotations = {} } = await decorate(object, { ...binding!, status });
+    expect(annotations).not.toHaveProperty([DEPLOYED]);
   });
 
   it('wakes the webhook when the stamp is right and the field is not', async () => {

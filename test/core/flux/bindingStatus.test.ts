@@ -200,7 +200,7 @@ const rows: Row[] = [
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
   const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
-  return { ...bindingOf(object, { gates, problems: [] })!, ...(row?.before && { status: row.before }) };
+  return { ...bindingOf(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
 }
 
 describe('status of a FluxBinding', () => {

@@ -1,0 +1,44 @@
+/** What a FluxBinding tells of its object's deployments. Each change of it is a write, and a look of everybody related. */
+import { DEPLOYED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { FluxBinding, FluxBindingSpec, Stamp } from '../../api/types.ts';
+import { carries, isSameDeployment } from './arrival.ts';
+import { appliedRevision, fetchedRevision } from './proof.ts';
+import { parseStamps } from './stamp.ts';
+
+type Observed = NonNullable<FluxBindingSpec['observed']>;
+
+/**
+ * A deployment is told of together with Flux's proof of it, or when the object is suspended and no proof will come. What
+ * was told before stands while Flux is at work, and once the proof is latched in the status: a new commit is no news.
+ */
+export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
+  const deployed = parseStamps(object.metadata.annotations?.[DEPLOYED]);
+  const proof = proofOf(object);
+  const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
+  // A binding of an object that was there before under this name tells nothing of this one.
+  if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
+
+  const before = binding?.spec?.observed ?? {};
+  const isAsBefore = areSame(before.deployed ?? [], deployed);
+  if (proof) {
+    const isLatched = deployed.every((stamp) => carries(binding?.status?.applied, stamp));
+    return isAsBefore && isLatched ? before : seen;
+  }
+  const isComing = object.spec?.suspend !== true;
+  return isAsBefore || isComing ? before : seen;
+}
+
+function proofOf(object: FluxObject): Observed | undefined {
+  const fetched = object.kind === 'OCIRepository' ? fetchedRevision(object) : undefined;
+  if (fetched !== undefined) return { fetched };
+  const applied = object.kind === 'Kustomization' ? appliedRevision(object) : undefined;
+  return applied === undefined ? undefined : { applied };
+}
+
+function areSame(before: readonly Stamp[], now: readonly Stamp[]): boolean {
+  return (
+    before.length === now.length &&
+    now.every((stamp) => before.some((each) => isSameDeployment(each, stamp) && each.version === stamp.version))
+  );
+}

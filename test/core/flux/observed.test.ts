@@ -1,0 +1,103 @@
+import { expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { FluxBinding, FluxBindingSpec, Stamp } from '../../../api/types.ts';
+import { observedOf } from '../../../core/flux/observed.ts';
+import { kustomization, ociRepository, stamped } from './objects.ts';
+
+type Observed = FluxBindingSpec['observed'];
+
+const stamp = (id: number, version: string): Stamp => ({ rollout: 'my-app', id, version, uid: 'uid-my-app' });
+const one = stamp(1, '1.0.0');
+const two = stamp(2, '1.1.0');
+const at2 = { deployed: stamped('my-app', 2, '1.1.0') };
+const ready = (revision: string) => ({
+  observedGeneration: 3,
+  lastAppliedRevision: revision,
+  conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }],
+});
+const reconciling = {
+  observedGeneration: 3,
+  conditions: [{ type: 'Ready', status: 'Unknown', observedGeneration: 3 }],
+};
+const before: Observed = { deployed: [one], applied: 'main@sha1:1' };
+
+interface Row {
+  says: string;
+  object: FluxObject;
+  before: Observed;
+  /** Proven deployments in the binding's status. */
+  latched?: Stamp[];
+  now: Observed | 'as before';
+}
+
+const rows: Row[] = [
+  { says: 'written, and Flux is not there yet', object: kustomization(at2), before, now: 'as before' },
+  { says: 'the first deployment, and Flux is not there yet', object: kustomization(at2), before: {}, now: 'as before' },
+  {
+    says: 'applied: told of with the proof',
+    object: kustomization({ ...at2, status: ready('main@sha1:1') }),
+    before,
+    now: { deployed: [two], applied: 'main@sha1:1' },
+  },
+  {
+    says: 'fetched: told of with the proof',
+    object: ociRepository(
+      { tag: '1.1.0' },
+      { ...at2, status: { observedGeneration: 3, artifact: { revision: '1.1.0@sha256:1' } } },
+    ),
+    before: { deployed: [one], fetched: '1.0.0@sha256:0' },
+    now: { deployed: [two], fetched: '1.1.0@sha256:1' },
+  },
+  {
+    says: 'a newer artifact applied while the proof is still awaited',
+    object: kustomization({ ...at2, status: ready('main@sha1:2') }),
+    before: { deployed: [two], applied: 'main@sha1:1' },
+    now: { deployed: [two], applied: 'main@sha1:2' },
+  },
+  {
+    says: 'a newer artifact applied once the deployment is proven',
+    object: kustomization({ ...at2, status: ready('main@sha1:2') }),
+    before: { deployed: [two], applied: 'main@sha1:1' },
+    latched: [two],
+    now: 'as before',
+  },
+  {
+    says: 'Flux at work on a commit',
+    object: kustomization({ ...at2, status: reconciling }),
+    before: { deployed: [two], applied: 'main@sha1:1' },
+    now: 'as before',
+  },
+  {
+    says: 'suspended with what was told',
+    object: kustomization({ ...at2, spec: { suspend: true } }),
+    before: { deployed: [two], applied: 'main@sha1:1' },
+    now: 'as before',
+  },
+  {
+    says: 'suspended with another deployment: no proof will come',
+    object: kustomization({ ...at2, spec: { suspend: true } }),
+    before,
+    now: { deployed: [two] },
+  },
+];
+
+it.each(rows)('$says', ({ object, before: observed, latched, now }) => {
+  const binding: FluxBinding = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'FluxBinding',
+    metadata: { name: 'x' },
+    spec: { target: { apiVersion: '', kind: '', name: '', uid: object.metadata.uid! }, ...(observed && { observed }) },
+    ...(latched && { status: { applied: latched } }),
+  };
+  expect(observedOf(object, binding)).toEqual(now === 'as before' ? observed : now);
+});
+
+it('a binding of an earlier object of that name tells nothing', () => {
+  const binding = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'FluxBinding',
+    metadata: { name: 'x' },
+    spec: { target: { apiVersion: '', kind: '', name: '', uid: 'earlier' }, observed: before },
+  } as FluxBinding;
+  expect(observedOf(kustomization(at2), binding)).toEqual({ deployed: [two] });
+});
