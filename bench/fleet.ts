@@ -32,6 +32,10 @@ export interface Fleet {
   /** How many are exactly what they were before any gate closed. */
   asBefore(): Promise<number>;
   objects: AnyObject[];
+  isHeld(object: AnyObject): boolean;
+  isAsBefore(object: AnyObject): boolean;
+  /** The collections the objects are in, and how many of them are in each. */
+  collections(): Promise<{ path: string; count: number }[]>;
 }
 
 export function fleet(admin: Access, namespace: string, count: number): Fleet {
@@ -49,14 +53,24 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
   });
   const before = new Map(objects.map(({ kind, metadata, spec }) => [`${kind} ${metadata.name}`, spec.suspend]));
 
-  const countWhere = async (holds: (suspend: unknown, memory: string | undefined, before: unknown) => boolean) => {
+  const was = ({ kind, metadata }: AnyObject) => before.get(`${kind} ${metadata.name}`);
+  const memory = ({ metadata }: AnyObject) => metadata.annotations?.[SUSPENDED];
+  const isHeld = (object: AnyObject) =>
+    object.spec.suspend === true && memory(object) === String(was(object) ?? 'unset');
+  const isAsBefore = (object: AnyObject) => object.spec.suspend === was(object) && memory(object) === undefined;
+  const collections = () =>
+    Promise.all(
+      KINDS.map(async ({ apiVersion, kind }) => ({
+        path: await pathOf(admin, { apiVersion, kind, metadata: { namespace } }),
+        kind,
+        count: objects.filter((object) => object.kind === kind).length,
+      })),
+    );
+  const countWhere = async (holds: (object: AnyObject) => boolean) => {
     const lists = await Promise.all(
-      KINDS.map(async ({ apiVersion, kind }) => {
-        const path = await pathOf(admin, { apiVersion, kind, metadata: { namespace } });
+      (await collections()).map(async ({ path, kind }) => {
         const { items } = (await send<{ items: AnyObject[] }>(admin, 'GET', path)).object;
-        return items.filter(({ metadata, spec }) =>
-          holds(spec.suspend, metadata.annotations?.[SUSPENDED], before.get(`${kind} ${metadata.name}`)),
-        ).length;
+        return items.filter((item) => holds({ ...item, kind })).length;
       }),
     );
     return lists.reduce((a, b) => a + b, 0);
@@ -64,6 +78,9 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
 
   return {
     objects,
+    isHeld,
+    isAsBefore,
+    collections,
     async create() {
       await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       await put({
@@ -82,8 +99,7 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
         contentType: 'application/merge-patch+json',
       });
     },
-    held: () =>
-      countWhere((suspend, memory, was) => suspend === true && memory === (was === undefined ? 'unset' : String(was))),
-    asBefore: () => countWhere((suspend, memory, was) => suspend === was && memory === undefined),
+    held: () => countWhere(isHeld),
+    asBefore: () => countWhere(isAsBefore),
   };
 }

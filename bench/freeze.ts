@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { AnyObject } from '../local/client.ts';
 import { type LocalCluster, startCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/log.ts';
 import { asProblem, Problem } from '../local/problem.ts';
+import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { type Fleet, fleet } from './fleet.ts';
 import { peakMemoryMiB } from './measure.ts';
 
@@ -34,30 +36,31 @@ interface Result {
   peakMemoryMiB: Record<string, number | undefined>;
 }
 
-async function secondsUntilAll(all: Fleet, count: () => Promise<number>, what: string): Promise<number> {
+/** One collection with objects of the fleet, and how many are in it. */
+interface Watched {
+  arrivals: Arrivals;
+  count: number;
+}
+
+async function timed(all: Fleet, watches: Watched[], action: 'open' | 'close'): Promise<number> {
   const start = performance.now();
-  for (;;) {
-    const reached = await count();
-    const elapsed = performance.now() - start;
-    if (reached === all.objects.length) return elapsed / 1000;
-    if (elapsed > PATIENCE_MS) {
-      throw new Problem(`After ${PATIENCE_MS / 1000} s only ${reached} of ${all.objects.length} are ${what}.`);
-    }
-    await wait(100);
-  }
-}
-
-async function timed(all: Fleet, action: 'open' | 'close'): Promise<number> {
   await all.ask(action);
-  return action === 'close' ? secondsUntilAll(all, all.held, 'held') : secondsUntilAll(all, all.asBefore, 'as before');
+  await allReach(watches, action === 'close' ? all.isHeld : all.isAsBefore);
+  return (performance.now() - start) / 1000;
 }
 
-async function flipped(all: Fleet): Promise<number> {
+async function allReach(watches: Watched[], state: (object: AnyObject) => boolean): Promise<void> {
+  await Promise.all(watches.map(({ arrivals, count }) => arrivals.all(count, state, PATIENCE_MS)));
+}
+
+async function flipped(all: Fleet, watches: Watched[]): Promise<number> {
   for (let flip = 0; flip < FLIPS; flip++) {
     await all.ask(flip % 2 === 0 ? 'close' : 'open');
     if (flip < FLIPS - 1) await wait(FLIP_EVERY_MS);
   }
-  const seconds = await secondsUntilAll(all, all.asBefore, 'as before');
+  const start = performance.now();
+  await allReach(watches, all.isAsBefore);
+  const seconds = (performance.now() - start) / 1000;
   // A late answer to an early flip would show now.
   await wait(3000);
   const still = await all.asBefore();
@@ -70,15 +73,22 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
   const all = fleet(cluster.accessOf('admin'), 'bench', objects);
   logToStderr(`Creating ${objects} Flux objects that require one Gate`);
   await all.create();
+  const watches = await Promise.all(
+    (await all.collections()).map(async ({ path, count }) => ({
+      arrivals: await watchArrivals(cluster.accessOf('admin'), path),
+      count,
+    })),
+  );
   const results: Result['rounds'] = [];
   for (let round = 1; round <= rounds; round++) {
-    const closeSeconds = await timed(all, 'close');
-    const openSeconds = await timed(all, 'open');
+    const closeSeconds = await timed(all, watches, 'close');
+    const openSeconds = await timed(all, watches, 'open');
     results.push({ closeSeconds, openSeconds });
     logToStderr(`Round ${round}: closed in ${closeSeconds.toFixed(1)} s, opened in ${openSeconds.toFixed(1)} s`);
   }
-  const afterFlipsSeconds = await flipped(all);
+  const afterFlipsSeconds = await flipped(all, watches);
   logToStderr(`After ten flips: ${afterFlipsSeconds.toFixed(1)} s`);
+  for (const { arrivals } of watches) arrivals.close();
   const memory = Object.fromEntries(cluster.children().map((child) => [child.name, peakMemoryMiB(child.pid)]));
   return { objects, driver: cluster.driver()?.name ?? '', rounds: results, afterFlipsSeconds, peakMemoryMiB: memory };
 }
