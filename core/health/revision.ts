@@ -17,7 +17,7 @@ export interface Revision {
   waiting?: string;
   /** Flux works on, or has worked on, exactly what shall run now. */
   attempted: boolean;
-  /** A failure before this instant is the old revision's; Infinity while Flux has not begun. */
+  /** A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 where nothing ran before. */
   failuresCountFrom: EpochMs;
 }
 
@@ -31,15 +31,17 @@ export interface Surroundings {
 export function revisionOf(kustomization: Kustomization, { source, rollouts }: Surroundings): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const { lastAttemptedRevision: attempting, lastAppliedRevision: applied } = kustomization.status ?? {};
+  const old = oldDeployment(kustomization as FluxObject, rollouts) ?? (source && oldDeployment(source, rollouts));
   const notBegun =
-    oldDeployment(kustomization as FluxObject, rollouts) ??
-    (source && (oldDeployment(source, rollouts) ?? notFetched(source, artifact))) ??
+    old ??
+    (source && notFetched(source, artifact)) ??
     readyIsOld(kustomization) ??
     (artifact !== undefined && attempting !== artifact && applied !== artifact
       ? `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`
       : undefined);
   if (notBegun !== undefined) {
-    return { waiting: notBegun, attempted: false, failuresCountFrom: Number.POSITIVE_INFINITY };
+    const isFirst = old === undefined && neverSucceeded(kustomization);
+    return { waiting: notBegun, attempted: false, failuresCountFrom: isFirst ? 0 : Number.POSITIVE_INFINITY };
   }
   const waiting =
     artifact !== undefined && applied !== artifact
@@ -47,6 +49,11 @@ export function revisionOf(kustomization: Kustomization, { source, rollouts }: S
       : generationAhead(kustomization, kustomization.status?.observedGeneration);
   if (waiting === undefined) return { attempted: true, failuresCountFrom: 0 };
   return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
+}
+
+/** What fails is then the first revision: no other one ever ran. */
+function neverSucceeded({ status }: Kustomization): boolean {
+  return status?.observedGeneration === -1 && status.lastAppliedRevision === undefined;
 }
 
 /** The object carries another deployment than the Rollout stands at. */

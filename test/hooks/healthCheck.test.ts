@@ -71,6 +71,18 @@ describe('reset (reference 3.5)', () => {
       deployedAnHourAgo,
       undefined,
     ],
+    [
+      'H6: an error and no change',
+      { status: 'Unhealthy', message: 'bad', lastErrorTime: at('10:00:00') },
+      deployedAnHourAgo,
+      RESET,
+    ],
+    [
+      'H8: changed after an old deployment',
+      { status: 'Healthy', lastChangeTime: at('11:30:00') },
+      rollout({ timestamp: at('10:00:00') }),
+      undefined,
+    ],
     ['H9: Healthy without times', { status: 'Healthy' }, deployedAnHourAgo, RESET],
     ['H11: with an error', { status: 'Healthy', lastErrorTime: at('10:00:00') }, deployedAnHourAgo, RESET],
     [
@@ -85,7 +97,13 @@ describe('reset (reference 3.5)', () => {
       rollout({ timestamp: at('11:00:00'), appliedTime: at('11:31:00') }),
       RESET,
     ],
-    ['a Rollout that has deployed nothing', { status: 'Healthy' }, rollout(), undefined],
+    [
+      'H14, H16: failed after the deployment and before a retry',
+      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('11:00:00'), lastErrorTime: at('11:00:00') },
+      rollout({ timestamp: at('09:00:00'), lastRetryTimestamp: at('11:30:00') }),
+      RESET,
+    ],
+    ['H4: a Rollout that has deployed nothing', { status: 'Healthy' }, rollout(), undefined],
     ['half a status', {}, deployedAnHourAgo, RESET],
   ];
   it.each(rows)('%s', async (_, status, by, expected) => {
@@ -188,10 +206,32 @@ describe('class kustomization (reference 3.6)', () => {
       },
     ],
     [
+      'K4: a Kustomization that Flux has not looked at',
+      [kustomization()],
+      [],
+      { status: 'Pending', message: expect.stringMatching(/^Kustomization pending: /) },
+    ],
+    [
+      'K6: a Deployment that fails',
+      [kustomization(INVENTORY), failedSince('11:59:00')],
+      [],
+      {
+        status: 'Unhealthy',
+        message: expect.stringMatching(/^Unhealthy resources: /),
+        lastErrorTime: at('11:59:00'),
+      },
+    ],
+    [
       'K15: failed before the retry',
       [kustomization(INVENTORY), failedSince('11:40:00')],
       [rollout({ timestamp: at('11:00:00'), lastRetryTimestamp: at('11:55:00') })],
       { status: 'Unhealthy', lastErrorTime: at('11:40:00') },
+    ],
+    [
+      'K16: failed after the retry',
+      [kustomization(INVENTORY), failedSince('11:59:00')],
+      [rollout({ timestamp: at('11:30:00'), lastRetryTimestamp: at('11:40:00') })],
+      { status: 'Unhealthy', lastErrorTime: at('11:59:00') },
     ],
     [
       'K17: failed, nothing deployed',
@@ -235,12 +275,12 @@ describe('class kustomization (reference 3.6)', () => {
     });
   });
 
-  it('a Kustomization of another namespace', async () => {
-    const elsewhere = kustomization(
-      { ...READY, ...INVENTORY },
-      { metadata: { name: 'x', namespace: 'flux-system', generation: 1 } },
-    );
+  it('K8: a Kustomization of another namespace', async () => {
+    const metadata = { name: 'x', namespace: 'flux-system', generation: 1 };
+    const elsewhere = kustomization({ ...READY, ...INVENTORY }, { metadata });
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const unseen = await settle(object, cluster([kustomization({}, { metadata })]));
+    expect(unseen.status).toMatchObject({ message: expect.stringMatching(/^Kustomization pending: /) });
     expect((await settle(object, cluster([elsewhere, GOOD]))).status).toMatchObject({ status: 'Healthy' });
   });
 

@@ -1,4 +1,4 @@
-/** Reference section 3.4, RH1 to RH11. */
+/** Reference section 3.4, RH1 to RH12: the even numbers are the original's cases that it leaves out. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../api/types.ts';
 import { retained } from '../../../core/rollout/retention.ts';
@@ -18,7 +18,15 @@ const HISTORY = deployed('0.4.0', '0.3.0');
 describe('retained', () => {
   it.each([
     ['RH1 keeps what is recent or deployed', RELEASES, HISTORY, 2, ['0.3.0', '0.4.0']],
+    [
+      'RH2 keeps back to the oldest that is deployed',
+      RELEASES,
+      deployed('0.4.0', '0.3.0', '0.2.0'),
+      2,
+      ['0.2.0', '0.3.0', '0.4.0'],
+    ],
     ['RH3 keeps minCount', RELEASES, HISTORY, 10, ['0.1.0', '0.2.0', '0.3.0', '0.4.0']],
+    ['RH4 keeps nothing where nothing is known', [], HISTORY, 2, []],
     [
       'RH5 a release without a date is never old',
       [release('0.1.0', undefined), ...RELEASES.slice(1)],
@@ -36,8 +44,22 @@ describe('retained', () => {
       0,
       ['0.2.0', '0.3.0', '0.4.0'],
     ],
-    ['keeps all when none is old', RELEASES.slice(2), [], 0, ['0.3.0', '0.4.0']],
-    ['takes no notice of deployed tags it does not know', RELEASES, deployed('9.9.9'), 0, ['0.3.0', '0.4.0']],
+    ['RH8 keeps all when none is old', RELEASES.slice(2), [], 0, ['0.3.0', '0.4.0']],
+    ['RH6 takes no notice of deployed tags it does not know', RELEASES, deployed('9.9.9'), 0, ['0.3.0', '0.4.0']],
+    [
+      'RH10 a tag that was deployed twice counts once',
+      RELEASES,
+      deployed('0.2.0', '0.2.0', '0.1.0'),
+      0,
+      ['0.1.0', '0.2.0', '0.3.0', '0.4.0'],
+    ],
+    [
+      'RH12 keeps what is recent beyond minCount and history',
+      [RELEASES[0]!, release('0.2.0', 6), ...RELEASES.slice(2)],
+      [],
+      1,
+      ['0.2.0', '0.3.0', '0.4.0'],
+    ],
     [
       'keeps back to the first occurrence of a deployed tag',
       [...OLD, release('0.2.0', 20)],

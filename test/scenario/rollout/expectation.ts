@@ -18,7 +18,9 @@ export const CHECKS: Record<string, Check> = {
     const actual = entries.map(({ version, bakeStatus }) => (withBake ? `${version.tag} ${bakeStatus}` : version.tag));
     expect(actual).toEqual(expected.map(String));
   },
-  ids: (world, expected: number[]) => expect(status(world).history?.map(({ id }) => id)).toEqual(expected),
+  /** null for an entry without one. */
+  ids: (world, expected: (number | null)[]) =>
+    expect(status(world).history?.map(({ id }) => id ?? null)).toEqual(expected),
   head: (world, expected) => match(status(world).history?.[0], expected, 'history[0]'),
   previous: (world, expected) => match(status(world).history?.[1], expected, 'history[1]'),
   status: (world, expected) => match(status(world), expected, 'status'),

@@ -1,0 +1,34 @@
+/** Reference section 2.13, rule 7; K18 to K23 are cases of the original that section 3.6 leaves out. */
+import { expect, it } from 'vitest';
+import { failureTime } from '../../../core/health/failureTime.ts';
+
+const at = (time: string) => `2026-01-02T${time}Z`;
+const condition = (type: string, status: string, time?: string) => ({
+  type,
+  status,
+  ...(time && { lastTransitionTime: at(time) }),
+});
+
+it.each([
+  ['K18 no conditions: no time', [], undefined],
+  [
+    'K19 the newest where none is Stalled',
+    [condition('Available', 'True', '10:00:00'), condition('Progressing', 'True', '11:00:00')],
+    '11:00:00',
+  ],
+  [
+    'K20 Stalled goes before newer ones',
+    [condition('Stalled', 'True', '10:00:00'), condition('Available', 'True', '15:00:00')],
+    '10:00:00',
+  ],
+  [
+    'K21 what is not Stalled does not',
+    [condition('Stalled', 'False', '09:00:00'), condition('Progressing', 'False', '10:00:00')],
+    '10:00:00',
+  ],
+  ['K22 the only one', [condition('Progressing', 'False', '12:00:00')], '12:00:00'],
+  ['K23 without a time there is none', [condition('Progressing', 'False')], undefined],
+])('%s', (_, conditions, expected) => {
+  const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, status: { conditions } };
+  expect(failureTime(object)).toBe(expected === undefined ? undefined : Date.parse(at(expected)));
+});
