@@ -1,14 +1,11 @@
 /** `node bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { AnyObject } from '../local/client.ts';
-import { type LocalCluster, startCluster } from '../local/cluster.ts';
+import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/log.ts';
-import { asProblem, Problem } from '../local/problem.ts';
+import { Problem } from '../local/problem.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
+import { memoryLines, runBench } from './command.ts';
 import { type Fleet, fleet } from './fleet.ts';
 import { peakMemoryMiB } from './measure.ts';
 
@@ -101,60 +98,13 @@ function asText(result: Result): string {
     );
   });
   lines.push(`  after ten flips in fifteen seconds: all as they were in ${result.afterFlipsSeconds.toFixed(1)} s`);
-  lines.push('peak memory');
-  for (const [process, mib] of Object.entries(result.peakMemoryMiB))
-    lines.push(`  ${process.padEnd(24)} ${mib ?? '?'} MiB`);
+  lines.push(...memoryLines(result.peakMemoryMiB));
   return `${lines.join('\n')}\n`;
 }
 
-function count(text: string | undefined, fallback: number, option: string): number {
-  const value = Number(text ?? fallback);
-  if (!Number.isInteger(value) || value < 1 || value > 10_000)
-    throw new Problem(`${option} ${text} is not a number from 1 to 10000.`);
-  return value;
-}
-
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      objects: { type: 'string' },
-      rounds: { type: 'string' },
-      json: { type: 'boolean' },
-      metacontroller: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-'));
-  let cluster: LocalCluster | undefined;
-  const interrupt = new Promise<undefined>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined));
-  });
-  try {
-    const objects = count(values.objects, 1000, '--objects');
-    const rounds = count(values.rounds, 3, '--rounds');
-    cluster = await startCluster({
-      dir,
-      metacontroller: values.metacontroller ?? process.env.METACONTROLLER,
-      log: logToStderr,
-    });
-    const end = await Promise.race([measure(cluster, objects, rounds), interrupt, cluster.died]);
-    if (!end) return 130;
-    if (end instanceof Problem) throw end;
-    process.stdout.write(values.json ? `${JSON.stringify(end, undefined, 2)}\n` : asText(end));
-    return 0;
-  } catch (error) {
-    const problem = asProblem(error, dir);
-    logToStderr(problem.message);
-    for (const detail of problem.details) logToStderr(`  ${detail}`);
-    return 1;
-  } finally {
-    await cluster?.stop();
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
-
-process.exit(await main());
+await runBench({
+  help: HELP,
+  counts: { objects: 1000, rounds: 3 },
+  measure: (cluster, { objects, rounds }) => measure(cluster, objects, rounds),
+  asText,
+});

@@ -1,0 +1,81 @@
+/** What the benches share as commands: options, a cluster of their own, text or JSON, an exit code. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type LocalCluster, startCluster } from '../local/cluster.ts';
+import { logToStderr } from '../local/log.ts';
+import { asProblem, Problem } from '../local/problem.ts';
+
+export interface Bench<Counts extends Record<string, number>, Result> {
+  help: string;
+  /** The options that take a number, with their defaults. */
+  counts: Counts;
+  measure(cluster: LocalCluster, counts: Counts): Promise<Result>;
+  asText(result: Result): string;
+}
+
+/** Ends the process: 0 when it was measured, 1 with a sentence when not, 130 after Ctrl-C. Leaves nothing behind. */
+export async function runBench<Counts extends Record<string, number>, Result>(
+  bench: Bench<Counts, Result>,
+): Promise<never> {
+  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-'));
+  let cluster: LocalCluster | undefined;
+  const stop = async (code: number): Promise<never> => {
+    await cluster?.stop();
+    rmSync(dir, { recursive: true, force: true });
+    process.exit(code);
+  };
+  const interrupt = new Promise<undefined>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined));
+  });
+  try {
+    const { values, counts } = readOptions(bench.counts);
+    if (values.help) {
+      process.stdout.write(bench.help);
+      return await stop(0);
+    }
+    const metacontroller = values.metacontroller ?? process.env.METACONTROLLER;
+    cluster = await startCluster({ dir, ...(metacontroller && { metacontroller }), log: logToStderr });
+    const result = await Promise.race([bench.measure(cluster, counts), interrupt, cluster.died]);
+    if (!result) return await stop(130);
+    if (result instanceof Problem) throw result;
+    process.stdout.write(values.json ? `${JSON.stringify(result, undefined, 2)}\n` : bench.asText(result));
+    return await stop(0);
+  } catch (error) {
+    const problem = asProblem(error, dir);
+    logToStderr(problem.message);
+    for (const detail of problem.details) logToStderr(`  ${detail}`);
+    return stop(1);
+  }
+}
+
+function readOptions<Counts extends Record<string, number>>(defaults: Counts) {
+  const numbers = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' as const }]));
+  const { values } = parseArgs({
+    options: {
+      ...numbers,
+      json: { type: 'boolean' },
+      metacontroller: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  const given = values as Record<string, string | undefined>;
+  const counts = Object.entries(defaults).map(([name, fallback]) => [name, countOf(name, given[name], fallback)]);
+  return { values, counts: Object.fromEntries(counts) as Counts };
+}
+
+function countOf(option: string, text: string | undefined, fallback: number): number {
+  const value = Number(text ?? fallback);
+  if (!Number.isInteger(value) || value < 1 || value > 10_000)
+    throw new Problem(`--${option} ${text} is not a number from 1 to 10000.`);
+  return value;
+}
+
+/** Lines of a table: a name, a value. */
+export function memoryLines(peakMemoryMiB: Record<string, number | undefined>): string[] {
+  return [
+    'peak memory',
+    ...Object.entries(peakMemoryMiB).map(([process, mib]) => `  ${process.padEnd(24)} ${mib ?? '?'} MiB`),
+  ];
+}
