@@ -1,0 +1,108 @@
+/** A status that somebody else has written, as clients of the Go controller write it: GET, change, PUT, without our fields. */
+import { expect, it } from 'vitest';
+import { formatTime } from '../../core/kube/time.ts';
+import { type AnyObject, imagePolicy, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
+
+const { admin, newNamespace, publish } = sharedCluster();
+const ago = (seconds: number) => formatTime(Date.now() - seconds * 1000);
+const SELECTOR = { healthCheckSelector: { selector: { matchLabels: { app: 'app' } } } };
+
+interface Seed {
+  spec?: object;
+  /** The only HealthCheck. */
+  health?: () => object;
+  status: () => { history?: object[]; availableReleases?: object[] };
+  annotations?: Record<string, string>;
+  publish?: string;
+  /** `id version bakeStatus`, newest first. */
+  history: string[];
+}
+
+const SEEDS: Record<string, Seed> = {
+  'entries without ids': {
+    status: () => ({
+      history: [{ version: { tag: '1.0.0' }, timestamp: ago(60) }],
+      availableReleases: [{ tag: '1.0.0' }],
+    }),
+    publish: '1.1.0',
+    history: ['1 1.1.0 Succeeded', '- 1.0.0 -'],
+  },
+  'ids that begin with 5': {
+    status: () => ({
+      history: [{ id: 5, version: { tag: '1.0.0' }, timestamp: ago(60) }],
+      availableReleases: [{ tag: '1.0.0' }],
+    }),
+    publish: '1.1.0',
+    history: ['6 1.1.0 Succeeded', '5 1.0.0 -'],
+  },
+  'releases that the policy does not show': {
+    status: () => ({ availableReleases: [{ tag: '1.2.0' }, { tag: 'branch' }, { tag: '1.1.0' }] }),
+    history: ['1 1.2.0 Succeeded'],
+  },
+  'a bake whose time is over': {
+    spec: { bakeTime: '5m' },
+    status: () => baking(400, 360),
+    history: ['1 1.0.0 Succeeded'],
+  },
+  'a bake with an error in it': {
+    spec: { bakeTime: '5m', ...SELECTOR },
+    health: () => ({ status: 'Unhealthy', lastErrorTime: ago(60), lastChangeTime: ago(60) }),
+    status: () => baking(180, 120),
+    history: ['1 1.0.0 Failed'],
+  },
+  'a bake with an error from before it': {
+    spec: { bakeTime: '1m', ...SELECTOR },
+    health: () => ({ status: 'Healthy', lastErrorTime: ago(600), lastChangeTime: ago(120) }),
+    status: () => baking(180, 120),
+    history: ['1 1.0.0 Succeeded'],
+  },
+  'a failure, and a retry of it': {
+    spec: { bakeTime: '5m', onFailure: 'Hold' },
+    status: () => ({
+      history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: ago(600), bakeStatus: 'Failed', bakeEndTime: ago(60) }],
+    }),
+    annotations: { 'rollout.kuberik.com/retry': '' },
+    history: ['1 1.0.0 InProgress'],
+  },
+};
+
+function baking(deployed: number, started: number) {
+  const times = { timestamp: ago(deployed), bakeStartTime: ago(started) };
+  return { history: [{ id: 1, version: { tag: '1.0.0' }, bakeStatus: 'InProgress', ...times }] };
+}
+
+it.each(Object.entries(SEEDS))('%s', async (_, seed) => {
+  const ns = await newNamespace();
+  await admin.create(imagePolicy(ns, 'app'));
+  if (seed.health) {
+    const metadata = { name: 'check', namespace: ns, labels: { app: 'app' } };
+    const check = { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata, spec: {} };
+    await admin.create(check);
+    await put(ref('healthCheck', ns, 'check'), seed.health());
+  }
+  await admin.create(rollout(ns, 'app', { spec: { ...seed.spec } }));
+  await put(ref('rollout', ns, 'app'), seed.status());
+  if (seed.annotations) {
+    await admin.mergePatch(ref('rollout', ns, 'app'), { metadata: { annotations: seed.annotations } });
+  }
+  if (seed.publish) await publish(ns, 'app', seed.publish);
+
+  await waitFor(async () => {
+    const { status, metadata } = await admin.get(ref('rollout', ns, 'app'));
+    const entries = (status?.history ?? []) as AnyObject[];
+    expect(entries.map(({ id, version, bakeStatus }) => `${id ?? '-'} ${version.tag} ${bakeStatus ?? '-'}`)).toEqual(
+      seed.history,
+    );
+    for (const used of Object.keys(seed.annotations ?? {})) expect(metadata.annotations).not.toHaveProperty([used]);
+    return true;
+  }, seed.history.join(', '));
+});
+
+/** Replaces the whole status; a conflict with a hook's own write is tried again, as clients do. */
+async function put(of: Parameters<typeof admin.get>[0], status: object): Promise<void> {
+  await waitFor(async () => {
+    const object = await admin.get(of);
+    await admin.replace({ ...object, status }, { subresource: 'status' });
+    return true;
+  }, `a status for ${of.kind}`);
+}
