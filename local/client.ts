@@ -43,12 +43,13 @@ export interface RequestOptions {
 
 const agents = new Map<string, Agent>();
 
-/** Connections are shared by all clients that trust the same authority. */
-function agentFor(ca: string): Agent {
-  let agent = agents.get(ca);
+/** Connections are shared by all clients that trust the same authority and show the same certificate. */
+function agentFor({ ca, cert, key }: Access): Agent {
+  const shared = `${ca}${cert ?? ''}`;
+  let agent = agents.get(shared);
   if (!agent) {
-    agent = new Agent({ ca, keepAlive: true, maxSockets: 50 });
-    agents.set(ca, agent);
+    agent = new Agent({ ca, cert, key, keepAlive: true, maxSockets: 50 });
+    agents.set(shared, agent);
   }
   return agent;
 }
@@ -66,7 +67,7 @@ export async function send<T = AnyObject>(
   }
   const payload = options.body === undefined ? undefined : Buffer.from(asText(options.body));
   const headers = {
-    authorization: `Bearer ${access.token}`,
+    ...(access.token && { authorization: `Bearer ${access.token}` }),
     accept: options.accept ?? 'application/json',
     ...(payload && { 'content-type': options.contentType ?? 'application/json', 'content-length': payload.length }),
     ...options.headers,
@@ -75,7 +76,7 @@ export async function send<T = AnyObject>(
     const call = httpsRequest(url, {
       method,
       headers,
-      agent: agentFor(access.ca),
+      agent: agentFor(access),
       timeout: options.timeoutMs ?? 60_000,
     });
     call.on('timeout', () => call.destroy(new Error(`${method} ${url.pathname}: no answer in time`)));

@@ -2,13 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { provideBinaries } from './binaries.ts';
-import { deathProblem, type RunningChild } from './childProcess.ts';
+import type { RunningChild } from './childProcess.ts';
+import { superviseChildren } from './children.ts';
 import { startControlPlane } from './controlPlane.ts';
 import { claimDirectory, releaseDirectory } from './directory.ts';
 import { requireMetacontroller, startDriver } from './driver.ts';
 import { provideFluxCrds } from './fluxCrds.ts';
 import { startHookServer } from './hookServer.ts';
-import { installControllers, installCrds, installRights, installWebhooks, removeHooks } from './install.ts';
+import { installControllers, installRights, installWebhooks, removeHooks } from './install.ts';
+import { installKinds } from './kinds.ts';
 import type { Log } from './log.ts';
 import { freePort, requirePort } from './ports.ts';
 import type { Problem } from './problem.ts';
@@ -56,19 +58,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (hooks && options.metacontroller) requireMetacontroller(options.metacontroller);
   await claimDirectory(dir, log);
-  const running = new Map<string, RunningChild>();
-  let report: (problem: Problem) => void;
-  const died = new Promise<Problem>((resolve) => {
-    report = resolve;
-  });
-  const watch = (child: RunningChild): RunningChild => {
-    running.set(child.name, child);
-    void child.exited.then((exit) => {
-      if (running.get(child.name) === child) running.delete(child.name);
-      if (!exit.asked) report(deathProblem(child.name, exit, child.logFile, child.output()));
-    });
-    return child;
-  };
+  const { running, died, watch } = superviseChildren();
   let plane: Awaited<ReturnType<typeof startControlPlane>> | undefined;
   const stop = async () => {
     await Promise.all(['engine', 'metacontroller', 'hooks'].map((name) => running.get(name)?.stop()));
@@ -86,7 +76,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     started.children.forEach(watch);
     const admin = started.accessOf('admin');
     log('Installing kinds and rights');
-    await installCrds(admin, fluxCrds);
+    await installKinds(admin, fluxCrds);
     await Promise.all([installRights(admin), started.startControllerManager().then(watch)]);
 
     const certificateFile = join(dir, 'pki/webhook.crt');

@@ -7,20 +7,22 @@ import type { Log } from './log.ts';
 
 /** The one place that says which Flux. Image and Helm have no CRDs in a module that go serves: local/crds has small ones. */
 export const FLUX_MODULES = [
-  { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6' },
-  { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6' },
+  { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6', group: 'kustomize.toolkit.fluxcd.io' },
+  { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6', group: 'source.toolkit.fluxcd.io' },
 ] as const;
 
 interface FluxModule {
   path: string;
   version: string;
+  /** Of all kinds in it. */
+  group: string;
 }
 
 /** Folders with the CRDs' YAML, from the cache or downloaded into it. */
-export async function provideFluxCrds(log: Log, env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
-  const cache = join(cacheDirectory(env), 'flux-crds');
+export async function provideFluxCrds(log: Log, modules: readonly FluxModule[] = FLUX_MODULES): Promise<string[]> {
+  const cache = join(cacheDirectory(process.env), 'flux-crds');
   const waiting = () => log(`Another process is downloading the CRDs of Flux to ${cache}; waiting for it`);
-  const folders = FLUX_MODULES.map((module) => ({ module, folder: join(cache, nameOf(module)) }));
+  const folders = modules.map((module) => ({ module, folder: join(cache, nameOf(module)) }));
   if (folders.some(({ folder }) => !existsSync(folder))) {
     await withLock(cache, waiting, async (work) => {
       for (const { module, folder } of folders) if (!existsSync(folder)) await download(module, folder, work, log);

@@ -10,6 +10,7 @@ export function noGoProblem(missing: string): Problem {
       `${missing} cannot be found, and neither can Go to build or download it:`,
       'install Go 1.26 or newer (after the first start it is not needed any more),',
       'or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer,',
+      'or give --kubeconfig FILE of a cluster that has Flux and whose API server runs on this machine,',
       'or install into a cluster that you have (docs/install.md).',
     ].join(' '),
   );

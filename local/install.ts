@@ -1,42 +1,18 @@
-/** Puts into the API server what a cluster would have: kinds, rights, controllers, webhooks. Every step can be repeated. */
+/** Puts into the API server what a cluster would have: rights, controllers, webhooks. Every step can be repeated. */
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { applyAll, MANAGER } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
-import { type AnyObject, ApiError, send } from './client.ts';
+import { type AnyObject, send } from './client.ts';
 import { readManifests } from './manifests.ts';
-import { Problem } from './problem.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
-import { applyObject, pathOf } from './resources.ts';
+import { pathOf } from './resources.ts';
 import type { Access } from './users.ts';
 
-const MANAGER = 'rollout-hooks-local';
-const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
+/** Marks what points at this machine. */
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'local', folder));
-
-/** Installs all kinds and waits until the API server serves them. */
-export async function installCrds(admin: Access, fluxFolders: string[]): Promise<void> {
-  const crds = [...manifests('crds'), ...fluxFolders.flatMap(readManifests), ...ours('crds')];
-  await applyAll(admin, crds);
-  await Promise.all(crds.map((crd) => established(admin, crd.metadata.name ?? '')));
-}
-
-async function established(admin: Access, name: string): Promise<void> {
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    const { object } = await send(admin, 'GET', path);
-    const conditions: { type: string; status: string; message: string }[] = object.status?.conditions ?? [];
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
-    if (performance.now() > deadline) {
-      throw new Problem(
-        `The API server does not serve ${name}: ${conditions.map(({ message }) => message).join('; ')}`,
-      );
-    }
-    await wait(50);
-  }
-}
 
 /** Namespaces, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
 export async function installRights(admin: Access): Promise<void> {
@@ -45,6 +21,21 @@ export async function installRights(admin: Access): Promise<void> {
   const rights = [...users.filter(({ kind }) => kind !== 'Namespace'), ...manifests('rbac')];
   await applyAll(admin, namespaces);
   await applyAll(admin, [...rights, ...standIns(rights)]);
+}
+
+/** The two ServiceAccounts in a cluster of somebody else, with the rights that manifests/rbac gives them and no others. */
+export async function installServiceAccounts(admin: Access): Promise<void> {
+  const namespaces = ['metacontroller', 'rollout-hooks'];
+  await applyAll(
+    admin,
+    namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+  );
+  const accounts = namespaces.map((name) => ({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name, namespace: name },
+  }));
+  await applyAll(admin, [...accounts, ...manifests('rbac').filter(({ kind }) => kind !== 'ServiceAccount')]);
 }
 
 /** Cluster admin for those ServiceAccounts that no binding names. */
@@ -83,8 +74,8 @@ export async function removeHooks(admin: Access): Promise<void> {
   await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, []);
 }
 
-const WEBHOOK_KINDS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
-const CONTROLLER_KINDS = ['CompositeController', 'DecoratorController'];
+export const WEBHOOK_KINDS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+export const CONTROLLER_KINDS = ['CompositeController', 'DecoratorController'];
 
 const mark = (object: AnyObject): AnyObject => ({
   ...object,
@@ -102,17 +93,4 @@ async function prune(admin: Access, apiVersion: string, kinds: string[], keep: A
       if (!wanted) await send(admin, 'DELETE', `${path}/${metadata.name}`);
     }
   }
-}
-
-async function applyAll(admin: Access, objects: AnyObject[]): Promise<void> {
-  await Promise.all(
-    objects.map(async (object) => {
-      try {
-        await applyObject(admin, object, { manager: MANAGER, force: true });
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        throw new Problem(`The API server refuses ${object.kind} ${object.metadata.name}: ${error.message}`);
-      }
-    }),
-  );
 }

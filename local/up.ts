@@ -2,11 +2,15 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { REPOSITORY } from './cache.ts';
-import { type LocalCluster, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
+import { type ServedCluster, serveCluster } from './existingCluster.ts';
 import { logToStderr } from './log.ts';
 import { asProblem, Problem } from './problem.ts';
+import { USERS } from './users.ts';
 
 const DEFAULT_DIR = '.local/up';
+/** Beside the other: a control plane of our own and an existing cluster can be served at the same time. */
+const EXISTING_DIR = '.local/existing';
 
 const HELP = `Usage: npm run up -- [options]
 
@@ -17,6 +21,10 @@ and stays until Ctrl-C. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfi
 
   --dir DIR              where state, logs and kubeconfigs go (default ${DEFAULT_DIR}); a later start continues with what is there
   --port N               port of the API server (default: a free one)
+  --kubeconfig FILE      start no control plane: serve the cluster of FILE's current context, as cluster admin. Its API server must run
+                         on this machine, outside of any container. Installs kinds (Flux's and Metacontroller's where it has none),
+                         rights, webhooks and controllers; webhooks and controllers are taken away again at the end, the rest stays.
+                         The line is then ready kubeconfig=FILE, and DIR ${EXISTING_DIR} by default
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --no-hooks             only the API server with all kinds: no hook server, no controllers, no webhooks
   --help                 this text
@@ -25,6 +33,7 @@ and stays until Ctrl-C. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfi
 interface UpOptions {
   dir: string;
   port?: number;
+  kubeconfig?: string;
   metacontroller?: string;
   hooks: boolean;
   help: boolean;
@@ -37,9 +46,15 @@ export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOption
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
     throw new Problem(`--port ${values.port} is not a port: give a number from 1 to 65535.`);
   }
+  const { kubeconfig } = values;
+  for (const option of ['port', 'no-hooks'] as const) {
+    if (kubeconfig === undefined || values[option] === undefined) continue;
+    throw new Problem(`--${option} says nothing about a cluster that is there already: leave it or --kubeconfig out.`);
+  }
   return {
-    dir: resolve(values.dir ?? join(REPOSITORY, DEFAULT_DIR)),
+    dir: resolve(values.dir ?? join(REPOSITORY, kubeconfig === undefined ? DEFAULT_DIR : EXISTING_DIR)),
     port,
+    kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig),
     metacontroller: values.metacontroller ?? (env.METACONTROLLER || undefined),
     hooks: !values['no-hooks'],
     help: values.help ?? false,
@@ -53,6 +68,7 @@ function parse(args: string[]) {
       options: {
         dir: { type: 'string' },
         port: { type: 'string' },
+        kubeconfig: { type: 'string' },
         metacontroller: { type: 'string' },
         'no-hooks': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
@@ -80,32 +96,38 @@ function report(problem: Problem): void {
   for (const line of problem.details) logToStderr(`  ${line}`);
 }
 
+/** Answers the exit code. */
+async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
+  const { kubeconfig, dir } = options;
+  const starting: Promise<ServedCluster> = kubeconfig
+    ? serveCluster({ ...options, kubeconfig, log: logToStderr })
+    : startCluster({ ...options, log: logToStderr });
+  const cluster = await Promise.race([starting, end]);
+  if (!cluster) {
+    // Asked to end while still starting: the exit ends the children that are there, but a cluster that stays must be left clean.
+    if (kubeconfig) await (await starting).stop();
+    return 0;
+  }
+  process.stdout.write(`ready kubeconfig=${kubeconfig ?? join(dir, USERS.admin.file)}\n`);
+  const problem = await Promise.race([end, cluster.died]);
+  if (problem) report(problem);
+  else logToStderr('Stopping');
+  await cluster.stop();
+  return problem ? 1 : 0;
+}
+
 async function main(): Promise<number> {
   let dir = DEFAULT_DIR;
-  let cluster: LocalCluster | undefined;
   const end = endRequested();
   try {
     const options = parseUpOptions(process.argv.slice(2), process.env);
     dir = options.dir;
-    if (options.help) {
-      process.stdout.write(HELP);
-      return 0;
-    }
-    const starting = startCluster({ ...options, log: logToStderr });
-    const first = await Promise.race([starting, end]);
-    // Asked to end while still starting: the exit below ends the children that are there.
-    if (!first) return 0;
-    cluster = first;
-    process.stdout.write(`ready kubeconfig=${cluster.kubeconfigOf('admin')}\n`);
-    const problem = await Promise.race([end, cluster.died]);
-    if (problem) report(problem);
-    else logToStderr('Stopping');
-    return problem ? 1 : 0;
+    if (!options.help) return await serve(options, end);
+    process.stdout.write(HELP);
+    return 0;
   } catch (error) {
     report(asProblem(error, dir));
     return 1;
-  } finally {
-    await cluster?.stop();
   }
 }
 

@@ -43,7 +43,10 @@ export interface Access {
   url: string;
   /** PEM. */
   ca: string;
-  token: string;
+  token?: string;
+  /** PEM: a client certificate in a token's place. */
+  cert?: string;
+  key?: string;
 }
 
 export function createTokens(): Tokens {

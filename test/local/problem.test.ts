@@ -68,7 +68,7 @@ describe('what the person at the terminal reads', () => {
     [
       'no Go',
       noGoProblem('etcd'),
-      'etcd cannot be found, and neither can Go to build or download it: install Go 1.26 or newer (after the first start it is not needed any more), or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer, or install into a cluster that you have (docs/install.md).',
+      'etcd cannot be found, and neither can Go to build or download it: install Go 1.26 or newer (after the first start it is not needed any more), or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer, or give --kubeconfig FILE of a cluster that has Flux and whose API server runs on this machine, or install into a cluster that you have (docs/install.md).',
     ],
     [
       'an old Go',
@@ -95,6 +95,11 @@ describe('what the person at the terminal reads', () => {
       thrownBy(() => parseUpOptions(['--port', '70000'], {})),
       '--port 70000 is not a port: give a number from 1 to 65535.',
     ],
+    [
+      'a port for a cluster that is there',
+      thrownBy(() => parseUpOptions(['--kubeconfig', '/k', '--port', '6443'], {})),
+      '--port says nothing about a cluster that is there already: leave it or --kubeconfig out.',
+    ],
   ])('%s', (_, problem, sentence) => {
     expect(problem).toBeInstanceOf(Problem);
     expect(problem.message).toBe(sentence);
@@ -113,6 +118,7 @@ describe('options of up', () => {
     [['--dir', '/d'], { METACONTROLLER: '/m' }, { metacontroller: '/m', hooks: true }],
     [['--metacontroller', '/given'], { METACONTROLLER: '/m' }, { metacontroller: '/given' }],
     [[], { METACONTROLLER: '' }, { metacontroller: undefined }],
+    [['--kubeconfig', '/k'], {}, { kubeconfig: '/k', hooks: true, dir: expect.stringMatching(/existing$/) }],
     [['--help'], {}, { help: true }],
   ])('%j %j', (args, env, expected) => {
     expect(parseUpOptions(args, env)).toMatchObject(expected);

@@ -1,0 +1,20 @@
+import { type AnyObject, ApiError } from './client.ts';
+import { Problem } from './problem.ts';
+import { applyObject } from './resources.ts';
+import type { Access } from './users.ts';
+
+export const MANAGER = 'rollout-hooks-local';
+
+/** Applies all at once; a refusal becomes a Problem that names the object. */
+export async function applyAll(admin: Access, objects: AnyObject[]): Promise<void> {
+  await Promise.all(
+    objects.map(async (object) => {
+      try {
+        await applyObject(admin, object, { manager: MANAGER, force: true });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        throw new Problem(`The API server refuses ${object.kind} ${object.metadata.name}: ${error.message}`);
+      }
+    }),
+  );
+}

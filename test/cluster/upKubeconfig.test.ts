@@ -1,0 +1,160 @@
+/** `npm run up -- --kubeconfig FILE`: an API server that is there already, with a bare control plane in its place. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { REPOSITORY } from '../../local/cache.ts';
+import { requireReach } from '../../local/clusterChecks.ts';
+import { installWebhooks, removeHooks } from '../../local/install.ts';
+import { freePort } from '../../local/ports.ts';
+import { type AnyObject, type ClusterView, kustomization, rollout, viewCluster, waitFor } from './support/cluster.ts';
+import { startTestCluster, type TestCluster } from './support/testCluster.ts';
+import { history, variablesArrive } from './support/versions.ts';
+
+const CONFIGURATIONS = [
+  ['admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'],
+  ['admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration'],
+  ['metacontroller.k8s.io/v1alpha1', 'CompositeController'],
+  ['metacontroller.k8s.io/v1alpha1', 'DecoratorController'],
+] as const;
+
+let bare: TestCluster;
+let view: ClusterView;
+const cleanups: (() => unknown)[] = [];
+beforeAll(async () => {
+  bare = await startTestCluster({ hooks: false });
+  view = viewCluster(bare);
+});
+afterAll(() => bare?.dispose());
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const configurations = async (): Promise<string[]> => {
+  const lists = await Promise.all(CONFIGURATIONS.map(([apiVersion, kind]) => view.admin.list(apiVersion, kind)));
+  return lists.flatMap((list, i) =>
+    list.map(({ metadata }: AnyObject) => `${CONFIGURATIONS[i]?.[1]} ${metadata.name}`),
+  );
+};
+
+/** `up` as a process: its output so far, and its end. */
+function up(kubeconfig: string): {
+  child: ChildProcess;
+  stdout(): string;
+  ended: Promise<{ code: number | null; stderr: string }>;
+} {
+  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-up-'));
+  const args = ['local/up.ts', '--kubeconfig', kubeconfig, '--dir', dir];
+  const child = spawn(process.execPath, args, { cwd: REPOSITORY, stdio: ['ignore', 'pipe', 'pipe'] });
+  const written = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (written.stdout += chunk));
+  child.stderr.on('data', (chunk) => (written.stderr += chunk));
+  const ended = new Promise<{ code: number | null; stderr: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, stderr: written.stderr }));
+  });
+  cleanups.push(async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(dir, { recursive: true });
+  });
+  return { child, stdout: () => written.stdout, ended };
+}
+
+describe('up --kubeconfig', () => {
+  it('serves the cluster of that file until it is told to end, and then takes away what points here', async () => {
+    const { admin, newNamespace, publish } = view;
+    const running = up(bare.kubeconfigOf('admin'));
+    await waitFor(
+      async () => running.stdout() === `ready kubeconfig=${bare.kubeconfigOf('admin')}\n`,
+      'the ready line',
+    );
+
+    const ns = await newNamespace();
+    await admin.create(rollout(ns, 'app'));
+    await admin.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await publish(ns, 'app', '1.0.0');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+
+    const second = await up(bare.kubeconfigOf('admin')).ended;
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('another `npm run up`') });
+
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+    expect(await configurations()).toEqual([]);
+    expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
+  });
+
+  it('asked to end while it starts leaves nothing that points here', async () => {
+    const running = up(bare.kubeconfigOf('admin'));
+    await waitFor(async () => (await configurations()).length > 0, 'the first configuration');
+    running.child.kill('SIGINT');
+    expect((await running.ended).code).toBe(0);
+    expect(running.stdout()).toBe('');
+    expect(await configurations()).toEqual([]);
+  });
+});
+
+describe('up --kubeconfig refuses', () => {
+  const says = async (kubeconfig: string, sentence: string) => {
+    const before = await configurations();
+    const { code, stderr } = await up(kubeconfig).ended;
+    expect(stderr).toContain(sentence);
+    expect(code).toBe(1);
+    expect(await configurations()).toEqual(before);
+  };
+
+  it('a file that is not there', () => says('/nowhere/config', '/nowhere/config cannot be used as a kubeconfig'));
+
+  it('a user who is not cluster admin', () =>
+    says(bare.kubeconfigOf('developer'), 'developer.kubeconfig is not cluster admin'));
+
+  it('a cluster in which rollout-hooks is installed', async () => {
+    const installed = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'rollout-hooks' },
+      webhooks: [
+        {
+          name: 'gate.admission.kuberik.com',
+          clientConfig: { service: { name: 'rollout-hooks', namespace: 'rollout-hooks' } },
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+        },
+      ],
+    };
+    await view.admin.create(installed);
+    cleanups.push(() => view.admin.remove(installed));
+    await says(bare.kubeconfigOf('admin'), 'ValidatingWebhookConfiguration rollout-hooks');
+  });
+
+  it('a cluster whose Metacontroller drives something', async () => {
+    const foreign = {
+      apiVersion: 'metacontroller.k8s.io/v1alpha1',
+      kind: 'DecoratorController',
+      metadata: { name: 'of-somebody' },
+      spec: {
+        resources: [{ apiVersion: 'v1', resource: 'configmaps' }],
+        hooks: { sync: { webhook: { url: 'http://x/' } } },
+      },
+    };
+    await view.admin.create(foreign);
+    cleanups.push(() => view.admin.remove(foreign));
+    await says(bare.kubeconfigOf('admin'), 'DecoratorController of-somebody');
+  });
+
+  it('a hook server that the API server cannot reach', async () => {
+    const server = createServer((socket) => socket.destroy());
+    const webhookPort = await freePort();
+    await new Promise<void>((listening) => server.listen(webhookPort, '127.0.0.1', listening));
+    cleanups.push(() => server.close());
+    const access = bare.accessOf('admin');
+    cleanups.push(() => removeHooks(access));
+    await installWebhooks(access, { hooksPort: webhookPort, webhookPort, ca: access.ca });
+    await expect(requireReach(access, 1_000)).rejects.toMatchObject({
+      name: 'Problem',
+      message: expect.stringContaining('cannot reach the webhook on this machine'),
+    });
+  });
+});

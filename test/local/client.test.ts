@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { expect, it } from 'vitest';
+import { createAuthority } from '../../local/certificates.ts';
+import { send } from '../../local/client.ts';
+
+it('signs in with a token, or with a client certificate, each user with its own', async () => {
+  const authority = await createAuthority(Date.now());
+  const serving = await authority.issue('api-server');
+  const server = createServer(
+    { cert: serving.certificate, key: serving.key, requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ certificate: subject?.CN, authorization: request.headers.authorization }));
+    },
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const cluster = { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca: authority.certificate };
+    const seen = async (user: object) => (await send({ ...cluster, ...user }, 'GET', '/')).object;
+    const [anna, ben] = [await authority.issue('anna'), await authority.issue('ben')];
+    expect(await seen({ token: 't' })).toEqual({ authorization: 'Bearer t' });
+    expect(await seen({ cert: anna.certificate, key: anna.key })).toEqual({ certificate: 'anna' });
+    expect(await seen({ cert: ben.certificate, key: ben.key })).toEqual({ certificate: 'ben' });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
