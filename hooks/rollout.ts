@@ -10,11 +10,20 @@ import { metadataWanted } from '../core/rollout/metadata.ts';
 import type { Observed, Plan } from '../core/rollout/observed.ts';
 import { planRollout } from '../core/rollout/plan.ts';
 import type { CompositeHook } from './hook.ts';
-import { carriedStamps, liveBindings, liveGates, liveImagePolicy, liveRolloutGates } from './rolloutLive.ts';
+import {
+  carriedStamps,
+  configMapIsForeign,
+  liveBindings,
+  liveGates,
+  liveImagePolicy,
+  liveRolloutGates,
+} from './rolloutLive.ts';
 import { relatedRules } from './rolloutRelated.ts';
 
 /** Without a rule for the ImagePolicy nobody tells when it comes. */
 const POLICY_LOOK_S = 30;
+/** Nobody tells when a ConfigMap that is in the way goes. */
+const FOREIGN_LOOK_S = 30;
 /** Where live reads say otherwise than the cache: most of what they saw wakes the Rollout when it changes, but not all. */
 const LIVE_LOOK_S = 15;
 
@@ -28,7 +37,12 @@ export const rolloutHook: CompositeHook = {
     const cached = planRollout(observed, call.now);
     const { plan, lookAgain } = await decidedTwice(observed, cached, call);
     for (const event of plan.events) call.events.record({ ...event, regarding: observed.rollout, at: call.now });
-    const looks = [plan.resyncAfterSeconds, lookAgain, observed.imagePolicy ? undefined : POLICY_LOOK_S];
+    const looks = [
+      plan.resyncAfterSeconds,
+      lookAgain,
+      observed.imagePolicy ? undefined : POLICY_LOOK_S,
+      observed.configMapIsForeign ? FOREIGN_LOOK_S : undefined,
+    ];
     return answer(plan, looks);
   },
 };
@@ -51,6 +65,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     gateRefs: (rollout.spec?.gates ?? []).map(({ name, namespace: ns }) => ({ namespace: ns || namespace, name })),
     gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
     metadata: metadataOf(rollout, imagePolicy, call),
+    configMapIsForeign: await configMapIsForeign(request, call.cluster),
     onFailure: call.settings.onFailure,
   };
 }

@@ -1,11 +1,14 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
 import type { ImagePolicy } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { CompositeRequest } from '../api/metacontroller.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../api/types.ts';
 import { boundLabel } from '../core/kube/labels.ts';
+import { objectAt } from '../core/kube/objects.ts';
 import { carriedStamp, isBound } from '../core/rollout/adopt.ts';
 import { unseenBinding } from '../core/rollout/bound.ts';
+import { isForeign, releaseConfigMap } from '../core/rollout/configMap.ts';
 import { policyRef } from '../core/rollout/imagePolicy.ts';
 import type { CarriedStamp } from '../core/rollout/observed.ts';
 import { GATING, imagePolicyVersion, KUBERIK } from './rolloutRelated.ts';
@@ -33,6 +36,16 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
     refs.map(({ namespace, name }) => cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', namespace, name })),
   );
   return found.filter((gate) => gate !== undefined);
+}
+
+/** Children are ours only: one that is wished for and is not among them has not been made yet, or its name is taken. */
+export async function configMapIsForeign(request: CompositeRequest, cluster: ClusterReader): Promise<boolean> {
+  const rollout = request.parent as unknown as Rollout;
+  const wanted = rollout.metadata.deletionTimestamp ? undefined : releaseConfigMap(rollout)?.metadata;
+  if (!wanted?.name || objectAt(request.children, '', 'ConfigMap', wanted.namespace, wanted.name)) return false;
+  const { namespace = '', name } = wanted;
+  const found = await cluster.get({ apiVersion: 'v1', resource: 'configmaps', namespace, name });
+  return found !== undefined && isForeign(found, rollout);
 }
 
 const PINNED_KINDS = [

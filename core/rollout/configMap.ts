@@ -1,4 +1,5 @@
 /** The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`. */
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Plan } from './observed.ts';
 
@@ -17,4 +18,14 @@ export function releaseConfigMap({ metadata, spec, status }: Rollout): Plan['con
       digest: version.digest ?? '',
     },
   };
+}
+
+/** Whether another ConfigMap has the wished-for name: it is left as it is. */
+export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
+  return !metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === rollout.metadata.uid);
+}
+
+export function foreignMessage({ spec }: Rollout): string {
+  const name = spec?.releaseConfigMap?.name;
+  return `ConfigMap '${name}' was not made for this Rollout and is left as it is: delete it, or give another name in spec.releaseConfigMap`;
 }

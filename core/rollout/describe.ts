@@ -3,7 +3,7 @@ import { READY } from '../../api/conditions.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isBaking } from './bake.ts';
-import { releaseConfigMap } from './configMap.ts';
+import { foreignMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put } from './draft.ts';
 import { eventsOf } from './events.ts';
 import { conditionNews, rejectionNews } from './news.ts';
@@ -27,7 +27,7 @@ export function describe(draft: Draft): Plan {
   );
 
   const status = revised(rollout, statusOf(draft, situation));
-  const configMap = releaseConfigMap(rollout);
+  const configMap = observed.configMapIsForeign ? undefined : releaseConfigMap(rollout);
   const resyncAfterSeconds = resyncAfter([...draft.wakeAt, ...situation.wakeAt], rollout, now);
   return {
     status,
@@ -62,7 +62,12 @@ function statusOf(draft: Draft, { candidates, verdict, rejected, pending }: Situ
 function settleReady(draft: Draft, situation: Situation): void {
   const [head] = draft.history;
   const { selection } = situation;
-  const problems = [...draft.problems, ...(selection.problem ? [selection.problem] : [])];
+  const { rollout, configMapIsForeign } = draft.observed;
+  const problems = [
+    ...draft.problems,
+    ...(selection.problem ? [selection.problem] : []),
+    ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
+  ];
   const idle = !isBaking(head) && head?.bakeStatus !== 'Failed';
   if (problems.length > 0) put(draft, rolloutFailed(problems));
   else if (draft.available.length === 0 && idle && !selection.manual) put(draft, NO_RELEASES);

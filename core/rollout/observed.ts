@@ -21,6 +21,8 @@ export interface Observed {
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedStamp[];
+  /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
+  configMapIsForeign?: boolean;
   onFailure: Settings['onFailure'];
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { send } from '../../local/client.ts';
 import { type AnyObject, ref, rolloutGate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { inSeconds, type Story, storyOf } from './support/rolloutStory.ts';
-import { history } from './support/versions.ts';
+import { conditionOf, history } from './support/versions.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
@@ -97,6 +97,15 @@ describe('spec.releaseConfigMap', () => {
     await story.publish('1.1.0');
     await story.headIs('1.1.0', 'Succeeded');
     expect((await admin.get(ref('configMap', story.ns, 'release'))).data).toEqual({ mine: 'yes' });
+    const ready = async () => conditionOf(await admin.get(ref('rollout', story.ns, 'app')), 'Ready');
+    expect(await ready()).toMatchObject({
+      status: 'False',
+      message: expect.stringContaining("ConfigMap 'release' was not made for this Rollout and is left as it is"),
+    });
+    await admin.remove(mine);
+    await story.publish('1.2.0');
+    await waitFor(async () => (await admin.find(ref('configMap', story.ns, 'release')))?.data?.tag === '1.2.0', 'ours');
+    expect(await ready()).toMatchObject({ status: 'True' });
   });
 });
 

@@ -101,7 +101,7 @@ describe('conditions and Events', () => {
       tables: ['conditions Gate'],
       words:
         'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
-        'Namespace Normal Exists Unhealthy Unknown HookError',
+        'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap',
     },
     webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview' },
   };

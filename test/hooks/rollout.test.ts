@@ -165,6 +165,57 @@ describe('sync', () => {
     ]);
   });
 
+  describe('spec.releaseConfigMap', () => {
+    const wish = () => rollout({ releaseConfigMap: { name: 'release' } }, deployed);
+    const configMap = (owner?: string) => ({
+      ...object('v1', 'ConfigMap', 'release', {}),
+      metadata: {
+        name: 'release',
+        namespace: 'team-a',
+        ...(owner && {
+          ownerReferences: [
+            { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name: 'app', uid: owner, controller: true },
+          ],
+        }),
+      },
+    });
+    const READ = 'get configmaps team-a release';
+
+    it.each([
+      { title: 'is not there yet', found: [] },
+      { title: 'was just made and is not in the cache', found: [configMap('uid-of-app')] },
+    ])('is made when it $title', async ({ found }) => {
+      const answer = await sync(wish(), [imagePolicy('1.0.0')], { objects: found });
+      expect(answer.children).toMatchObject([{ metadata: { name: 'release' }, data: { tag: '1.0.0' } }]);
+      expect(answer.reads).toEqual([READ]);
+    });
+
+    it.each([
+      { title: 'of somebody', found: configMap() },
+      { title: 'of another Rollout', found: configMap('uid-of-other') },
+    ])('is not asked for when there is one $title, and Ready says so', async ({ found }) => {
+      const answer = await sync(wish(), [imagePolicy('1.0.0')], { objects: [found] });
+      expect(answer.children).toEqual([]);
+      expect(answer.status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'RolloutFailed',
+        message: expect.stringContaining("ConfigMap 'release' was not made for this Rollout"),
+      });
+      expect(answer.reasons).toContain('RolloutFailed');
+      expect(answer.resyncAfterSeconds).toBe(30);
+    });
+
+    it('is not looked for when it is among the children, nor when the Rollout goes', async () => {
+      const { call, reads } = fakeCall();
+      const children = { 'ConfigMap.v1': { 'team-a/release': configMap('uid-of-app') } };
+      await rolloutHook.sync({ ...request(wish(), [imagePolicy('1.0.0')]), children }, call);
+      const going = wish();
+      going.metadata.deletionTimestamp = '2026-03-01T12:00:00Z';
+      await rolloutHook.sync(request(going, [imagePolicy('1.0.0')]), call);
+      expect(reads).toEqual([]);
+    });
+  });
+
   it('leaves a Rollout that is being deleted as it is', async () => {
     const going = rollout({}, deployed);
     going.metadata.deletionTimestamp = '2026-03-01T12:00:00Z';
