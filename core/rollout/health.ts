@@ -27,15 +27,16 @@ export function judgesRevision({ spec }: HealthCheck): boolean {
 }
 
 /**
- * When this second is over, if a check got well in it; else undefined. Stored times have whole seconds: a version deployed
- * in the same second would take its predecessor's recovery for health of its own (quirk Q17).
+ * When this second is over, if a check got well or reported an error in it; else undefined. Stored times have whole seconds:
+ * a version deployed in the same second would take its predecessor's recovery or error for its own (quirk Q17).
  */
 export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
   const second = wholeSeconds(now);
-  const gotWell = checks.some(
-    ({ status }) => status?.status === 'Healthy' && wholeSeconds(parseTime(status.lastChangeTime) ?? 0) === second,
+  const isNow = (time: string | undefined) => wholeSeconds(parseTime(time) ?? 0) === second;
+  const unsettled = checks.some(
+    ({ status }) => (status?.status === 'Healthy' && isNow(status.lastChangeTime)) || isNow(status?.lastErrorTime),
   );
-  return gotWell ? second + 1000 : undefined;
+  return unsettled ? second + 1000 : undefined;
 }
 
 /** Whether every check is Healthy and became so at or after the cutoff. */

@@ -55,3 +55,21 @@ describe('the second in which a check got well (Q17)', () => {
     expect(healthSettlesAt([check({ status: 'Healthy', lastChangeTime: fraction })], NOW + 900)).toBe(NOW + 1000);
   });
 });
+
+describe('the second in which a check reported an error (Q17)', () => {
+  it.each([
+    {
+      what: 'is waited out, whatever the check says now',
+      status: 'Pending',
+      error: 0,
+      now: NOW + 400,
+      until: NOW + 1000,
+    },
+    { what: 'is waited out for a check that is well again', status: 'Healthy', error: 0, now: NOW, until: NOW + 1000 },
+    { what: 'is over', status: 'Pending', error: -1, now: NOW + 400, until: undefined },
+    { what: 'lies ahead', status: 'Pending', error: 1, now: NOW, until: undefined },
+  ])('$what', ({ status, error, now, until }) => {
+    const healthCheck = check({ status, lastChangeTime: at(-60), lastErrorTime: at(error) });
+    expect(healthSettlesAt([healthCheck], now)).toBe(until);
+  });
+});
