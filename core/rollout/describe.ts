@@ -66,10 +66,17 @@ function settleReady(draft: Draft, situation: Situation): void {
   const problems = [
     ...draft.problems,
     ...(selection.problem ? [selection.problem] : []),
+    ...idleBypass(openRequests(draft).bypassGates, situation),
     ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
   ];
   const idle = !isBaking(head) && head?.bakeStatus !== 'Failed';
   if (problems.length > 0) put(draft, rolloutFailed(problems));
   else if (draft.available.length === 0 && idle && !selection.manual) put(draft, NO_RELEASES);
   else if (isPassing(findCondition(draft.conditions, READY))) put(draft, readyOf(head, deploymentBlocked(situation)));
+}
+
+/** It stays, for the version may come: the next deployment uses it up, whichever it is. */
+function idleBypass(tag: string | undefined, { candidates }: Situation): string[] {
+  if (tag === undefined || candidates.some((candidate) => candidate.tag === tag)) return [];
+  return [`bypass-gates version ${tag} is not in release candidates`];
 }
