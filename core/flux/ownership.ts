@@ -52,14 +52,22 @@ export function valueAt(object: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** JSON values are equal whatever the order of their keys. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && sameJson((a as any)[key], (b as any)[key]));
+/** JSON values are equal whatever the order of their keys. Not recursive: JSON may be deeper than the stack. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  const todo = [[one, other]];
+  while (todo.length > 0) {
+    const [a, b] = todo.pop()!;
+    if (a === b) continue;
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+    if (Array.isArray(a) !== Array.isArray(b)) return false;
+    const entries = Object.entries(a!);
+    if (entries.length !== Object.keys(b!).length) return false;
+    for (const [key, value] of entries) {
+      if (!Object.hasOwn(b!, key)) return false;
+      todo.push([value, (b as Record<string, unknown>)[key]]);
+    }
+  }
+  return true;
 }
 
 function ownsField(fields: unknown, path: readonly string[]): boolean {

@@ -1,9 +1,12 @@
-/** Annotations are limited to 256 KiB: whoever fills them leaves no room for a suspension, and has found a way around it. */
+/** Whoever leaves no room on an object for what a closed gate writes there has found a way around it. */
 import { BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { jsonSize } from '../kube/jsonSize.ts';
 
-/** Kubernetes: total of keys and values, in bytes. */
-const MAX_TOTAL = 256 * 1024;
+/** Kubernetes: total of keys and values of all annotations, in bytes. */
+const MAX_ANNOTATIONS = 256 * 1024;
+/** etcd takes 1.5 MiB; the status and managedFields, which may be longer than what they tell of, need the rest. */
+const MAX_OBJECT = 512 * 1024;
 /** Longest reference to a Gate: namespace, slash, name, comma. */
 const REFERENCE = 63 + 1 + 253 + 1;
 /** Memory, record of a broken glass, and what Flux itself adds. */
@@ -17,7 +20,11 @@ export function refuseFilling(
   requiredGates: number,
 ): string | undefined {
   if (requiredGates === 0) return undefined;
-  const limit = MAX_TOTAL - SMALL_ONES - 2 * requiredGates * REFERENCE - sizeOf(object, [DEPLOYED]);
+  return crowdedAnnotations(object, oldObject, requiredGates) ?? crowdedObject(object, oldObject);
+}
+
+function crowdedAnnotations(object: FluxObject, oldObject: FluxObject | undefined, gates: number): string | undefined {
+  const limit = MAX_ANNOTATIONS - SMALL_ONES - 2 * gates * REFERENCE - sizeOf(object, [DEPLOYED]);
   const size = sizeOf(
     object,
     Object.keys(object.metadata.annotations ?? {}).filter((key) => !OURS.includes(key)),
@@ -26,8 +33,24 @@ export function refuseFilling(
   if (size <= limit || size <= before) return undefined;
   return (
     `metadata.annotations: ${size} bytes leave no room for what a closed gate writes there ` +
-    `(${requiredGates} gates required): at most ${Math.max(0, limit)} bytes.`
+    `(${gates} gates required): at most ${Math.max(0, limit)} bytes.`
   );
+}
+
+function crowdedObject(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const size = contentSize(object);
+  if (size <= MAX_OBJECT || (oldObject && size <= contentSize(oldObject))) return undefined;
+  return (
+    `${size} bytes without status and managedFields leave no room for what a closed gate writes on the object, ` +
+    `which can have 1.5 MiB in all: at most ${MAX_OBJECT} bytes.`
+  );
+}
+
+/** Without our own annotations: a decorator's mark is no growth. */
+function contentSize({ metadata, spec }: FluxObject): number {
+  const { managedFields: _, annotations = {}, ...rest } = metadata;
+  const theirs = Object.entries(annotations).filter(([key]) => !OURS.includes(key));
+  return jsonSize([rest, Object.fromEntries(theirs), spec]);
 }
 
 function sizeOf(object: FluxObject, keys: readonly string[]): number {

@@ -9,13 +9,16 @@ const SOURCES: Record<string, string> = {
   ExternalArtifact: 'externalartifacts',
 };
 
+/** The version we read. What a sourceRef says of it Flux does not look at, and anybody may write anything there. */
+const API_VERSION = 'source.toolkit.fluxcd.io/v1';
+
 export type Source = NonNullable<FluxBindingSpec['source']>;
 
 export function sourceOf(object: FluxObject): Source | undefined {
   const ref = object.spec?.sourceRef as SourceRef | undefined;
   if (object.kind !== 'Kustomization' || !ref?.name || !SOURCES[ref.kind]) return undefined;
   return {
-    apiVersion: ref.apiVersion ?? 'source.toolkit.fluxcd.io/v1',
+    apiVersion: API_VERSION,
     kind: ref.kind,
     namespace: ref.namespace ?? object.metadata.namespace ?? '',
     name: ref.name,

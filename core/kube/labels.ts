@@ -25,9 +25,13 @@ export function boundLabel(rollout: string): string {
   return prefix.length <= MAX_PREFIX ? `${prefix}/${name}` : `${shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
 }
 
-/** An object name made of parts; a hash replaces the end where it would be too long. */
+/**
+ * An object name made of parts; a hash replaces the end where it would be too long. Hashed names alone have the full length:
+ * else somebody could give an object the name that another's hash makes.
+ */
 export function objectName(...parts: string[]): string {
   const name = parts.join('-').toLowerCase();
-  if (name.length <= MAX_NAME) return name;
-  return `${name.slice(0, MAX_NAME - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
+  if (name.length < MAX_NAME) return name;
+  const begin = name.slice(0, MAX_NAME - 17).replace(/[^a-z0-9]+$/, (end) => '-'.repeat(end.length));
+  return `${begin}-${shortHash(name)}`;
 }

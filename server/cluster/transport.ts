@@ -106,10 +106,6 @@ function exchange(options: RequestOptions, payload: string | undefined): Promise
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(new ApiError(0, 'NoAnswer', `${options.method} ${options.path?.split('?')[0]}: ${error.message}`));
-    const timer = setTimeout(
-      () => outgoing.destroy(new Error('no answer from the API server in time')),
-      Number(options.timeout),
-    );
     const outgoing = httpsRequest(options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk) => chunks.push(chunk));
@@ -119,6 +115,11 @@ function exchange(options: RequestOptions, payload: string | undefined): Promise
         resolve({ code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
       });
     });
+    // After the request, which throws for a path that is none.
+    const timer = setTimeout(
+      () => outgoing.destroy(new Error('no answer from the API server in time')),
+      Number(options.timeout),
+    );
     outgoing.on('error', (error) => {
       clearTimeout(timer);
       fail(error);

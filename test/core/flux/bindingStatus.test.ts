@@ -203,6 +203,26 @@ function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
   return { ...bindingOf(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
 }
 
+describe('spec of a FluxBinding', () => {
+  it('names the source in the version that is read, whatever the object says: anybody may write anything there', () => {
+    const sourceRef = { ...SOURCE, apiVersion: '../version' };
+    const { spec } = bound(kustomization({ spec: { sourceRef } }));
+    expect(spec?.source?.apiVersion).toBe('source.toolkit.fluxcd.io/v1');
+  });
+
+  it('is not that of another object, though one has the name that the hash of the other makes', () => {
+    const named = (name: string) => {
+      const object = kustomization();
+      return bound({ ...object, metadata: { ...object.metadata, name } }).metadata.name ?? '';
+    };
+    for (const long of ['a'.repeat(245), `${'a'.repeat(200)}${'-'.repeat(44)}z`, 'b'.repeat(239)]) {
+      const twin = named(long).slice('kustomization-'.length);
+      expect(named(twin)).not.toBe(named(long));
+      expect(named(twin).length).toBeLessThanOrEqual(253);
+    }
+  });
+});
+
 describe('status of a FluxBinding', () => {
   it.each(rows)('$says', (row) => {
     const binding = bound(row.object, row);

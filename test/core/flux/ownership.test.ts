@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { sameJson } from '../../../core/flux/ownership.ts';
+
+/** The API server takes JSON of 10,000 levels. */
+const deep = (leaf: string) => JSON.parse(`${'{"a":['.repeat(5000)}"${leaf}"${']}'.repeat(5000)}`);
+
+it('JSON deeper than the stack is compared: else whoever nests deep enough could not be suspended', () => {
+  expect(sameJson(deep('x'), deep('x'))).toBe(true);
+  expect(sameJson(deep('x'), deep('y'))).toBe(false);
+});
+
+it.each([
+  [{ a: 1, b: [2] }, { b: [2], a: 1 }, true],
+  [{ a: undefined }, { b: undefined }, false],
+  [{ 0: 'a' }, ['a'], false],
+  [{ a: null }, { a: {} }, false],
+  [[1, 2], [2, 1], false],
+  [undefined, {}, false],
+])('%j and %j: %s', (a, b, same) => {
+  expect(sameJson(a, b)).toBe(same);
+});

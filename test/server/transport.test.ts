@@ -1,0 +1,16 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterEach, expect, it, vi } from 'vitest';
+import { createTransport } from '../../server/cluster/transport.ts';
+
+afterEach(() => vi.useRealTimers());
+
+it('a path that cannot be sent is an error of that request, and of nothing else', async () => {
+  vi.useFakeTimers();
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser({ name: 'c', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'u' });
+  const transport = createTransport(config);
+  await expect(transport.send({ path: '/apis/x y/v1' })).rejects.toThrow(/unescaped characters/);
+  // A timer left behind would end the process.
+  expect(vi.getTimerCount()).toBe(0);
+  transport.close();
+});
