@@ -11,7 +11,15 @@ import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
 import { verifyPins } from '../core/flux/verifyPins.ts';
 import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
 import { askForGlass, recordGlass } from './fluxGlass.ts';
-import { namespaceOf, objectsOf, readApplier, readGateWorld, readNamespace, readRollouts } from './fluxWorld.ts';
+import {
+  namespaceOf,
+  objectsOf,
+  readApplier,
+  readClosedForPins,
+  readGateWorld,
+  readNamespace,
+  readRollouts,
+} from './fluxWorld.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 import { isStale } from './stale.ts';
 
@@ -20,13 +28,14 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (!object || request.subResource || (oldObject && isOutOfScope(object, oldObject))) return allowed();
   if (isStale(object, oldObject)) return allowed();
   const namespace = namespaceOf(request);
-  const [rollouts, world, applier] = await Promise.all([
+  const [rollouts, world, closedForPins, applier] = await Promise.all([
     readRollouts(object, namespace, call),
     readGateWorld(oldObject ? [object, oldObject] : [object], namespace, call),
+    oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
     asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
   const reason = freshReason(object, oldObject);
-  const closed = oldObject && reason ? closedRefs(oldObject, world) : [];
+  const closed = oldObject && reason ? [...closedRefs(oldObject, world), ...closedForPins.map(({ ref }) => ref)] : [];
   const glass = closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
   const fieldManager = request.options?.fieldManager;
   const outcome = judgeWrite({
@@ -34,6 +43,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     oldObject,
     rollouts,
     world,
+    closedForPins,
     glass,
     applier,
     user: request.userInfo.username,

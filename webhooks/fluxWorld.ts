@@ -5,8 +5,11 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate, Rollout } from '../api/types.ts';
 import { applierOf, KUSTOMIZATIONS } from '../core/flux/applier.ts';
-import { marksOf } from '../core/flux/marks.ts';
+import { marksOf, rolloutsLeft } from '../core/flux/marks.ts';
 import { type GateWorld, markedGates, namedGates, refKey } from '../core/flux/requiredGates.ts';
+import type { JudgedGate } from '../core/gate/required.ts';
+import { ownGates } from '../core/rollout/frozen.ts';
+import { readClosed } from './rolloutFrozen.ts';
 
 export function namespaceOf(request: AdmissionRequest): string {
   return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
@@ -25,10 +28,19 @@ export async function readRollouts(
   namespace: string,
   call: WebhookCall,
 ): Promise<Map<string, Rollout>> {
-  const names = new Set(marksOf(object).pins.map((pin) => pin.rollout));
-  return readAll([...names], (name) =>
-    call.cluster.get<Rollout>({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, name }),
-  );
+  return readRolloutsNamed(new Set(marksOf(object).pins.map((pin) => pin.rollout)), namespace, call);
+}
+
+/** The closed Gates of the Rollouts that lose a field of the object in this write. */
+export async function readClosedForPins(
+  object: FluxObject,
+  oldObject: FluxObject,
+  namespace: string,
+  call: WebhookCall,
+): Promise<JudgedGate[]> {
+  const left = await readRolloutsNamed(new Set(rolloutsLeft(object, oldObject)), namespace, call);
+  const refs = new Map([...left.values()].flatMap(ownGates).map((ref) => [refKey(ref), ref]));
+  return readClosed([...refs.values()], call);
 }
 
 /** The Gates that either object names or is marked with; the Namespace only where a mark is to be checked. */
@@ -53,6 +65,12 @@ export async function readApplier(object: FluxObject, call: WebhookCall): Promis
 
 export function readNamespace(name: string, call: WebhookCall): Promise<KubeObject | undefined> {
   return call.cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+}
+
+function readRolloutsNamed(names: ReadonlySet<string>, namespace: string, { cluster }: WebhookCall) {
+  return readAll([...names], (name) =>
+    cluster.get<Rollout>({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, name }),
+  );
 }
 
 async function readAll<T>(keys: string[], read: (key: string) => Promise<T | undefined>): Promise<Map<string, T>> {

@@ -1,5 +1,6 @@
 /** What a Flux object's annotations ask for: which Rollout owns which of its fields. Reference section 1.5, DESIGN section 7. */
 import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Pin } from '../../api/types.ts';
 
@@ -42,6 +43,17 @@ export function marksOf(object: Pick<KubeObject, 'kind' | 'metadata'>): Marks {
 /** Where the pinned value is, from the object's root. */
 export function pinPath(pin: Pin): string[] {
   return pin.variable === undefined ? ['spec', 'ref', 'tag'] : ['spec', 'postBuild', 'substitute', pin.variable];
+}
+
+/** The Rollouts that lose a field of the object in this write: it is unmarked, handed over, or claimed by a second one. */
+export function rolloutsLeft(object: FluxObject, oldObject: FluxObject): string[] {
+  const kept = new Set(marksOf(object).pins.map(pinKey));
+  const lost = marksOf(oldObject).pins.filter((pin) => !kept.has(pinKey(pin)));
+  return [...new Set(lost.map(({ rollout }) => rollout))];
+}
+
+function pinKey(pin: Pin): string {
+  return [pin.rollout, ...pinPath(pin)].join(' ');
 }
 
 function tagClaims(annotations: Record<string, string>): Claim[] {

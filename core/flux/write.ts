@@ -33,6 +33,8 @@ export interface FluxWrite {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
   world: GateWorld;
+  /** Closed Gates of the Rollouts that lose a field in this write: to leave a Rollout is no way around its Gates. */
+  closedForPins?: readonly JudgedGate[] | undefined;
   user: string;
   /** From the request's options. */
   fieldManager?: string | undefined;
@@ -48,7 +50,10 @@ export type WriteOutcome =
 
 export function judgeWrite(write: FluxWrite): WriteOutcome {
   const { world, oldObject, user } = write;
-  const inTheWay = oldObject && !write.glass?.broken ? closedGates(requiredGates(oldObject, world), world) : [];
+  const inTheWay =
+    oldObject && !write.glass?.broken
+      ? [...closedGates(requiredGates(oldObject, world), world), ...(write.closedForPins ?? [])]
+      : [];
   const { object: content, warnings, denials } = contentOf(write, inTheWay);
   if (denials.length > 0) return { denial: denials.join(' '), warnings };
   const marks = [...markedGates(write.object), ...(oldObject ? markedGates(oldObject) : [])];

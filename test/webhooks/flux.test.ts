@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../api/annotations.ts';
+import type { Rollout } from '../../api/types.ts';
 import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
-import { APP_PATH, kustomization, NOW, ociRepository, owner, rollout, stamped } from '../core/flux/objects.ts';
+import { APP_PATH, gate, kustomization, NOW, ociRepository, owner, rollout, stamped } from '../core/flux/objects.ts';
 import { send } from './fluxCall.ts';
 
 const at = (id: number, version: string) => ({
@@ -59,6 +60,66 @@ describe('mutating', () => {
     const object = kustomization({ substitute: null });
     const wet = await send(mutateFlux, { object }, world);
     expect((await send(mutateFlux, { object, dryRun: true }, world)).object).toEqual(wet.object);
+  });
+});
+
+describe('an object that requires no Gate, of a Rollout that requires a closed one', () => {
+  const mine = rollout('my-app', '1.1.0', '1.0.0');
+  const waiting = { ...mine, spec: { ...mine.spec, gates: [{ name: 'freeze' }] } } as Rollout;
+  const behind = { objects: [waiting, gate('shop/freeze')] };
+  const oldObject = kustomization(at(2, '1.1.0'));
+  const MINE = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+  const leaving: [says: string, annotations: Record<string, string>][] = [
+    ['unmarks its field', { note: 'x' }],
+    ['hands its field to another Rollout', { 'rollout.kuberik.com/substitute.APP.from': 'other' }],
+    ['claims its field for two', { 'rollout.kuberik.com/substitute.APP.from': 'my-app,other' }],
+    ['claims it again', { ...MINE, 'rollout.kuberik.com/rollout': 'b', 'rollout.kuberik.com/substitute': 'APP' }],
+    [
+      'names so many Rollouts that it is left out',
+      {
+        ...Object.fromEntries(
+          Array.from({ length: 100 }, (_, i) => [`rollout.kuberik.com/substitute.A${i}.from`, `r${i}`]),
+        ),
+        ...MINE,
+      },
+    ],
+  ];
+  it.each(leaving)('is refused when it %s', async (_, annotations) => {
+    const object = kustomization({ ...at(2, '1.1.0'), annotations, substitute: { APP: '6' } });
+    const answer = await send(mutateFlux, { object, oldObject }, behind);
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    const open = { objects: [waiting, gate('shop/freeze', { default: 'opened' })] };
+    expect(await send(mutateFlux, { object, oldObject }, open)).toMatchObject({ allowed: true });
+  });
+
+  it('is held where a Git sync does so', async () => {
+    const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'git' }];
+    const object = kustomization({ annotations: { note: 'x' }, substitute: { APP: '6' }, managedFields });
+    const applied = kustomization({
+      ...at(2, '1.1.0'),
+      managedFields: [{ ...owner('Apply', APP_PATH), manager: 'git' }],
+    });
+    const options = { fieldManager: 'git' };
+    const write = { object: { ...object, spec: applied.spec }, oldObject: applied, options } as Parameters<
+      typeof send
+    >[1];
+    const answer = await send(mutateFlux, write, behind);
+    expect(answer.object).toEqual(applied);
+    expect(answer.warnings).toEqual([expect.stringMatching(/^held, nothing changed: gate shop\/freeze is closed/)]);
+  });
+
+  it('may be written otherwise', async () => {
+    const object = kustomization({ ...at(2, '1.1.0'), spec: { path: './hotfix' } });
+    expect(await send(mutateFlux, { object, oldObject }, behind)).toMatchObject({ allowed: true, object });
+  });
+
+  it('may be unmarked by whoever breaks the glass', async () => {
+    const annotations = { 'gate.fluxcd.io/bypass-reason': 'INC-1' };
+    const object = kustomization({ annotations, substitute: { APP: '6' } });
+    const user = { username: 'admin' };
+    const answer = await send(mutateFlux, { object, oldObject, user }, { ...behind, mayBypass: ['admin shop/freeze'] });
+    expect(answer).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('shop/freeze') } });
+    expect(answer.object?.spec?.postBuild).toEqual({ substitute: { APP: '6' } });
   });
 });
 

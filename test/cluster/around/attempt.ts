@@ -50,6 +50,7 @@ export function partsOf(attempt: Attempt): string[] {
     selected: ['ring', 'selected'],
     rollout: ['rollout', 'bound'],
     bound: ['rollout', 'bound'],
+    loose: ['rollout', 'bound', 'loose'],
     copy: JSON.stringify(attempt).includes('"ring"') ? ['ring'] : [],
   };
   return [...new Set(stepsOf(attempt).flatMap(({ on = 'app' }) => needs[on] ?? [on]))].sort();

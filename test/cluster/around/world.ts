@@ -20,6 +20,7 @@ export interface World {
  * - applied: the same, applied by kustomize-controller as part of the Kustomization `parent`
  * - selected: held by the Gate `ring`, which selects the label ring=frozen
  * - bound: pinned by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
+ * - loose: pinned by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the Rollout
  * - always: a Gate that is open
  *
  * `parts`: which of them are there, beside freeze and always. Selecting Gates concern every Flux object of a cluster, so a
@@ -36,15 +37,17 @@ export async function newWorld(
   const gates = there.filter(([, { kind }]) => kind === 'Gate').map(([name]) => name);
   const objects = there.filter(([, { kind }]) => kind !== 'Gate');
   const held = objects.map(([, object]) => object).filter(({ kind }) => kind !== 'Rollout');
+  const gatedOnes = held.filter((object) => object !== manifests.loose);
   const hasRollout = parts.includes('rollout');
   await Promise.all(gates.map((name) => sre.create(manifests[name]!)));
   if (hasRollout) await Promise.all([publish(ns, 'app', '1.0.0'), publish(ns, 'other', '9.9.9')]);
   await Promise.all(objects.map(([name, object]) => write(name, object, view)));
   if (hasRollout) await variablesArrive(admin, ns, 'bound', { APP_VERSION: '1.0.0' });
+  if (parts.includes('loose')) await variablesArrive(admin, ns, 'loose', { APP_VERSION: '1.0.0' });
   if (closed) {
     const closing = gates.filter((name) => name !== 'always');
     await Promise.all(closing.map((name) => ask(sre, ns, name, 'close')));
-    await Promise.all(held.map((object) => isHeld(admin, object, memoryOf(object))));
+    await Promise.all(gatedOnes.map((object) => isHeld(admin, object, memoryOf(object))));
     if (hasRollout) await publish(ns, 'app', '1.1.0');
   } else await Promise.all(held.map((object) => isFree(admin, object, object.spec.suspend)));
   const says = (name: string) => (closed && name !== 'always' ? 'False' : 'True');
@@ -84,11 +87,13 @@ function manifestsIn(ns: string): Record<string, AnyObject> {
     selected: gated('Kustomization', ns, 'selected', undefined, {}, RING),
     rollout: rollout(ns, 'rollout', { spec: { releasesImagePolicy: { name: 'app' }, gates: [{ name: 'freeze' }] } }),
     bound: kustomization(ns, 'bound', { variables: { APP_VERSION: 'rollout' }, annotations: { [GATES]: 'freeze' } }),
+    loose: kustomization(ns, 'loose', { variables: { APP_VERSION: 'rollout' } }),
   };
 }
 
 function write(name: string, object: AnyObject, { developer, flux }: ClusterView): Promise<unknown> {
-  if (name === 'applied') return flux.apply(object, { manager: 'kustomize-controller', force: true });
+  if (name === 'applied' || name === 'loose')
+    return flux.apply(object, { manager: 'kustomize-controller', force: true });
   return object.kind === 'Kustomization' || name === 'source'
     ? developer.clientSideApply(object)
     : developer.create(object);
