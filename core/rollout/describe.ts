@@ -66,7 +66,7 @@ function settleReady(draft: Draft, situation: Situation): void {
   const problems = [
     ...draft.problems,
     ...(selection.problem ? [selection.problem] : []),
-    ...idleBypass(openRequests(draft).bypassGates, situation),
+    ...unknownBypass(draft),
     ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
   ];
   const idle = !isBaking(head) && head?.bakeStatus !== 'Failed';
@@ -76,7 +76,8 @@ function settleReady(draft: Draft, situation: Situation): void {
 }
 
 /** It stays, for the version may come: the next deployment uses it up, whichever it is. */
-function idleBypass(tag: string | undefined, { candidates }: Situation): string[] {
-  if (tag === undefined || candidates.some((candidate) => candidate.tag === tag)) return [];
-  return [`bypass-gates version ${tag} is not in release candidates`];
+function unknownBypass(draft: Draft): string[] {
+  const { bypassGates } = openRequests(draft);
+  if (bypassGates === undefined || draft.available.some(({ tag }) => tag === bypassGates)) return [];
+  return [`bypass gates version ${bypassGates} is not in available releases`];
 }
