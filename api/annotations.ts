@@ -42,7 +42,6 @@ export const SUSPENDED = 'gate.fluxcd.io/suspended';
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
 /** Beside it, set by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
-export const BYPASS_RECORD = BYPASSED_BY;
 
 /** On Gates: RFC annotations. */
 export const OPEN_REQUESTED_AT = 'open.gate.fluxcd.io/requestedAt';

@@ -3,14 +3,14 @@ import type { AdmissionRequest } from '../api/admission.ts';
 import type { FluxObject } from '../api/flux.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
-import { freshReason, reasonForDelete } from '../core/flux/bypass.ts';
-import { isCleaner, refuseDeletion } from '../core/flux/deletion.ts';
+import { refuseDeletion } from '../core/flux/deletion.ts';
 import { closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
 import { asksToResume } from '../core/flux/suspension.ts';
 import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
 import { verifyPins } from '../core/flux/verifyPins.ts';
 import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
-import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { freshReason, reasonForDelete } from '../core/gate/glass.ts';
+import { isCleaner } from '../core/kube/cleaners.ts';
 import {
   namespaceOf,
   objectsOf,
@@ -20,6 +20,7 @@ import {
   readNamespace,
   readRollouts,
 } from './fluxWorld.ts';
+import { askForGlass, recordGlass } from './glass.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 import { isStale } from './stale.ts';
 

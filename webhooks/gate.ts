@@ -4,7 +4,7 @@ import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../api
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { acceptRequests } from '../core/gate/accept.ts';
-import { bypassRecord } from '../core/gate/glass.ts';
+import { recordReason } from '../core/gate/glass.ts';
 import { gateProblems } from '../core/gate/problems.ts';
 import { keptCalls } from '../core/gate/usedCalls.ts';
 import { gateWarnings } from '../core/gate/warnings.ts';
@@ -22,7 +22,7 @@ export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall
   set(metadata, 'annotations', {
     ...mine,
     [ACCEPTED_REQUEST]: acceptRequests(gate, old, request.userInfo.username, now).copy,
-    [BYPASSED_BY]: bypassRecord(gate, old, request.userInfo, now),
+    [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
   set(metadata, 'labels', { ...gate.metadata.labels, [SELECTS_LABEL]: gate.spec?.selects ? '' : undefined });

@@ -5,29 +5,24 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { evaluateGate } from '../core/gate/evaluate.ts';
-import { recordedReason } from '../core/gate/glass.ts';
+import { reasonForDelete } from '../core/gate/glass.ts';
 import { holdersOf } from '../core/gate/holders.ts';
-import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { isCleaner } from '../core/kube/cleaners.ts';
+import { askForGlass, recordGlass } from './glass.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 
-/** They finish what somebody else decided; a denial would leave the owner or the namespace half deleted. */
-const CLEANERS = [
-  'system:serviceaccount:kube-system:generic-garbage-collector',
-  'system:serviceaccount:kube-system:namespace-controller',
-  'system:kube-controller-manager',
-];
 /** Held objects that a denial names. */
 const NAMED = 3;
 
 export async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
   const gate = (request.oldObject ?? undefined) as Gate | undefined;
-  if (!gate || request.subResource || CLEANERS.includes(request.userInfo.username)) return allowed();
+  if (!gate || request.subResource || isCleaner(request.userInfo.username)) return allowed();
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
   const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };
   const held = await readHolders(ref, call);
   if (held.length === 0 || (await isNamespaceGoing(ref.namespace, call))) return allowed();
-  const reason = recordedReason(gate, request.userInfo, call.now);
+  const reason = reasonForDelete(gate, request.userInfo.username, call.now);
   if (reason) {
     const glass = await askForGlass([ref], request, call);
     if (glass.broken) return { allowed: true, audit: recordGlass(gate, [ref], reason, request, call) };

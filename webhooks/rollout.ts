@@ -11,8 +11,8 @@ import {
   REQUESTED_BY,
 } from '../api/annotations.ts';
 import type { Rollout } from '../api/types.ts';
-import { annotate } from '../core/flux/annotate.ts';
-import { recordReason } from '../core/flux/bypass.ts';
+import { recordReason } from '../core/gate/glass.ts';
+import { annotate } from '../core/kube/annotate.ts';
 import { specProblems } from '../core/rollout/config.ts';
 import { formatRequests, GLASS_KEY, parseRequests, requestKey } from '../core/rollout/request.ts';
 import { isLegalTag } from '../core/rollout/tag.ts';

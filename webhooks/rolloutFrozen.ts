@@ -3,14 +3,14 @@ import type { AdmissionRequest } from '../api/admission.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { freshReason, reasonForDelete } from '../core/flux/bypass.ts';
-import { isCleaner } from '../core/flux/deletion.ts';
 import { closedGatesText, glassText } from '../core/flux/gateText.ts';
+import { freshReason, reasonForDelete } from '../core/gate/glass.ts';
 import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
+import { isCleaner } from '../core/kube/cleaners.ts';
 import { boundLabel } from '../core/kube/labels.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
 import { droppedGates, gainsOwner } from '../core/rollout/frozen.ts';
-import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { askForGlass, recordGlass } from './glass.ts';
 import { denied, type Verdict } from './response.ts';
 
 /** undefined: no Gate is in the way. */

@@ -2,10 +2,10 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
-import { freshReason } from '../core/flux/bypass.ts';
-import { refKey } from '../core/flux/requiredGates.ts';
+import { freshReason } from '../core/gate/glass.ts';
+import { refKey } from '../core/gate/refs.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
-import { askForGlass, recordGlass } from './fluxGlass.ts';
+import { askForGlass, recordGlass } from './glass.ts';
 import { readClosed } from './rolloutFrozen.ts';
 
 export type RolloutGlass =

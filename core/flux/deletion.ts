@@ -1,26 +1,16 @@
 /** DESIGN section 7: when a governed object may be deleted. */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { refKey } from '../gate/refs.ts';
 import { applierOf } from './applier.ts';
 import { closedGatesText, glassText, subjectOf } from './gateText.ts';
-import { closedGates, type GateWorld, refKey, requiredGates } from './requiredGates.ts';
-
-/** Who may always delete: a denial would leave owners or a Namespace behind for ever. */
-const CLEANERS = new Set([
-  'system:serviceaccount:kube-system:generic-garbage-collector',
-  'system:serviceaccount:kube-system:namespace-controller',
-  'system:kube-controller-manager',
-]);
+import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 
 export interface Deletion {
   oldObject: FluxObject;
   world: GateWorld;
   /** Why the glass was not broken, where it was tried. */
   refused?: string | undefined;
-}
-
-export function isCleaner(user: string): boolean {
-  return CLEANERS.has(user);
 }
 
 /** The sentence that refuses it, or undefined. Whoever has broken the glass is not asked here. */

@@ -3,9 +3,9 @@ import { SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { refKey } from '../gate/refs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import type { Awaits } from './applier.ts';
-import { refKey } from './requiredGates.ts';
 import { awaitsText } from './resume.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */

@@ -1,9 +1,9 @@
 /** What people read about closed gates: in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import { formatTime } from '../kube/time.ts';
-import { refKey } from './requiredGates.ts';
 
 const MAX_LISTED = 20;
 

@@ -4,8 +4,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
+import { refKey } from '../gate/refs.ts';
 import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
-import { type GateWorld, namedGates, refKey, selectedByText, selectingGates } from './requiredGates.ts';
+import { type GateWorld, namedGates, selectedByText, selectingGates } from './requiredGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './resume.ts';
 
 export interface Gating {

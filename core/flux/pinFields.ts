@@ -2,7 +2,7 @@
 import { DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Pin, Rollout, Stamp } from '../../api/types.ts';
-import { annotate } from './annotate.ts';
+import { annotate } from '../kube/annotate.ts';
 import { stampOf } from './deployed.ts';
 import { marksOf, pinPath } from './marks.ts';
 import { appliedServerSide, reappliedClientSide } from './ownership.ts';

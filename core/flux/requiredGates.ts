@@ -3,7 +3,7 @@ import { GATES, SELECTED_BY, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { parseGateRefs } from '../gate/refs.ts';
+import { parseGateRefs, refKey } from '../gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../gate/required.ts';
 import { gateSelects } from '../gate/selects.ts';
 
@@ -27,10 +27,6 @@ export interface RequiredGates {
 const MAX_REFS = 200;
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM = 400;
-
-export function refKey({ namespace, name }: NamespacedName): string {
-  return `${namespace}/${name}`;
-}
 
 export function namedGates(object: FluxObject): { refs: NamespacedName[]; problems: string[] } {
   const { refs, problems: all } = parseGateRefs(object.metadata.annotations?.[GATES], object.metadata.namespace ?? '');

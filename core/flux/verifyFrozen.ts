@@ -1,7 +1,7 @@
 /** The validating half of a closed gate: nobody changed what our mutating webhook had held. */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { freshReason } from './bypass.ts';
+import { freshReason } from '../gate/glass.ts';
 import { governedChanges } from './changes.ts';
 import { parseGateState } from './gateState.ts';
 import { closedGatesText, subjectOf } from './gateText.ts';

@@ -2,11 +2,12 @@
 import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Rollout } from '../../api/types.ts';
+import { recordReason } from '../gate/glass.ts';
+import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
-import { annotate } from './annotate.ts';
-import { recordReason } from './bypass.ts';
+import { annotate } from '../kube/annotate.ts';
+import { isCleaner } from '../kube/cleaners.ts';
 import { labelChanges } from './changes.ts';
-import { isCleaner } from './deletion.ts';
 import { judgeFrozen } from './freeze.ts';
 import { INVALID_REFERENCE } from './gateState.ts';
 import { closedGatesText, firstFew, glassText, heldWarning, subjectOf } from './gateText.ts';
@@ -17,7 +18,6 @@ import {
   type GateWorld,
   markedGates,
   namedGates,
-  refKey,
   requiredGates,
   selectedByText,
   selectingGates,

@@ -1,29 +1,48 @@
-/** The fresh reason and its record (core/flux/bypass.ts) for objects of any kind that a Gate holds. */
-import type { UserInfo } from '../../api/admission.ts';
-import { BYPASSED_BY } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
+/** Breaking the glass: a reason that is new in the write, and the record of who gave it. */
+import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { freshReason as fresh, reasonForDelete, recordReason } from '../flux/bypass.ts';
+import { annotate } from '../kube/annotate.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 
+/** A reason counts for a DELETE by the same person within this time: a DELETE carries no object to write it on. */
+const DELETE_WITHIN_MS = 5 * 60_000;
+
+/** A Flux object, a Gate or a Rollout. */
 type AnyObject = KubeObject<any, any>;
 
-/** The reason, where it is new in this write; the one of last time does not count again. */
-export function freshReason(object: AnyObject, oldObject: AnyObject | null | undefined): string | undefined {
-  return fresh(object as FluxObject, (oldObject ?? undefined) as FluxObject | undefined);
+const SERVICE_ACCOUNT = 'system:serviceaccount:';
+
+/** The reason that this write gives for the first time; undefined for none. */
+export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {
+  const reason = reasonOf(object);
+  return oldObject && reason !== undefined && reason !== reasonOf(oldObject) ? reason : undefined;
 }
 
-/** What the annotation BYPASSED_BY must say after this write; undefined: nothing. */
-export function bypassRecord(
-  object: AnyObject,
-  oldObject: AnyObject | null | undefined,
-  user: UserInfo,
+/** The reason that `user` gave on the stored object shortly before. */
+export function reasonForDelete(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
+  const record = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '');
+  const at = parseTime(record?.[1]);
+  if (at === undefined || record?.[2] !== user || now - at > DELETE_WITHIN_MS || now < at - 1000) return undefined;
+  return reasonOf(oldObject);
+}
+
+/** The object with the record of who gave its reason and when; only the webhook's own record counts. */
+export function recordReason<T extends AnyObject>(
+  object: T,
+  oldObject: AnyObject | undefined,
+  user: string,
   now: EpochMs,
-): string | undefined {
-  const old = (oldObject ?? undefined) as FluxObject | undefined;
-  return recordReason(object as FluxObject, old, user.username, now).metadata.annotations?.[BYPASSED_BY];
+): T {
+  if (reasonOf(object) === undefined) return annotate(object, BYPASSED_BY, undefined);
+  if (freshReason(object, oldObject)) return annotate(object, BYPASSED_BY, `${formatTime(now)} ${user}`);
+  return annotate(object, BYPASSED_BY, oldObject?.metadata.annotations?.[BYPASSED_BY]);
 }
 
-/** For a DELETE: the reason that the same user gave on the stored object in the last five minutes. */
-export function recordedReason(stored: AnyObject, user: UserInfo, now: EpochMs): string | undefined {
-  return reasonForDelete(stored as FluxObject, user.username, now);
+/** A glass is broken by a person. */
+export function isPerson(user: string, glassBreakers: readonly string[]): boolean {
+  return !user.startsWith(SERVICE_ACCOUNT) || glassBreakers.includes(user);
+}
+
+function reasonOf(object: AnyObject): string | undefined {
+  return object.metadata.annotations?.[BYPASS_REASON]?.trim() || undefined;
 }

@@ -1,8 +1,12 @@
-/** The annotation `gate.fluxcd.io/gates: a,ns/b`. */
+/** Names of Gates: `namespace/name`, and the annotation `gate.fluxcd.io/gates: a,ns/b`. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+export function refKey({ namespace, name }: NamespacedName): string {
+  return `${namespace}/${name}`;
+}
 
 /**
  * The Gates named, each once, in their order; a name without a namespace means the object's own.

@@ -1,6 +1,7 @@
 /** Where a Rollout stands: what could come next and everything in its way. Computed before a decision, and again after it. */
-import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { refKey } from '../gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../gate/required.ts';
 import { boundTo } from './bound.ts';
 import { releaseCandidates } from './candidates.ts';
@@ -89,20 +90,16 @@ function judge(
   now: EpochMs,
 ) {
   const byPath = new Map(gates.map((gate) => [path(gate), gate]));
-  const ofBound = new Set(boundTo(rollout, bindings).flatMap(({ spec }) => (spec?.gates ?? []).map(refPath)));
+  const ofBound = new Set(boundTo(rollout, bindings).flatMap(({ spec }) => (spec?.gates ?? []).map(refKey)));
   const judged = gateRefs.map((ref) => {
-    const wanted = ofBound.has(refPath(ref)) ? undefined : version;
-    return judgeGates([ref], (each) => byPath.get(refPath(each)), now, wanted);
+    const wanted = ofBound.has(refKey(ref)) ? undefined : version;
+    return judgeGates([ref], (each) => byPath.get(refKey(each)), now, wanted);
   });
   const closed = judged.flatMap((each) => each.closed);
   return {
     all: judged.flatMap(({ all }) => all),
-    closed: closed.filter(({ ref }) => ofBound.has(refPath(ref)) || !glass.includes(refPath(ref))),
+    closed: closed.filter(({ ref }) => ofBound.has(refKey(ref)) || !glass.includes(refKey(ref))),
   };
-}
-
-function refPath({ namespace, name }: NamespacedName): string {
-  return `${namespace}/${name}`;
 }
 
 function path({ metadata }: Pick<KubeObject, 'metadata'>): string {

@@ -2,8 +2,8 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
-import { isPerson } from '../core/flux/bypass.ts';
-import { refKey } from '../core/flux/requiredGates.ts';
+import { isPerson } from '../core/gate/glass.ts';
+import { refKey } from '../core/gate/refs.ts';
 
 export type Glass = { broken: true } | { broken: false; refused: string };
 

@@ -1,0 +1,10 @@
+/** Who may always delete: a denial would leave owners or a Namespace behind for ever. */
+const CLEANERS = new Set([
+  'system:serviceaccount:kube-system:generic-garbage-collector',
+  'system:serviceaccount:kube-system:namespace-controller',
+  'system:kube-controller-manager',
+]);
+
+export function isCleaner(user: string): boolean {
+  return CLEANERS.has(user);
+}
