@@ -1,4 +1,7 @@
-/** Controllers of our own making, driven by whatever drives the cluster: for tests of the driver itself. */
+/**
+ * Controllers of our own making, driven by whatever drives the cluster: the engine, or a real Metacontroller when METACONTROLLER is
+ * set. A rule of test/cluster/driver that holds on one of them only is a fault of the engine.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import { type AnyObject, type ClusterView, ref, waitFor } from './cluster.ts';
@@ -44,7 +47,7 @@ export async function drivenThings({ admin }: ClusterView) {
     for (const object of [...kindThing(group), ...rights(group)]) await install(object);
     // The driver knows the new kind once a controller for it works.
     const first = await composite({}, () => ({ body: { status: {} } }));
-    await thing('first', first);
+    await waitFor(() => thing('first', first), 'the API server to serve the new kind');
     await waitFor(() => hooks.calls(first.path).length > 0, 'the driver to find the new kind', DISCOVERY_MS);
   }, DISCOVERY_MS + 20_000);
 
@@ -153,4 +156,15 @@ function rights(group: string): AnyObject[] {
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
   ];
+}
+
+/** A ConfigMap as a hook answers it. */
+export function child(name: string, data: Record<string, string>) {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+}
+
+/** A customize hook that asks for ConfigMaps. */
+export function related(rules: object[]): Script {
+  const relatedResources = rules.map((rule) => ({ apiVersion: 'v1', resource: 'configmaps', ...rule }));
+  return () => ({ body: { relatedResources } });
 }

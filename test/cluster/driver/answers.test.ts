@@ -1,0 +1,84 @@
+/** What the hooks rely on in whatever calls them: answers, and when they are asked for. */
+import { describe, expect, it } from 'vitest';
+import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
+import { child, drivenThings } from '../support/drivenThings.ts';
+
+const cluster = sharedCluster();
+const { admin } = cluster;
+const { composite, decorator, thing, thingRef, statusOf, settings, calls } = await drivenThings(cluster);
+
+describe('answers', () => {
+  it.each([
+    { what: 'an unknown field', body: { status: { wrong: true }, attachments: [] } },
+    { what: 'a duplicate field', body: '{"status":{"wrong":true},"finalized":false,"finalized":false}' },
+    { what: 'a status of the wrong type', body: { status: 'wrong' } },
+    { what: 'another code than 200', code: 201, body: { status: { wrong: true } } },
+  ])('$what fails the sync, which is tried again', async ({ what, body, code }) => {
+    const name = what.replaceAll(' ', '-');
+    const controller = await composite({}, (_request, call) =>
+      call <= 2 ? { status: code, body } : { body: { status: { right: true } } },
+    );
+    await thing(name, controller);
+    await waitFor(() => statusOf(name), 'a status');
+    expect(await statusOf(name)).toEqual({ right: true, observedGeneration: 1 });
+  });
+
+  it('429 with Retry-After puts the sync off for that long', async () => {
+    const times: number[] = [];
+    const controller = await composite({}, (_request, call) => {
+      times.push(Date.now());
+      return call === 1 ? { status: 429, headers: { 'Retry-After': '2' } } : { body: { status: {} } };
+    });
+    await thing('too-many', controller);
+    await waitFor(() => times.length >= 2, 'the second call');
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(1990);
+  });
+
+  it('resyncAfterSeconds brings one more sync, after fractions of a second too', async () => {
+    const controller = await composite({}, ({ parent }, call) => ({
+      body: { status: parent.status ?? {}, resyncAfterSeconds: call <= 3 ? 0.3 : 0 },
+    }));
+    await thing('resync', controller);
+    await waitFor(() => calls(controller.path).length >= 4, 'the syncs that were asked for');
+    await staysTrue(() => calls(controller.path).length <= 5, 'no more of them', 1500);
+  });
+});
+
+describe('finalize', () => {
+  it('keeps a deleted parent until the hook says that it is done', async () => {
+    let done = false;
+    const controller = await composite({ finalize: () => ({ body: { status: {}, finalized: done } }) }, () => ({
+      body: { status: { ready: true }, children: [child('last', {})] },
+    }));
+    await thing('leaving', controller);
+    await waitFor(() => admin.find(settings('last')), 'the child');
+    const name = `metacontroller.io/compositecontroller-${controller.name}`;
+    expect(calls(controller.path)[0].parent.metadata.finalizers).toEqual([name]);
+    await admin.remove(thingRef('leaving'));
+    await waitFor(() => calls(controller.finalizePath).length > 0, 'the finalize call');
+    expect(calls(controller.finalizePath)[0]).toMatchObject({ finalizing: true });
+    await waitFor(async () => !(await admin.find(settings('last'))), 'the child, left out now, to be deleted');
+    expect((await admin.get(thingRef('leaving'))).metadata.finalizers).toEqual([name]);
+    done = true;
+    await admin.mergePatch(thingRef('leaving'), { metadata: { annotations: { wake: 'up' } } });
+    await waitFor(async () => !(await admin.find(thingRef('leaving'))), 'the parent to go');
+  });
+
+  it('is called when an object leaves the selector of a decorator, which then lets it go', async () => {
+    const controller = await decorator(
+      { finalize: () => ({ body: { annotations: { mark: null }, finalized: true } }) },
+      () => ({
+        body: { annotations: { mark: 'yes' } },
+      }),
+    );
+    await thing('unselected', controller);
+    await waitFor(async () => (await admin.get(thingRef('unselected'))).metadata.annotations?.mark, 'the mark');
+    await admin.mergePatch(thingRef('unselected'), { metadata: { labels: { belongs: null } } });
+    await waitFor(() => calls(controller.finalizePath).length > 0, 'the finalize call');
+    const { metadata } = await waitFor(async () => {
+      const object = await admin.get(thingRef('unselected'));
+      return !object.metadata.finalizers && object;
+    }, 'the finalizer to go');
+    expect(metadata.annotations ?? {}).toEqual({});
+  });
+});
