@@ -21,7 +21,8 @@ export function isSameProcess(recorded: ProcessIdentity, seen: ProcessIdentity |
     seen !== undefined &&
     seen.pid === recorded.pid &&
     seen.started === recorded.started &&
-    seen.command === recorded.command
+    // A process that is ending has no command line any more, but still its files, ports and locks.
+    (seen.command === recorded.command || seen.command === '')
   );
 }
 

@@ -10,7 +10,13 @@ const recorded = { pid: 7, command: '/bin/etcd --data-dir=/d/etcd', started: '10
 describe('isSameProcess', () => {
   it.each([
     ['the same one', recorded, true],
+    [
+      'the same one on its way out, whose memory is gone and its command line with it',
+      { ...recorded, command: '' },
+      true,
+    ],
     ['gone', undefined, false],
+    ['a later one on its way out', { ...recorded, command: '', started: '200' }, false],
     ['a later one with the same pid', { ...recorded, started: '200' }, false],
     ['another program since a reboot', { ...recorded, command: 'sshd' }, false],
     ['another pid', { ...recorded, pid: 8 }, false],
