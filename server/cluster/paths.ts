@@ -19,3 +19,8 @@ export function withQuery(path: string, query: Record<string, string | undefined
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
+
+/** No object has another name; asked for it, the API server answers with an error, or with something else. */
+export function isSegment(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+}

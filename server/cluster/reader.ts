@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import { createDiscovery } from './discovery.ts';
-import { resourcePath, withQuery } from './paths.ts';
+import { isSegment, resourcePath, withQuery } from './paths.ts';
 import { ApiError, type Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
@@ -35,6 +35,7 @@ export function createReader(transport: Transport): ClusterReader {
 
   return {
     async get<T extends KubeObject<any, any>>(ref: ResourceRef & { name: string }) {
+      if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
       try {
         return await transport.send<T>({ path: resourcePath(ref, ref.name) });
       } catch (error) {
