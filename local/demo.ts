@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util';
 import { type AnyObject, ApiError, send } from './client.ts';
 import { type LocalCluster, startCluster } from './cluster.ts';
 import { imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './demo/objects.ts';
-import { createStory, type Story } from './demo/story.ts';
+import { createStory, type Story, terminalOf } from './demo/story.ts';
+import { endRequested } from './endRequested.ts';
 import { logToStderr } from './log.ts';
 import { asProblem, Problem } from './problem.ts';
 import { applyObject, pathOf } from './resources.ts';
@@ -59,6 +60,7 @@ async function heldVersion({ story, admin }: Stage): Promise<void> {
   story.chapter('Version 1.1.0 appears, and a gate is closed');
   story.command('kubectl apply -f gate.yaml                       # RolloutGate qa, passing: false');
   await applyObject(admin, rolloutGate(false), { manager: 'demo' });
+  story.say('Flux finds the tag 1.1.0:');
   await publish(admin, '1.1.0');
   const held = await until(`the Rollout to see 1.1.0 and hold it`, async () => {
     const status = (await read(admin, rollout)).status ?? {};
@@ -66,7 +68,7 @@ async function heldVersion({ story, admin }: Stage): Promise<void> {
     const candidates = (status.releaseCandidates ?? []).map(({ tag }: { tag: string }) => tag);
     return candidates.includes('1.1.0') && gates?.reason === 'SomeGatesBlocking' ? gates : undefined;
   });
-  story.command('kubectl get rollout my-app -o wide');
+  story.command('kubectl describe rollout my-app   # its conditions');
   story.quote(`GatesPassing=${held.status} ${held.reason}: ${held.message}`);
   await expectVersion(admin, '1.0.0');
   story.seen('1.1.0 waits, the Flux objects still have 1.0.0');
@@ -183,22 +185,26 @@ function clock(): () => string {
   return () => `${Math.round(performance.now() - start)} ms`;
 }
 
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
+function parse() {
+  try {
+    return parseArgs({
+      options: { keep: { type: 'boolean' }, metacontroller: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    }).values;
+  } catch (error) {
+    logToStderr(`${(error as Error).message.split('. ')[0]}: see npm run demo -- --help.`);
+    return undefined;
+  }
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { keep: { type: 'boolean' }, metacontroller: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-  });
+  const values = parse();
+  if (!values) return 1;
   if (values.help) {
     process.stdout.write(HELP);
     return 0;
   }
   const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-demo-'));
-  const interrupt = interrupted();
+  const interrupt = endRequested().then(() => undefined);
   let cluster: LocalCluster | undefined;
   try {
     logToStderr('Starting a control plane on this machine …');
@@ -210,7 +216,7 @@ async function main(): Promise<number> {
     const started = await Promise.race([starting, interrupt]);
     if (!started) return 130;
     cluster = started;
-    const story = createStory((text) => process.stdout.write(text), process.stdout.isTTY === true);
+    const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
     const stage: Stage = {
       story,
       admin: cluster.accessOf('admin'),

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { REPOSITORY } from './cache.ts';
 import { startCluster } from './cluster.ts';
+import { endRequested } from './endRequested.ts';
 import { type ServedCluster, serveCluster } from './existingCluster.ts';
 import { logToStderr } from './log.ts';
 import { asProblem, Problem } from './problem.ts';
@@ -77,18 +78,6 @@ function parse(args: string[]) {
   } catch (error) {
     throw new Problem(`${(error as Error).message.split('. ')[0]}: see npm run up -- --help.`);
   }
-}
-
-/** Resolves when somebody asks for the end: a signal, or the death of the npm that started this. */
-function endRequested(): Promise<void> {
-  return new Promise((end) => {
-    process.on('SIGINT', () => end());
-    process.on('SIGTERM', () => end());
-    process.on('SIGHUP', () => end());
-    const parent = process.ppid;
-    if (process.env.npm_lifecycle_event === undefined) return;
-    setInterval(() => process.ppid !== parent && end(), 500).unref();
-  });
 }
 
 function report(problem: Problem): void {

@@ -12,9 +12,24 @@ export interface Story {
   seen(text: string): void;
 }
 
-const WIDTH = 100;
+export interface Terminal {
+  colours: boolean;
+  columns: number;
+}
 
-export function createStory(write: (text: string) => void, colours: boolean): Story {
+/** A line begins with the time: `  0.4 s  `. */
+const MARGIN = 9;
+const MAX_COLUMNS = 110;
+
+/** What fits the terminal. A pipe gets no colours, nor does who asks for none (no-color.org). */
+export function terminalOf(out: { isTTY?: boolean; columns?: number }, env: NodeJS.ProcessEnv): Terminal {
+  return {
+    colours: out.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+    columns: Math.min(out.columns || MAX_COLUMNS, MAX_COLUMNS),
+  };
+}
+
+export function createStory(write: (text: string) => void, { colours, columns }: Terminal): Story {
   const start = performance.now();
   const paint = (code: string, text: string) => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
   const line = (text: string) => {
@@ -27,12 +42,18 @@ export function createStory(write: (text: string) => void, colours: boolean): St
       chapters++;
       write(`\n${paint('1', `${chapters}. ${text}`)}\n`);
     },
+    // In one line, so that it can be copied.
     command: (text) => line(paint('36', `$ ${text}`)),
-    say: (text) => line(text),
-    quote(text) {
-      for (const part of wrap(text, WIDTH)) line(paint('33', `  │ ${part}`));
+    say(text) {
+      for (const part of wrap(text, columns - MARGIN)) line(part);
     },
-    seen: (text) => line(`${paint('32', '✓')} ${text}`),
+    quote(text) {
+      for (const part of wrap(text, columns - MARGIN - 4)) line(paint('33', `  │ ${part}`));
+    },
+    seen(text) {
+      for (const [index, part] of wrap(text, columns - MARGIN - 2).entries())
+        line(`${index === 0 ? paint('32', '✓') : ' '} ${part}`);
+    },
   };
 }
 
