@@ -94,10 +94,15 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     }
   }
 
-  function fetchOnce(key: string, { image, insecure, credentials }: Target, reference: string): Promise<Manifest> {
+  function fetchOnce(
+    key: string,
+    { image, insecure, credentials, trust }: Target,
+    reference: string,
+  ): Promise<Manifest> {
     const running = flights.get(key);
     if (running) return running;
-    const flight = fetchManifest({ image, reference, insecure, timeoutMs, ...(credentials && { credentials }) });
+    const secrets = { ...(credentials && { credentials }), ...(trust && { trust }) };
+    const flight = fetchManifest({ image, reference, insecure, timeoutMs, ...secrets });
     flights.set(key, flight);
     return flight.finally(() => flights.delete(key));
   }

@@ -1,11 +1,13 @@
 /** Manifests of an OCI distribution registry: anonymous, Basic and Bearer token authentication. */
 import { createHash } from 'node:crypto';
+import { Agent, type Dispatcher } from 'undici';
 import { type Challenge, parseChallenge, tokenServer } from './challenge.ts';
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { type Answer, boundedFetch } from './http.ts';
 import { type Image, isDigest } from './image.ts';
 import { ACCEPT } from './metadata.ts';
+import type { Trust } from './trust.ts';
 
 const MAX_MANIFEST = 4 * 1024 * 1024;
 const MAX_TOKEN = 256 * 1024;
@@ -17,6 +19,7 @@ export interface ManifestRequest {
   /** Plain HTTP. */
   insecure: boolean;
   credentials?: Credentials;
+  trust?: Trust;
   /** For all the requests it takes. */
   timeoutMs: number;
 }
@@ -26,23 +29,37 @@ export interface Manifest {
   content: unknown;
 }
 
+interface Connections {
+  signal: AbortSignal;
+  dispatcher?: Dispatcher | undefined;
+}
+
 /** @throws RegistryError, without secrets, saying what the registry did. */
 export async function fetchManifest(request: ManifestRequest): Promise<Manifest> {
-  const { image, reference, insecure, credentials, timeoutMs } = request;
-  const signal = AbortSignal.timeout(timeoutMs);
+  const { trust, timeoutMs } = request;
+  const dispatcher = trust && new Agent({ connect: { ...trust } });
+  try {
+    return await fetchThrough(request, { signal: AbortSignal.timeout(timeoutMs), dispatcher });
+  } finally {
+    await dispatcher?.destroy();
+  }
+}
+
+async function fetchThrough(request: ManifestRequest, connections: Connections): Promise<Manifest> {
+  const { image, reference, insecure, credentials } = request;
   const url = new URL(`${insecure ? 'http' : 'https'}://${image.host}/v2/${image.repository}/manifests/${reference}`);
   const get = (authorization?: string) =>
     boundedFetch({
       url,
       headers: { accept: ACCEPT, ...(authorization && { authorization }) },
       maxBytes: MAX_MANIFEST,
-      signal,
+      ...connections,
     });
 
   let answer = await get(credentials?.kind === 'registryToken' ? `Bearer ${credentials.token}` : undefined);
   if (answer.status === 401) {
     const challenge = parseChallenge(answer.headers.get('www-authenticate'));
-    answer = await get(await authorize(request, challenge, signal));
+    answer = await get(await authorize(request, challenge, connections));
   }
   return manifestOf(answer, request);
 }
@@ -50,7 +67,7 @@ export async function fetchManifest(request: ManifestRequest): Promise<Manifest>
 async function authorize(
   { image, insecure, credentials }: ManifestRequest,
   challenge: Challenge | undefined,
-  signal: AbortSignal,
+  connections: Connections,
 ): Promise<string> {
   if (!challenge) throw new RegistryError(`${image.host} asks for an unknown kind of authentication`);
   if (challenge.scheme === 'basic') {
@@ -59,7 +76,8 @@ async function authorize(
   }
   const realm = tokenServer(challenge.realm, { host: image.host, insecure });
   if (!realm) throw new RegistryError(`${image.host} names a token server that is not its own, which is not asked`);
-  const answer = await fetchToken(realm, challenge.service, `repository:${image.repository}:pull`, credentials, signal);
+  const scope = `repository:${image.repository}:pull`;
+  const answer = await fetchToken(realm, challenge.service, scope, credentials, connections);
   if (answer.status !== 200) throw new RegistryError(`the token server ${realm.host} answers ${answer.status}`);
   const { token, access_token } = parseJson(answer.body, realm.host) as Record<string, unknown>;
   const bearer = token ?? access_token;
@@ -75,7 +93,7 @@ function fetchToken(
   service: string | undefined,
   scope: string,
   credentials: Credentials | undefined,
-  signal: AbortSignal,
+  connections: Connections,
 ): Promise<Answer> {
   if (credentials?.kind === 'identityToken') {
     const form = new URLSearchParams({
@@ -85,13 +103,13 @@ function fetchToken(
       scope,
       ...(service && { service }),
     });
-    return boundedFetch({ url: new URL(realm), method: 'POST', form, maxBytes: MAX_TOKEN, signal });
+    return boundedFetch({ url: new URL(realm), method: 'POST', form, maxBytes: MAX_TOKEN, ...connections });
   }
   const url = new URL(realm);
   url.searchParams.set('scope', scope);
   if (service) url.searchParams.set('service', service);
   const headers = credentials?.kind === 'basic' && { authorization: basic(credentials) };
-  return boundedFetch({ url, ...(headers && { headers }), maxBytes: MAX_TOKEN, signal });
+  return boundedFetch({ url, ...(headers && { headers }), maxBytes: MAX_TOKEN, ...connections });
 }
 
 function basic({ username, password }: { username: string; password: string }): string {

@@ -1,4 +1,5 @@
 /** GET with limits: time by the signal, size while it is read, redirects by number and host. */
+import { type Dispatcher, fetch, type Headers, type Response } from 'undici';
 import { RegistryError } from './error.ts';
 
 const MAX_REDIRECTS = 3;
@@ -18,6 +19,8 @@ export interface BoundedRequest {
   form?: URLSearchParams;
   maxBytes: number;
   signal: AbortSignal;
+  /** Where connections are not those of everybody. */
+  dispatcher?: Dispatcher | undefined;
 }
 
 /**
@@ -36,13 +39,17 @@ export async function boundedFetch(request: BoundedRequest): Promise<Answer> {
   }
 }
 
-async function send({ method = 'GET', headers, form, signal }: BoundedRequest, url: URL): Promise<Response> {
+async function send(
+  { method = 'GET', headers, form, signal, dispatcher }: BoundedRequest,
+  url: URL,
+): Promise<Response> {
   try {
     return await fetch(url, {
       method,
       headers: { 'user-agent': 'rollout-hooks', ...headers },
       redirect: 'manual',
       signal,
+      ...(dispatcher && { dispatcher }),
       ...(form && { body: form }),
     });
   } catch (error) {

@@ -12,6 +12,7 @@ export interface ImageRepositorySpec {
   insecure?: boolean;
   provider?: string;
   secretRef?: { name?: string };
+  certSecretRef?: { name?: string };
   accessFrom?: { namespaceSelectors?: { matchLabels?: Record<string, string> }[] };
 }
 export type ImageRepository = KubeObject<ImageRepositorySpec>;

@@ -1,6 +1,6 @@
 /**
- * Where a release's manifest is, and with which credentials it may be read: those of its ImageRepository, if this is in
- * the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
+ * Where a release's manifest is, and with which credentials and certificates it may be read: those of its ImageRepository, if this
+ * is in the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
  */
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadataCache } from '../../api/ports.ts';
@@ -8,6 +8,7 @@ import { type Credentials, credentialsFor } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { type Image, parseImage } from './image.ts';
 import type { ImageRepositories, ImageRepositorySpec } from './repositories.ts';
+import { type Trust, trustOf } from './trust.ts';
 
 export type Lookup = Parameters<ReleaseMetadataCache['lookup']>[0];
 
@@ -15,6 +16,7 @@ export interface Target {
   image: Image;
   insecure: boolean;
   credentials?: Credentials;
+  trust?: Trust;
   /** Whose eyes it is read with: what one may see is not shown to another. */
   reader: string;
   /** Why there are no credentials, where some were meant to be. */
@@ -36,7 +38,7 @@ export async function targetOf(
   const readers = [namespace ?? policy.namespace, policy.namespace].filter((reader) => reader !== where.namespace);
   const granted = await mayRead(cluster, spec, readers);
   const found = granted
-    ? await credentialsOf(cluster, spec, where.namespace, image)
+    ? await secretsOf(cluster, spec, where.namespace, image)
     : { problem: `ImageRepository ${nameOf(where)} grants no access to ${readers[0]}` };
   return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
 }
@@ -55,24 +57,54 @@ async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namesp
   return true;
 }
 
+async function secretsOf(
+  cluster: ClusterReader,
+  spec: ImageRepositorySpec,
+  namespace: string,
+  image: Image,
+): Promise<Pick<Target, 'credentials' | 'trust' | 'problem'>> {
+  const [login, certificates] = await Promise.all([
+    credentialsOf(cluster, spec, namespace, image),
+    certificatesOf(cluster, spec, namespace),
+  ]);
+  const problems = [login.problem, certificates.problem].filter((problem) => problem !== undefined);
+  return { ...login, ...certificates, ...(problems.length > 0 && { problem: problems.join('; ') }) };
+}
+
 async function credentialsOf(
   cluster: ClusterReader,
   { secretRef, provider = 'generic' }: ImageRepositorySpec,
   namespace: string,
   image: Image,
-): Promise<{ credentials?: Credentials; problem?: string }> {
+): Promise<Pick<Target, 'credentials' | 'problem'>> {
   if (!secretRef?.name) {
     return provider === 'generic' ? {} : { problem: `logging in as provider ${provider} is not possible here` };
   }
   const where = { namespace, name: secretRef.name };
+  const found = credentialsFor(await readSecret(cluster, where), image);
+  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
+}
+
+/** Without them the registry is asked as one that everybody trusts: it fails where it is none, and the problem is told then. */
+async function certificatesOf(
+  cluster: ClusterReader,
+  { certSecretRef, insecure }: ImageRepositorySpec,
+  namespace: string,
+): Promise<Pick<Target, 'trust' | 'problem'>> {
+  if (!certSecretRef?.name || insecure) return {};
+  const where = { namespace, name: certSecretRef.name };
+  const found = trustOf(await readSecret(cluster, where));
+  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : { trust: found };
+}
+
+async function readSecret(cluster: ClusterReader, where: NamespacedName): Promise<Record<string, string> | undefined> {
   const secret = await cluster.get<KubeObject & { data?: Record<string, string> }>({
     apiVersion: 'v1',
     resource: 'secrets',
     ...where,
   });
   if (!secret) throw new RegistryError(`there is no Secret ${nameOf(where)}`);
-  const found = credentialsFor(secret.data, image);
-  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
+  return secret.data;
 }
 
 function nameOf({ namespace, name }: NamespacedName): string {

@@ -1,5 +1,6 @@
 /** A server on loopback that behaves as a test says. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface LocalServer {
@@ -12,12 +13,15 @@ export interface LocalServer {
 
 export async function startLocalServer(
   handle: (request: IncomingMessage, response: ServerResponse, server: LocalServer) => void,
+  /** Speaks HTTPS with these. */
+  tls?: ServerOptions,
 ): Promise<LocalServer> {
   const requests: string[] = [];
-  const http: Server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     requests.push(`${request.method} ${request.url}`);
     handle(request, response, server);
-  });
+  };
+  const http: Server = tls ? createTlsServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const server: LocalServer = {
     host: `127.0.0.1:${(http.address() as AddressInfo).port}`,
