@@ -9,7 +9,10 @@ const MAX_LISTED = 20;
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way. */
 export function closedGatesText(closed: readonly JudgedGate[]): string {
-  const gates = closed.map((gate) => `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)})`);
+  const gates = closed.map(
+    (gate) =>
+      `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)}${gate.closedBy ? `; ${gate.closedBy}` : ''})`,
+  );
   const commands = closed
     .filter((gate) => !gate.missing)
     .map(

@@ -2,6 +2,10 @@
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGate } from './evaluate.ts';
+import type { GateRequest } from './requests.ts';
+
+/** A reason is anybody's text, and a denial may list many gates. */
+const MAX_REASON = 120;
 
 export interface JudgedGate {
   ref: NamespacedName;
@@ -10,6 +14,8 @@ export interface JudgedGate {
   /** When the gate changes next by itself. */
   until?: EpochMs;
   missing?: boolean;
+  /** Who closed it and why, where somebody did. */
+  closedBy?: string;
 }
 
 export interface Judgement {
@@ -41,8 +47,13 @@ function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, versio
       '(a Kustomization must not require a Gate that it delivers itself)';
     return { ref, open: false, message, missing: true };
   }
-  const { opened, openFor, message, until } = evaluateGate(gate, now);
+  const { opened, openFor, message, until, request } = evaluateGate(gate, now);
   const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === version), message };
   if (until !== undefined) judged.until = until;
+  if (!opened && request?.action === 'close') judged.closedBy = closedBy(request);
   return judged;
+}
+
+function closedBy({ by = 'somebody', reason }: GateRequest): string {
+  return reason ? `closed by ${by}: ${reason.slice(0, MAX_REASON)}` : `closed by ${by}`;
 }

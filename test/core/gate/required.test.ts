@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { closedGatesText } from '../../../core/flux/gateText.ts';
 import { parseGateRefs } from '../../../core/gate/refs.ts';
 import { judgeGates } from '../../../core/gate/required.ts';
 import { gateSelects } from '../../../core/gate/selects.ts';
@@ -52,6 +53,15 @@ describe('required gates', () => {
         message: expect.stringContaining("Gate 'platform/freeze' does not exist, and a missing gate counts as closed"),
       },
     ]);
+  });
+  it('who closed a gate, and why, is told to whom it stops', () => {
+    const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
+    const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
+    const text = (more = {}) => closedGatesText(judgeGates([one], () => frozen(more), at).closed);
+    expect(text()).toContain("gate 'platform/freeze' is closed (Gate close requested; closed by anna: INC-42)");
+    expect(text({ reason: undefined })).toContain('(Gate close requested; closed by anna)');
+    expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
+    expect(closedGatesText(judgeGates([one], () => closed, at).closed)).toContain('(Gate closed by default)');
   });
   it.each([
     ['1.0.0', true],
