@@ -58,7 +58,11 @@ export function partsOf(attempt: Attempt): string[] {
 
 /** What the API server answered, in a few words. */
 export async function carryOut(step: Step, world: World, view: ClusterView): Promise<string> {
-  const text = JSON.stringify(step).replaceAll('$NS', world.ns).replaceAll('$NOW', timestamp());
+  const many = Array.from({ length: 300 }, (_, i) => `gate-${i}`).join();
+  const text = JSON.stringify(step)
+    .replaceAll('$NS', world.ns)
+    .replaceAll('$NOW', timestamp())
+    .replaceAll('$MANY', many);
   try {
     const { warnings } = await perform(JSON.parse(text), world, view[step.as ?? 'developer']);
     return `taken${warnings.map((warning) => `, Warning: ${warning}`).join('')}`;
