@@ -19,7 +19,7 @@ const pinned = (ns: string, apiVersion: string): AnyObject =>
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i.toString(36)}`, '']));
 
 const rows: [says: string, objects: (ns: string) => AnyObject[]][] = [
-  ['a source reference with the path of something else', (ns) => [pinned(ns, '../version')]],
+  ['a source reference with the path of something else', (ns) => [pinned(ns, 'source.toolkit.fluxcd.io/')]],
   ['a source reference that is no path', (ns) => [pinned(ns, 'x y/v1')]],
   ['a source reference without a version', (ns) => [pinned(ns, '')]],
   ['two names for one FluxBinding', (ns) => [LONG, TWIN].map((name) => gated('Kustomization', ns, name, 'freeze'))],
