@@ -29,6 +29,8 @@ and stays until Ctrl-C. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfi
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --no-hooks             only the API server with all kinds: no hook server, no controllers, no webhooks
   --help                 this text
+
+Settings of the hook server come from the environment (node main.ts --help lists them): ON_FAILURE=Hold npm run up
 `;
 
 interface UpOptions {

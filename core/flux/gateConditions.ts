@@ -1,11 +1,12 @@
 /** `Approved` on syncs, `Blocked` on sources: the RFC's conditions on the Flux objects themselves. */
-import { SUSPENDED } from '../../api/annotations.ts';
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../gate/refs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import type { Awaits } from './applier.ts';
+import { isBypassed, parseGateState } from './gateState.ts';
 import { awaitsText } from './resume.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
@@ -58,13 +59,14 @@ function withCondition(
 ): Status | undefined {
   const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.role === 'source';
   const holds = closed.length > 0;
+  const isRunning = isBypassed(parseGateState(object.metadata.annotations?.[GATE_STATE]), closed.map(refKey));
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
       ? closed
-          .map((gate) => (isSource ? blocked(gate) : waiting(gate)))
+          .map(isRunning ? passed : isSource ? blocked : waiting)
           .join(' ')
           .slice(0, MAX_MESSAGE)
       : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
@@ -85,6 +87,10 @@ function withoutCondition(status: Status): Status | undefined {
 
 function waiting(gate: NamespacedName): string {
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
+}
+
+function passed(gate: NamespacedName): string {
+  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: the glass was broken.`;
 }
 
 function blocked(gate: NamespacedName): string {

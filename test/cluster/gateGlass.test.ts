@@ -3,7 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { ask, BYPASS_REASON, BYPASSED_BY, gated, isFree, isHeld, STATE, suspension } from './support/gates.ts';
+import {
+  ask,
+  BYPASS_REASON,
+  BYPASSED_BY,
+  gated,
+  isFree,
+  isHeld,
+  STATE,
+  saysSoon,
+  suspension,
+} from './support/gates.ts';
 import type { User } from './support/user.ts';
 
 const { admin, developer, sre, dir, newNamespace } = sharedCluster();
@@ -65,6 +75,8 @@ describe.each<[string, User]>([
     await user.mergePatch(object as never, { metadata: reason('INC-8'), spec: { path: './hotfix', suspend: false } });
     const bypassed = async () => (await read(object)).metadata.annotations?.[STATE] === `bypassed: ${ns}/freeze`;
     await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
+    const text = `False GateClosed: Reconciliation goes on although gate '${ns}/freeze' is closed: the glass was broken.`;
+    await saysSoon(admin, object, 'Approved', text);
     // The glass was broken for this write, not for those after it.
     await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({
       code: 403,

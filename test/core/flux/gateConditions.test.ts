@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
+import { gateStatus } from '../../../core/flux/gateConditions.ts';
+import { kustomization, NOW, ociRepository } from './objects.ts';
+
+const freeze = { namespace: 'shop', name: 'freeze' };
+const audit = { namespace: 'ops', name: 'audit' };
+const state = (text: string) => ({ annotations: { 'gate.fluxcd.io/state': text } });
+
+const rows: { says: string; object: FluxObject; closed: NamespacedName[]; message: string }[] = [
+  {
+    says: 'a sync behind closed gates waits for all of them',
+    object: kustomization(state('closed: ops/audit,shop/freeze')),
+    closed: [freeze, audit],
+    message:
+      "Reconciliation is waiting approval, gate 'shop/freeze' is closed. Reconciliation is waiting approval, gate 'ops/audit' is closed.",
+  },
+  {
+    says: 'a sync behind a broken glass does not wait',
+    object: kustomization(state('bypassed: shop/freeze')),
+    closed: [freeze],
+    message: "Reconciliation goes on although gate 'shop/freeze' is closed: the glass was broken.",
+  },
+  {
+    says: 'a source behind a broken glass is not blocked',
+    object: ociRepository(null, state('bypassed: shop/freeze')),
+    closed: [freeze],
+    message: "Reconciliation goes on although gate 'shop/freeze' is closed: the glass was broken.",
+  },
+  {
+    says: 'another gate has closed since: the glass was not broken for that one',
+    object: kustomization(state('bypassed: shop/freeze')),
+    closed: [freeze, audit],
+    message:
+      "Reconciliation is waiting approval, gate 'shop/freeze' is closed. Reconciliation is waiting approval, gate 'ops/audit' is closed.",
+  },
+];
+
+it.each(rows)('$says', ({ object, closed, message }) => {
+  const status = gateStatus(object, closed, NOW);
+  expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
+  expect(gateStatus({ ...object, status: status! }, closed, NOW)).toBeUndefined();
+});
