@@ -69,14 +69,14 @@ describe('an owner that fails', () => {
     await bindingSays(app, why.replace('until ', ''));
     await saysSoon(admin, app, 'Approved', `True GatesOpen: All gates are open. Suspended ${why}.`);
     // Each retry changes the owner's status three times, and nothing else.
-    const stored = async () => [await read(app), await admin.get(bindingOf(app))];
-    const before = await stored();
+    const stored = async () => JSON.stringify([await read(app), await admin.get(bindingOf(app))]);
+    const before = await waitFor(async () => {
+      const now = await stored();
+      await staysTrue(async () => (await stored()) === now, 'at rest', 700);
+      return now;
+    }, 'object and binding to come to rest');
     for (let i = 0; i < 3; i++) await sync([next], { fails: 'BuildFailed' });
-    await staysTrue(
-      async () => JSON.stringify(await stored()) === JSON.stringify(before),
-      'object and binding are left alone',
-      1500,
-    );
+    await staysTrue(async () => (await stored()) === before, 'object and binding are left alone', 1500);
     expect((await sync([next])).configured).toEqual(['Kustomization app']);
     expect((await isFree(admin, app)).spec.path).toBe('./v2');
     await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
