@@ -1,11 +1,9 @@
 /** What the benches share as commands: options, a cluster of their own, text or JSON, an exit code. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type LocalCluster, startCluster } from '../local/cluster.ts';
+import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/log.ts';
-import { asProblem, Problem } from '../local/problem.ts';
+import { Problem } from '../local/problem.ts';
+import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 
 export interface Bench<Counts extends Record<string, number>, Result> {
   help: string;
@@ -19,38 +17,33 @@ export interface Bench<Counts extends Record<string, number>, Result> {
 export async function runBench<Counts extends Record<string, number>, Result>(
   bench: Bench<Counts, Result>,
 ): Promise<never> {
-  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-bench-'));
-  let cluster: LocalCluster | undefined;
-  const stop = async (code: number): Promise<never> => {
-    await cluster?.stop();
-    rmSync(dir, { recursive: true, force: true });
-    process.exit(code);
-  };
-  const interrupt = new Promise<undefined>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined));
-  });
-  try {
-    const { values, counts } = readOptions(bench.counts);
-    if (values.help) {
-      process.stdout.write(bench.help);
-      return await stop(0);
-    }
-    const metacontroller = values.metacontroller ?? process.env.METACONTROLLER;
-    cluster = await startCluster({ dir, ...(metacontroller && { metacontroller }), log: logToStderr });
+  const { values, counts } = readOptions(bench.counts);
+  if (values.help) {
+    process.stdout.write(bench.help);
+    process.exit(0);
+  }
+  const options = { prefix: 'rollout-hooks-bench-', metacontroller: values.metacontroller };
+  const code = await onTemporaryCluster(options, async (cluster, interrupt) => {
     const result = await Promise.race([bench.measure(cluster, counts), interrupt, cluster.died]);
-    if (!result) return await stop(130);
+    if (!result) return 130;
     if (result instanceof Problem) throw result;
     process.stdout.write(values.json ? `${JSON.stringify(result, undefined, 2)}\n` : bench.asText(result));
-    return await stop(0);
+    return 0;
+  });
+  process.exit(code);
+}
+
+/** Ends the process with a sentence where the command line is wrong. */
+function readOptions<Counts extends Record<string, number>>(defaults: Counts) {
+  try {
+    return parse(defaults);
   } catch (error) {
-    const problem = asProblem(error, dir);
-    logToStderr(problem.message);
-    for (const detail of problem.details) logToStderr(`  ${detail}`);
-    return stop(1);
+    logToStderr((error as Error).message.split('. ')[0] ?? '');
+    process.exit(1);
   }
 }
 
-function readOptions<Counts extends Record<string, number>>(defaults: Counts) {
+function parse<Counts extends Record<string, number>>(defaults: Counts) {
   const numbers = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' as const }]));
   const { values } = parseArgs({
     options: {

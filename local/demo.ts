@@ -1,17 +1,14 @@
 /** `npm run demo`: the main job, done on a real API server and told as a story. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type AnyObject, ApiError, send } from './client.ts';
-import { type LocalCluster, startCluster } from './cluster.ts';
+import type { LocalCluster } from './cluster.ts';
 import { imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './demo/objects.ts';
 import { createStory, type Story, terminalOf } from './demo/story.ts';
-import { endRequested } from './endRequested.ts';
 import { logToStderr } from './log.ts';
-import { asProblem, Problem } from './problem.ts';
+import { Problem } from './problem.ts';
 import { applyObject, pathOf } from './resources.ts';
+import { onTemporaryCluster } from './temporaryCluster.ts';
 import type { Access } from './users.ts';
 
 const HELP = `Usage: npm run demo -- [--keep] [--metacontroller PATH]
@@ -203,48 +200,33 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-demo-'));
-  const interrupt = endRequested().then(() => undefined);
-  let cluster: LocalCluster | undefined;
-  try {
-    logToStderr('Starting a control plane on this machine …');
-    const starting = startCluster({
-      dir,
-      metacontroller: values.metacontroller ?? process.env.METACONTROLLER,
-      log: logToStderr,
-    });
-    const started = await Promise.race([starting, interrupt]);
-    if (!started) return 130;
-    cluster = started;
-    const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-    const stage: Stage = {
-      story,
-      admin: cluster.accessOf('admin'),
-      developer: cluster.accessOf('developer'),
-      flux: cluster.accessOf('flux'),
-    };
-    const end = await Promise.race([tell(stage).then(() => 'told' as const), interrupt, cluster.died]);
-    if (end === undefined) return 130;
-    if (end !== 'told') throw end;
-    process.stdout.write('\nEvery step was seen.\n');
-    if (values.keep) {
-      process.stdout.write(
-        `\nThe cluster stays up until Ctrl-C. Look around with\n  export KUBECONFIG=${cluster.kubeconfigOf('admin')}\n` +
-          '  kubectl -n apps get rollouts,rolloutgates,fluxbindings,kustomizations,ocirepositories\n' +
-          `and as the team with ${cluster.kubeconfigOf('developer')}\n`,
-      );
-      await Promise.race([interrupt, cluster.died]);
-    }
-    return 0;
-  } catch (error) {
-    const problem = asProblem(error, dir);
-    logToStderr(`\nThe demo stopped: ${problem.message}`);
-    for (const detail of problem.details) logToStderr(`  ${detail}`);
-    return 1;
-  } finally {
-    await cluster?.stop();
-    rmSync(dir, { recursive: true, force: true });
+  logToStderr('Starting a control plane on this machine …');
+  const { keep = false, metacontroller } = values;
+  const options = { prefix: 'rollout-hooks-demo-', metacontroller, failure: '\nThe demo stopped: ' };
+  return onTemporaryCluster(options, (cluster, interrupt) => tellOn(cluster, interrupt, keep));
+}
+
+async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, keep: boolean): Promise<number> {
+  const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
+  const stage: Stage = {
+    story,
+    admin: cluster.accessOf('admin'),
+    developer: cluster.accessOf('developer'),
+    flux: cluster.accessOf('flux'),
+  };
+  const end = await Promise.race([tell(stage).then(() => 'told' as const), interrupt, cluster.died]);
+  if (end === undefined) return 130;
+  if (end !== 'told') throw end;
+  process.stdout.write('\nEvery step was seen.\n');
+  if (keep) {
+    process.stdout.write(
+      `\nThe cluster stays up until Ctrl-C. Look around with\n  export KUBECONFIG=${cluster.kubeconfigOf('admin')}\n` +
+        '  kubectl -n apps get rollouts,rolloutgates,fluxbindings,kustomizations,ocirepositories\n' +
+        `and as the team with ${cluster.kubeconfigOf('developer')}\n`,
+    );
+    await Promise.race([interrupt, cluster.died]);
   }
+  return 0;
 }
 
 process.exit(await main());

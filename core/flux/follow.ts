@@ -19,8 +19,8 @@ export function trigger(object: FluxObject, status: FluxBindingStatus | undefine
 }
 
 /** Nothing moves behind a gate. */
-function isHeld(status: FluxBindingStatus): boolean {
-  return status.gates?.some((gate) => !gate.opened) ?? false;
+export function isHeld(status: FluxBindingStatus | undefined): boolean {
+  return status?.gates?.some((gate) => !gate.opened) ?? false;
 }
 
 /** A binding may lag behind the object, so an older id never counts. */

@@ -1,6 +1,7 @@
 /** The Flux objects bound to a Rollout, as their FluxBindings tell of them. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
+import { isHeld } from '../flux/follow.ts';
 import { objectName } from '../kube/labels.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
@@ -64,7 +65,7 @@ export function withProgress(
   const proven = arrived && head.appliedTime === undefined ? { ...head, appliedTime: formatTime(now) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  const held = underWay && missing.some(({ status }) => status?.awaits || status?.gates?.some((gate) => !gate.opened));
+  const held = underWay && missing.some(({ status }) => status?.awaits || isHeld(status));
   return held ? startWait(proven, now) : endWait(proven, now);
 }
 

@@ -8,6 +8,7 @@ import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../..
 import { createQueue } from '../boundedQueue.ts';
 import { fetchManifest, type Manifest } from './client.ts';
 import { isDigest, isTag } from './image.ts';
+import { joined } from './joined.ts';
 import { Lru } from './lru.ts';
 import { releaseMetadataOf } from './metadata.ts';
 import { createImageRepositories } from './repositories.ts';
@@ -51,7 +52,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   const { cluster, clock, log, dropped, onArrival, timeoutMs = TIMEOUT_MS } = options;
   const entries = new Lru<Entry>(MAX_LOOKUPS);
   const byDigest = new Lru<ReleaseMetadata>(MAX_DIGESTS);
-  const flights = new Map<string, Promise<Manifest>>();
+  const fetchOnce = joined<Manifest>();
   const repositories = createImageRepositories(cluster, clock);
 
   const queue = createQueue<{ lookup: Lookup; entry: Entry }>({
@@ -83,7 +84,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     const known = byDigest.get(`${name}@${reference}`);
     if (known) return known;
     try {
-      const { digest, content } = await fetchOnce(`${name}@${reference}`, target, reference);
+      const { digest, content } = await fetchOnce(`${name}@${reference}`, () => fetchFrom(target, reference));
       const metadata = releaseMetadataOf(content);
       byDigest.set(`${name}@${digest}`, metadata);
       return metadata;
@@ -94,17 +95,9 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     }
   }
 
-  function fetchOnce(
-    key: string,
-    { image, insecure, credentials, trust }: Target,
-    reference: string,
-  ): Promise<Manifest> {
-    const running = flights.get(key);
-    if (running) return running;
+  function fetchFrom({ image, insecure, credentials, trust }: Target, reference: string): Promise<Manifest> {
     const secrets = { ...(credentials && { credentials }), ...(trust && { trust }) };
-    const flight = fetchManifest({ image, reference, insecure, timeoutMs, ...secrets });
-    flights.set(key, flight);
-    return flight.finally(() => flights.delete(key));
+    return fetchManifest({ image, reference, insecure, timeoutMs, ...secrets });
   }
 
   return {

@@ -1,6 +1,7 @@
 /** ImageRepositories, read live. */
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader } from '../../api/ports.ts';
+import { joined } from './joined.ts';
 import { Lru } from './lru.ts';
 
 /** Each tag of an image asks for its repository: one that is not there is not asked for again so soon. */
@@ -25,7 +26,7 @@ export interface ImageRepositories {
 /** `clock` gives milliseconds and never goes back. */
 export function createImageRepositories(cluster: ClusterReader, clock: () => number): ImageRepositories {
   const absentUntil = new Lru<number>(MAX_ABSENT);
-  const underWay = new Map<string, Promise<ImageRepository | undefined>>();
+  const readOnce = joined<ImageRepository | undefined>();
 
   async function read(ref: NamespacedName, key: string): Promise<ImageRepository | undefined> {
     const apiVersion = await servedVersion(cluster);
@@ -38,9 +39,7 @@ export function createImageRepositories(cluster: ClusterReader, clock: () => num
     async get(ref) {
       const key = `${ref.namespace}/${ref.name}`;
       if ((absentUntil.get(key) ?? 0) > clock()) return undefined;
-      const reading = underWay.get(key) ?? read(ref, key).finally(() => underWay.delete(key));
-      underWay.set(key, reading);
-      return reading;
+      return readOnce(key, () => read(ref, key));
     },
   };
 }

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LocalCluster, startCluster } from './cluster.ts';
+import { endRequested } from './endRequested.ts';
+import { logToStderr } from './log.ts';
+import { asProblem } from './problem.ts';
+
+export interface TemporaryClusterOptions {
+  /** What its directory's name begins with. */
+  prefix: string;
+  metacontroller?: string | undefined;
+  /** Said before the problem that ended it. */
+  failure?: string;
+}
+
+/**
+ * A cluster in a directory of its own, for one piece of work. Gives the exit code: the work's, 1 when it failed (told on
+ * stderr), 130 when somebody asked for the end while it started. Exit with it at once: that ends what was still starting.
+ */
+export async function onTemporaryCluster(
+  { prefix, metacontroller, failure = '' }: TemporaryClusterOptions,
+  work: (cluster: LocalCluster, interrupt: Promise<undefined>) => Promise<number>,
+): Promise<number> {
+  const dir = mkdtempSync(join(tmpdir(), prefix));
+  const interrupt = endRequested().then(() => undefined);
+  let cluster: LocalCluster | undefined;
+  try {
+    const starting = startCluster({
+      dir,
+      metacontroller: metacontroller ?? process.env.METACONTROLLER,
+      log: logToStderr,
+    });
+    cluster = await Promise.race([starting, interrupt]);
+    return cluster ? await work(cluster, interrupt) : 130;
+  } catch (error) {
+    const problem = asProblem(error, dir);
+    logToStderr(`${failure}${problem.message}`);
+    for (const detail of problem.details) logToStderr(`  ${detail}`);
+    return 1;
+  } finally {
+    await cluster?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,11 @@
+/** Work that is done once for all who ask for it while it is under way: they get the same answer, or the same failure. */
+export function joined<T>(): (key: string, start: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key, start) => {
+    const running = underWay.get(key);
+    if (running) return running;
+    const started = start().finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started;
+  };
+}
