@@ -92,6 +92,8 @@ export interface Settings {
   metacontrollerUser: string;
   /** Users that start with `system:serviceaccount:` and may break the glass all the same. */
   glassBreakers: string[];
+  /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
+  noCrossNamespaceRefs: boolean;
 }
 
 export interface HookCall extends CallContext {

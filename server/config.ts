@@ -30,6 +30,7 @@ export const ENVIRONMENT: Record<string, string> = {
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
+  NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to go on answering after SIGTERM (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
@@ -54,6 +55,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
   if (!(delay >= 0 && delay <= 300))
     mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not in 0 to 300`);
+  const noCrossNamespaceRefs = env.NO_CROSS_NAMESPACE_REFS || 'false';
+  if (noCrossNamespaceRefs !== 'true' && noCrossNamespaceRefs !== 'false') {
+    mistakes.push(`NO_CROSS_NAMESPACE_REFS=${noCrossNamespaceRefs} is neither true nor false`);
+  }
   const eventsAddress = env.EVENTS_ADDR;
   if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
     mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
@@ -73,6 +78,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         .split(',')
         .map((user) => user.trim())
         .filter(Boolean),
+      noCrossNamespaceRefs: noCrossNamespaceRefs === 'true',
     },
   };
   if (cert && key) config.tls = { cert, key };

@@ -20,7 +20,12 @@ const call: HookCall = {
   cluster: fakeCluster([]),
   events: { record() {} },
   metadata: { lookup: () => undefined },
-  settings: { onFailure: 'Continue', metacontrollerUser: 'metacontroller', glassBreakers: [] },
+  settings: {
+    onFailure: 'Continue',
+    metacontrollerUser: 'metacontroller',
+    glassBreakers: [],
+    noCrossNamespaceRefs: false,
+  },
 };
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 

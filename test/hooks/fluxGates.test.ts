@@ -51,7 +51,12 @@ class Cluster {
       cluster: fakeCluster([]),
       events: { record() {} },
       metadata: { lookup: () => undefined },
-      settings: { onFailure: 'Continue', metacontrollerUser: METACONTROLLER.username, glassBreakers: [] },
+      settings: {
+        onFailure: 'Continue',
+        metacontrollerUser: METACONTROLLER.username,
+        glassBreakers: [],
+        noCrossNamespaceRefs: false,
+      },
     };
   }
 

@@ -22,7 +22,12 @@ export function syncCall(
     cluster: { ...clusterOf(objects), ...cluster },
     events: { record: (event) => void events.push(event) },
     metadata: { lookup: () => undefined },
-    settings: { onFailure: 'Continue', metacontrollerUser: 'system:serviceaccount:mc:mc', glassBreakers: [] },
+    settings: {
+      onFailure: 'Continue',
+      metacontrollerUser: 'system:serviceaccount:mc:mc',
+      glassBreakers: [],
+      noCrossNamespaceRefs: false,
+    },
   };
   const controller: KubeObject = {
     apiVersion: 'metacontroller.k8s.io/v1alpha1',

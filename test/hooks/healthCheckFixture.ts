@@ -70,7 +70,7 @@ export function callAt(now: EpochMs, reader: ClusterReader): HookCall {
     cluster: reader,
     events: { record: () => {} },
     metadata: { lookup: () => undefined },
-    settings: { onFailure: 'Continue', metacontrollerUser: '', glassBreakers: [] },
+    settings: { onFailure: 'Continue', metacontrollerUser: '', glassBreakers: [], noCrossNamespaceRefs: false },
   };
 }
 

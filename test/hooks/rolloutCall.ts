@@ -39,7 +39,12 @@ export function fakeCall({ objects = [], serves = () => true, fails = false }: F
     cluster,
     events: { record: (event) => events.push(event) },
     metadata: { lookup: () => ({}) },
-    settings: { onFailure: 'Continue', metacontrollerUser: 'metacontroller', glassBreakers: [] },
+    settings: {
+      onFailure: 'Continue',
+      metacontrollerUser: 'metacontroller',
+      glassBreakers: [],
+      noCrossNamespaceRefs: false,
+    },
   };
   return { call, reads, events };
 }

@@ -10,6 +10,7 @@ describe('configuration', () => {
         onFailure: 'Continue',
         metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
         glassBreakers: [],
+        noCrossNamespaceRefs: false,
       },
     });
   });
@@ -32,6 +33,7 @@ describe('configuration', () => {
       settings: {
         onFailure: 'Hold',
         glassBreakers: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
+        noCrossNamespaceRefs: false,
       },
     });
   });

@@ -108,6 +108,7 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
       onFailure: 'Continue',
       metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
       glassBreakers: world.glassBreakers ?? [],
+      noCrossNamespaceRefs: false,
     },
   };
   const input = JSON.stringify(request);

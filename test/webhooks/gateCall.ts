@@ -43,7 +43,12 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
     cluster: clusterOf(of.objects ?? []),
     access: { may: async (user, { verb }) => verb === 'bypass' && (of.mayBypass ?? []).includes(user.username) },
     events: { record: (event) => void events.push(event) },
-    settings: { onFailure: 'Continue', metacontrollerUser: 'system:serviceaccount:mc:mc', glassBreakers: [] },
+    settings: {
+      onFailure: 'Continue',
+      metacontrollerUser: 'system:serviceaccount:mc:mc',
+      glassBreakers: [],
+      noCrossNamespaceRefs: false,
+    },
   };
   const about = (of.object ?? of.old)!;
   const review = async (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {

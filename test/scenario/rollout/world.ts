@@ -165,7 +165,12 @@ export class World {
       cluster: this.reader(),
       events: { record: (event) => this.events.push(event) },
       metadata: { lookup: ({ tag }) => (tag in this.metadata ? (this.metadata[tag] ?? undefined) : {}) },
-      settings: { onFailure: this.onFailure, metacontrollerUser: 'metacontroller', glassBreakers: [] },
+      settings: {
+        onFailure: this.onFailure,
+        metacontrollerUser: 'metacontroller',
+        glassBreakers: [],
+        noCrossNamespaceRefs: false,
+      },
     };
   }
 

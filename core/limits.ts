@@ -1,0 +1,14 @@
+/**
+ * Every limit of what one decision looks at. What a tenant may write is hostile: beyond a limit everything counts as
+ * closed, with a sentence that names the limit. docs/security.md lists them; a test holds that list to this table.
+ */
+export const LIMITS = {
+  /** Gates that one object may name, and Gates that may select it: each costs a live read in every write. */
+  requiredGates: 200,
+  /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */
+  boundRollouts: 64,
+  /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
+  resyncAfterSeconds: 3600,
+} as const;
+
+export type LimitName = keyof typeof LIMITS;
