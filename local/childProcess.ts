@@ -36,11 +36,13 @@ export interface RunningChild {
   readonly exited: Promise<Exit>;
   /** What it has written to its log since this start. */
   output(): string;
-  /** Sends a signal, waits for nothing. The death that follows counts as asked for. */
+  /** Sends a signal, waits for nothing. The death that follows counts as asked for, but not after a pause. */
   kill(signal: NodeJS.Signals): void;
   /** SIGTERM, then SIGKILL; resolves when the process is gone. */
   stop(): Promise<void>;
 }
+
+const PAUSES: NodeJS.Signals[] = ['SIGSTOP', 'SIGCONT'];
 
 const alive = new Set<ChildProcess>();
 // Whatever ends this process (an uncaught error included) ends its children: nothing asynchronous can run here any more.
@@ -76,7 +78,7 @@ export async function startChild(spec: ChildSpec): Promise<RunningChild> {
     recordPid(spec.dir, spec.name, child.pid);
   }
   const kill = (signal: NodeJS.Signals) => {
-    asked = true;
+    asked ||= !PAUSES.includes(signal);
     child.kill(signal);
   };
   const stop = async () => {

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { provideBinaries } from './binaries.ts';
 import type { RunningChild } from './childProcess.ts';
 import { superviseChildren } from './children.ts';
-import { startControlPlane } from './controlPlane.ts';
+import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './controlPlane.ts';
 import { claimDirectory, releaseDirectory } from './directory.ts';
 import { requireMetacontroller, startDriver } from './driver.ts';
 import { provideFluxCrds } from './fluxCrds.ts';
-import { startHookServer } from './hookServer.ts';
+import { type HookPorts, startHookServer } from './hookServer.ts';
 import { installControllers, installRights, installWebhooks, removeHooks } from './install.ts';
 import { installKinds } from './kinds.ts';
 import type { Log } from './log.ts';
@@ -28,12 +28,22 @@ export interface ClusterOptions {
   hookEnv?: Record<string, string>;
   /** See DriverOptions. */
   customizeCacheSeconds?: number;
+  /** Rules of an audit Policy, for DIR/audit.log; metadata of every request by default. */
+  auditRules?: object[];
+  /**
+   * Starts the hook servers in the cluster's place, of any number and names, and answers where webhooks and controllers reach
+   * them: a balancer. `startHooks` is then of no use.
+   */
+  serveHooks?: (startReplica: StartReplica) => Promise<HookPorts>;
   log: Log;
 }
+
+export type StartReplica = (name: string, ports: HookPorts, env?: Record<string, string>) => Promise<RunningChild>;
 
 export interface LocalCluster {
   dir: string;
   url: string;
+  etcdUrl: string;
   accessOf(user: UserName): Access;
   /** Path of a user's kubeconfig. */
   kubeconfigOf(user: UserName): string;
@@ -44,6 +54,8 @@ export interface LocalCluster {
   startHooks(env?: Record<string, string>): Promise<RunningChild>;
   /** Starts the driver again after its handle was stopped or killed. */
   startDriver(): Promise<RunningChild>;
+  /** The same for the control plane: same ports, same data. */
+  startAgain(name: ControlPlaneProcess): Promise<RunningChild>;
   driver(): RunningChild | undefined;
   hooks(): RunningChild | undefined;
   /** Resolves when a process ends by itself. */
@@ -59,10 +71,11 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
   if (hooks && options.metacontroller) requireMetacontroller(options.metacontroller);
   await claimDirectory(dir, log);
   const { running, died, watch } = superviseChildren();
-  let plane: Awaited<ReturnType<typeof startControlPlane>> | undefined;
   const stop = async () => {
-    await Promise.all(['engine', 'metacontroller', 'hooks'].map((name) => running.get(name)?.stop()));
-    await plane?.stop();
+    const plane: readonly string[] = CONTROL_PLANE;
+    const others = [...running.values()].filter(({ name }) => !plane.includes(name));
+    await Promise.all(others.map((child) => child.stop()));
+    for (const name of plane.toReversed()) await running.get(name)?.stop();
     releaseDirectory(dir);
   };
 
@@ -71,29 +84,34 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const binaries = await provideBinaries(log);
     const fluxCrds = await provideFluxCrds(log);
     log('Starting etcd and kube-apiserver');
-    const started = await startControlPlane(dir, options.port ?? 0, binaries);
-    plane = started;
-    started.children.forEach(watch);
-    const admin = started.accessOf('admin');
+    const { port = 0, auditRules } = options;
+    const plane = await startControlPlane({ dir, port, binaries, auditRules });
+    plane.children.forEach(watch);
+    const startAgain = async (name: ControlPlaneProcess) => watch(await plane.start(name));
+    const admin = plane.accessOf('admin');
     log('Installing kinds and rights');
     await installKinds(admin, fluxCrds);
-    await Promise.all([installRights(admin), started.startControllerManager().then(watch)]);
+    await Promise.all([installRights(admin), startAgain('kube-controller-manager')]);
 
     const certificateFile = join(dir, 'pki/webhook.crt');
     const keyFile = join(dir, 'pki/webhook.key');
-    writeFileSync(certificateFile, started.webhookCertificate.certificate);
-    writeFileSync(keyFile, started.webhookCertificate.key, { mode: 0o600 });
-    const server = { hooksPort: await freePort(), webhookPort: await freePort(), ca: started.ca };
+    writeFileSync(certificateFile, plane.webhookCertificate.certificate);
+    writeFileSync(keyFile, plane.webhookCertificate.key, { mode: 0o600 });
+    const server = { certificateFile, keyFile, ca: plane.ca };
+    const startReplica: StartReplica = async (name, ports, env = options.hookEnv) =>
+      watch(await startHookServer({ dir, name, ...server, ...ports, env }));
+    const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
     const cluster: LocalCluster = {
       dir,
-      url: started.url,
-      accessOf: started.accessOf,
+      url: plane.url,
+      etcdUrl: plane.etcdUrl,
+      accessOf: plane.accessOf,
       kubeconfigOf: (user) => join(dir, USERS[user].file),
       child: (name) => running.get(name),
       children: () => [...running.values()],
-      startHooks: async (env = options.hookEnv) =>
-        watch(await startHookServer({ dir, ...server, certificateFile, keyFile, env })),
+      startHooks: (env) => startReplica('hooks', ports, env),
       startDriver: async () => watch(await startDriver({ ...options, dir })),
+      startAgain,
       driver: () => running.get('engine') ?? running.get('metacontroller'),
       hooks: () => running.get('hooks'),
       died,
@@ -104,9 +122,10 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
       return cluster;
     }
     log('Starting the hook server');
-    await cluster.startHooks();
-    await installWebhooks(admin, server);
-    await installControllers(admin, server);
+    const front = options.serveHooks ? await options.serveHooks(startReplica) : ports;
+    if (!options.serveHooks) await cluster.startHooks();
+    await installWebhooks(admin, { ...front, ca: plane.ca });
+    await installControllers(admin, { ...front, ca: plane.ca });
     log(options.metacontroller ? `Starting ${options.metacontroller}` : 'Starting the engine');
     await cluster.startDriver();
     return cluster;

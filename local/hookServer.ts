@@ -6,10 +6,15 @@ import { type RunningChild, startChild } from './childProcess.ts';
 import { Problem } from './problem.ts';
 import { USERS } from './users.ts';
 
-export interface HookServerOptions {
-  dir: string;
+export interface HookPorts {
   hooksPort: number;
   webhookPort: number;
+}
+
+export interface HookServerOptions extends HookPorts {
+  dir: string;
+  /** Of the process and its log. */
+  name?: string;
   /** Paths of PEM files. */
   certificateFile: string;
   keyFile: string;
@@ -24,7 +29,7 @@ export async function startHookServer(options: HookServerOptions): Promise<Runni
   const program = join(REPOSITORY, 'main.ts');
   if (!existsSync(program)) throw new Problem(`${program} is not there: start with --no-hooks, or restore it.`);
   return startChild({
-    name: 'hooks',
+    name: options.name ?? 'hooks',
     command: process.execPath,
     args: [program],
     cwd: REPOSITORY,

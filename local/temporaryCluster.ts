@@ -1,17 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LocalCluster, startCluster } from './cluster.ts';
+import { type ClusterOptions, type LocalCluster, startCluster } from './cluster.ts';
 import { endRequested } from './endRequested.ts';
 import { logToStderr } from './log.ts';
 import { asProblem } from './problem.ts';
 
-export interface TemporaryClusterOptions {
+export interface TemporaryClusterOptions extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv'> {
   /** What its directory's name begins with. */
   prefix: string;
   metacontroller?: string | undefined;
   /** Said before the problem that ended it. */
   failure?: string;
+  /** Leaves the directory where the work failed, for its logs. */
+  keepFailed?: boolean;
 }
 
 /**
@@ -19,27 +21,33 @@ export interface TemporaryClusterOptions {
  * stderr), 130 when somebody asked for the end while it started. Exit with it at once: that ends what was still starting.
  */
 export async function onTemporaryCluster(
-  { prefix, metacontroller, failure = '' }: TemporaryClusterOptions,
+  { prefix, metacontroller, failure = '', keepFailed = false, ...options }: TemporaryClusterOptions,
   work: (cluster: LocalCluster, interrupt: Promise<undefined>) => Promise<number>,
 ): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), prefix));
   const interrupt = endRequested().then(() => undefined);
   let cluster: LocalCluster | undefined;
+  let kept = false;
   try {
     const starting = startCluster({
+      ...options,
       dir,
       metacontroller: metacontroller ?? process.env.METACONTROLLER,
       log: logToStderr,
     });
     cluster = await Promise.race([starting, interrupt]);
-    return cluster ? await work(cluster, interrupt) : 130;
+    const code = cluster ? await work(cluster, interrupt) : 130;
+    kept = keepFailed && code === 1;
+    return code;
   } catch (error) {
     const problem = asProblem(error, dir);
     logToStderr(`${failure}${problem.message}`);
     for (const detail of problem.details) logToStderr(`  ${detail}`);
+    kept = keepFailed;
     return 1;
   } finally {
     await cluster?.stop();
-    rmSync(dir, { recursive: true, force: true });
+    if (kept) logToStderr(`What every process wrote is in ${dir}`);
+    else rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -12,7 +12,7 @@ import { type App, newApp } from './day/app.ts';
 import { violations } from './day/invariants.ts';
 import { randomFrom } from './day/random.ts';
 import { type Recorder, recordRollouts } from './day/recorder.ts';
-import { MORTALS, restarterOf } from './day/restarts.ts';
+import { MORTALS, restart } from './day/restarts.ts';
 
 const RELEASES = Number(process.env.DAY_RELEASES ?? 200);
 const APPS = 8;
@@ -23,20 +23,15 @@ const PEACE = 17;
 const seed = Number(process.env.DAY_SEED ?? (process.env.CI ? 1 : Math.floor(Math.random() * 1e6)));
 let cluster: TestCluster;
 let view: ClusterView;
-let restarter: ReturnType<typeof restarterOf>;
 let recorder: Recorder;
 
 beforeAll(async () => {
   process.stderr.write(`DAY_SEED=${seed}\n`);
   cluster = await startTestCluster();
   view = viewCluster(cluster);
-  restarter = restarterOf(cluster);
-  recorder = recordRollouts(restarter.etcdUrl());
+  recorder = recordRollouts(cluster.etcdUrl);
 });
-afterAll(async () => {
-  await restarter?.stop();
-  await cluster?.dispose();
-});
+afterAll(() => cluster?.dispose());
 
 it(`day ${seed} ends as the model says, and no invariant was broken at any time`, async () => {
   const random = randomFrom(seed);
@@ -57,7 +52,7 @@ it(`day ${seed} ends as the model says, and no invariant was broken at any time`
       if (over) return;
       const name = order.shift() ?? MORTALS[random.integer(0, 1)]!;
       deaths.push(name);
-      await restarter.restart(name);
+      await restart(cluster, name);
     }
   })();
 
