@@ -14,6 +14,7 @@ const OUR_FIELDS = [
   'availableReleasesCount',
   'lastReleaseUpdate',
   'rejectedReleases',
+  'withdrawnReleases',
 ] as const satisfies (keyof RolloutStatus)[];
 
 const OUR_ENTRY_FIELDS = [

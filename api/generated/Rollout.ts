@@ -208,6 +208,13 @@ export interface Rollout {
       timestamp: string;
     }[];
     /**
+     * Releases that wait no longer, since the ImagePolicy as it is now could not select them; the latest first, at most 20. They can be deployed by hand.
+     */
+    withdrawnReleases?: {
+      tag: string;
+      reason: string;
+    }[];
+    /**
      * Every RolloutGate of this Rollout and what it says.
      */
     gates?: {

@@ -1,24 +1,46 @@
-/** Which releases may follow the deployed one (reference section 2.3; ordered by the policy, quirk Q13). */
+/** Which releases may follow the deployed one, in the order of the policy. */
 import type { ImagePolicy } from '../../api/flux.ts';
-import type { VersionInfo } from '../../api/types.ts';
-import { type Ranking, rankingOf } from './policyOrder.ts';
+import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { type PolicyRules, policyRules } from '../policy/rules.ts';
 import { isLegalTag } from './tag.ts';
 
+export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
+
+export interface Releases {
+  /** Newest first. */
+  candidates: VersionInfo[];
+  /** Those that would be candidates if the policy, as it is now, could select them. The latest discovered, last one first. */
+  withdrawn: Withdrawal[];
+}
+
+/** How many withdrawn releases a status lists. */
+const MAX_WITHDRAWN = 20;
+
 /**
- * Newest first. `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at
- * all. Without a deployed tag all releases are candidates; with one that cannot be placed, none is.
+ * `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at all. Without a
+ * deployed tag all releases that the policy can select are candidates; with one that cannot be placed, none is.
  */
-export function releaseCandidates(
+export function releasesAfter(
   available: readonly VersionInfo[],
   deployed: string | undefined,
   policy: ImagePolicy | undefined,
   rejected: ReadonlySet<string> = new Set(),
-): VersionInfo[] {
-  const order = orderOf(available, rankingOf(policy));
-  return available
+): Releases {
+  const rules = policyRules(policy);
+  const order = orderOf(available, rules);
+  const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
-    .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)))
-    .sort((a, b) => order.compare(b.tag, a.tag));
+    .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
+  const judged = following.map((release) => ({ release, reason: rules.refusal(release.tag) }));
+  return {
+    candidates: judged
+      .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
+      .sort((a, b) => order.compare(b.tag, a.tag)),
+    withdrawn: judged
+      .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
+      .slice(-MAX_WITHDRAWN)
+      .reverse(),
+  };
 }
 
 interface Order {
@@ -28,17 +50,15 @@ interface Order {
   isNewer(tag: string, than: string): boolean;
 }
 
-function orderOf(available: readonly VersionInfo[], rank: Ranking): Order {
+function orderOf(available: readonly VersionInfo[], { rank }: PolicyRules): Order {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {
     if (!discovered.has(tag)) discovered.set(tag, index);
   });
-  const ranked = (tag: string) => rank(tag, tag) !== undefined;
   const place = (tag: string) => discovered.get(tag) ?? -1;
   return {
     discovered,
-    // Tags the policy cannot rank come before all others: an order must hold for any three of them.
-    compare: (a, b) => rank(a, b) || Number(ranked(a)) - Number(ranked(b)) || place(a) - place(b),
+    compare: (a, b) => rank(a, b) || place(a) - place(b),
     isNewer(tag, than) {
       const order = rank(tag, than);
       if (order !== undefined && order !== 0) return order > 0;

@@ -6,7 +6,7 @@ import { isBaking } from './bake.ts';
 import { foreignMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put } from './draft.ts';
 import { eventsOf } from './events.ts';
-import { conditionNews, rejectionNews } from './news.ts';
+import { conditionNews, rejectionNews, withdrawalNews } from './news.ts';
 import type { Plan } from './observed.ts';
 import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
 import { handledRequests } from './request.ts';
@@ -23,6 +23,7 @@ export function describe(draft: Draft): Plan {
   settleReady(draft, situation);
   draft.news.push(
     ...rejectionNews(situation, rollout.status),
+    ...withdrawalNews(situation, rollout.status),
     ...conditionNews(situation, draft.conditions, rollout.status),
   );
 
@@ -39,7 +40,7 @@ export function describe(draft: Draft): Plan {
   };
 }
 
-function statusOf(draft: Draft, { candidates, verdict, rejected, pending }: Situation): RolloutStatus {
+function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pending }: Situation): RolloutStatus {
   const { available, history, fields, used, conditions } = draft;
   const handledRequest = handledRequests(draft.observed.rollout, used);
   return {
@@ -54,6 +55,7 @@ function statusOf(draft: Draft, { candidates, verdict, rejected, pending }: Situ
     releaseCandidates: candidates,
     gatedReleaseCandidates: verdict.gated,
     ...(rejected.length > 0 && { rejectedReleases: rejected }),
+    ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
     gates: verdict.summaries,
   };
 }

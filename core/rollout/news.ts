@@ -19,6 +19,19 @@ export function rejectionNews({ rejected }: Situation, stored: RolloutStatus | u
     }));
 }
 
+/** A release that has waited, and may not be deployed any more. */
+export function withdrawalNews({ withdrawn }: Situation, stored: RolloutStatus | undefined): News[] {
+  const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
+  const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
+  return withdrawn
+    .filter(({ tag }) => waited.has(tag) && !known.has(tag))
+    .map(({ tag, reason }) => ({
+      type: 'Normal',
+      reason: 'ReleaseWithdrawn',
+      message: `Version ${tag} is not deployed any more: ${reason}`,
+    }));
+}
+
 export function conditionNews(
   situation: Situation,
   conditions: readonly Condition[],

@@ -4,7 +4,7 @@ import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { refKey } from '../gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../gate/required.ts';
 import { boundTo } from './bound.ts';
-import { releaseCandidates } from './candidates.ts';
+import { releasesAfter, type Withdrawal } from './candidates.ts';
 import type { RolloutConfig } from './config.ts';
 import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
 import { sortedChecks, unhealthyMessage } from './health.ts';
@@ -16,6 +16,7 @@ import { type Obstacles, obstacles, type Selection, select } from './select.ts';
 export interface Situation {
   candidates: VersionInfo[];
   rejected: Rejection[];
+  withdrawn: Withdrawal[];
   verdict: GateVerdict;
   selection: Selection;
   /** The version that waits, be it for a decision or for something in its way. */
@@ -45,7 +46,8 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
   const deployed = head?.version.tag;
   const gates = gatesOf(rollout, observed.rolloutGates);
   const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
-  const candidates = releaseCandidates(available, deployed, imagePolicy, new Set(rejected.map(({ tag }) => tag)));
+  const rejectedTags = new Set(rejected.map(({ tag }) => tag));
+  const { candidates, withdrawn } = releasesAfter(available, deployed, imagePolicy, rejectedTags);
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const shown = bypass ?? shownBypass(deployed, candidates, standing.conditions);
   const verdict = judgeRolloutGates(gates, candidates, shown);
@@ -66,6 +68,7 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
   return {
     candidates,
     rejected,
+    withdrawn,
     verdict,
     selection,
     ...(pending !== undefined && { pending }),

@@ -153,6 +153,24 @@ describe('RolloutGate.spec.rejectedVersions', () => {
   });
 });
 
+describe('a release that the ImagePolicy was narrowed against', () => {
+  it('[H8] is not deployed when the gate opens; the one that the policy selects now is', async () => {
+    const story = await deployed();
+    await admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
+    await story.publish('2.0.0');
+    await isSaid(story, 'pendingVersion', '2.0.0');
+    await admin.mergePatch(ref('imagePolicy', story.ns, 'app'), { spec: { policy: { semver: { range: '<2.0.0' } } } });
+    await story.publish('1.9.0');
+    await isSaid(story, 'pendingVersion', '1.9.0');
+    await isSaid(story, 'withdrawnReleases', [{ tag: '2.0.0', reason: "2.0.0 is not in the policy's range '<2.0.0'" }]);
+    await admin.remove(ref('rolloutGate', story.ns, 'qa'));
+    await story.headIs('1.9.0', 'Succeeded');
+    await staysTrue(async () => (await story.head()).version.tag === '1.9.0', '1.9.0', 500);
+    await story.ask({ 'force-deploy': '2.0.0' });
+    await story.headIs('2.0.0', 'Succeeded');
+  });
+});
+
 describe('spec.releaseUpdateInterval', () => {
   it('takes a new release only after the interval since the last one, and then the newest', async () => {
     const story = await deployed({ releaseUpdateInterval: '4s' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../api/flux.ts';
-import { releaseCandidates } from '../../../core/rollout/candidates.ts';
+import { releasesAfter } from '../../../core/rollout/candidates.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
 
@@ -16,10 +16,10 @@ function candidates(
   const policy =
     spec && ({ apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy);
   const releases = available.map((tag) => ({ tag }));
-  return releaseCandidates(releases, deployed, policy, new Set(rejected)).map(({ tag }) => tag);
+  return releasesAfter(releases, deployed, policy, new Set(rejected)).candidates.map(({ tag }) => tag);
 }
 
-describe('releaseCandidates', () => {
+describe('releasesAfter', () => {
   it.each<[string, string[], string | undefined, Spec | undefined, string[]]>([
     ['all, newest first, when nothing is deployed', ['1.0.0', '1.1.0'], undefined, semver, ['1.1.0', '1.0.0']],
     ['those newer than the deployed one', ['1.0.0', '1.1.0', '1.2.0'], '1.1.0', semver, ['1.2.0']],
@@ -28,7 +28,7 @@ describe('releaseCandidates', () => {
     ['none when the deployed tag has no place', ['1.0.0'], 'hotfix', semver, []],
     // The policy chose them once, perhaps with other rules.
     ['by discovery after a deployed tag without a version', ['1.0.0', 'hotfix', '1.1.0'], 'hotfix', semver, ['1.1.0']],
-    ['tags without a version last', ['main', '1.0.0', 'edge'], undefined, semver, ['1.0.0', 'edge', 'main']],
+    ['no tag without a version', ['main', '1.0.0', 'edge'], undefined, semver, ['1.0.0']],
     ['the later discovered of two equal versions', ['1.2', '1.2.0'], '1.2', semver, ['1.2.0']],
     ['by number', ['9', '10', '11'], '9', numerical, ['11', '10']],
     ['the smallest number with desc', ['9', '10', '8'], '9', { policy: { numerical: { order: 'desc' } } }, ['8']],
@@ -49,6 +49,69 @@ describe('releaseCandidates', () => {
 
   it('leaves rejected releases out', () => {
     expect(candidates(['1.0.0', '1.1.0', '1.2.0'], '1.0.0', semver, ['1.2.0'])).toEqual(['1.1.0']);
+  });
+
+  it.each<[string, Spec, string[], { tag: string; reason: string }[]]>([
+    [
+      'outside of the range',
+      { policy: { semver: { range: '<2.0.0' } } },
+      ['1.9.0', '2.0.0'],
+      [{ tag: '2.0.0', reason: "2.0.0 is not in the policy's range '<2.0.0'" }],
+    ],
+    [
+      'a prerelease that the range does not ask for',
+      semver,
+      ['2.0.0-rc.1'],
+      [{ tag: '2.0.0-rc.1', reason: "2.0.0-rc.1 is not in the policy's range '>=1.0.0'" }],
+    ],
+    [
+      'no version',
+      semver,
+      ['main', '1.2'],
+      [
+        { tag: '1.2', reason: "'1.2' is not a semantic version" },
+        { tag: 'main', reason: "'main' is not a semantic version" },
+      ],
+    ],
+    ['no number', numerical, ['7', '0x7'], [{ tag: '0x7', reason: "'0x7' is not a number" }]],
+    [
+      'not matched by filterTags',
+      { ...semver, filterTags: { pattern: '^v' } },
+      ['v1.0.0', '1.1.0'],
+      [{ tag: '1.1.0', reason: "the policy's filterTags.pattern '^v' does not match it" }],
+    ],
+    [
+      'a range that cannot be read selects nothing',
+      { policy: { semver: { range: 'newest' } } },
+      ['1.0.0'],
+      [{ tag: '1.0.0', reason: "the policy's range 'newest' does not parse" }],
+    ],
+    [
+      'a pattern that cannot be read selects nothing',
+      { ...semver, filterTags: { pattern: '(' } },
+      ['1.0.0'],
+      [{ tag: '1.0.0', reason: "the policy's filterTags.pattern '(' cannot be used" }],
+    ],
+  ])('[H8] withdraws what the policy could not select: %s', (_title, spec, available, withdrawn) => {
+    const policy = { apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy;
+    const releases = available.map((tag) => ({ tag }));
+    const found = releasesAfter(releases, undefined, policy);
+    expect(found.withdrawn).toEqual(withdrawn);
+    expect(found.candidates.map(({ tag }) => tag).sort()).toEqual(
+      available.filter((tag) => !withdrawn.some((each) => each.tag === tag)).sort(),
+    );
+  });
+
+  it('lists the 20 latest of many withdrawn releases', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => ({ tag: `0.0.${i}` }));
+    const policy = { apiVersion: 'v1', kind: 'ImagePolicy', metadata: {}, spec: semver } as ImagePolicy;
+    const { withdrawn } = releasesAfter(many, undefined, policy);
+    expect(withdrawn.map(({ tag }) => tag)).toEqual(
+      many
+        .slice(-20)
+        .reverse()
+        .map(({ tag }) => tag),
+    );
   });
 
   it('orders 10,000 releases in a moment', () => {

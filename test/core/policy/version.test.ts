@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareVersions, parseVersion } from '../../../core/rollout/versionOrder.ts';
+import { compareVersions, parseVersion } from '../../../core/policy/version.ts';
 
 describe('compareVersions', () => {
   it.each([

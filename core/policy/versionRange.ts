@@ -1,0 +1,155 @@
+/**
+ * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go), each
+ * comparator turned into a range of npm's semver. Where the two read a form differently the library's reading stands.
+ */
+import { Range } from 'semver';
+import { npmTexts, parseVersion, type Version } from './version.ts';
+
+/** Whether the range contains the version. */
+export type VersionRange = (version: Version) => boolean;
+
+/** The library's own limits. */
+const MAX_LENGTH = 512;
+const MAX_ALTERNATIVES = 32;
+
+const OPERATORS = '!=|>=|=>|<=|=<|~>|=|>|<|~|\\^|';
+const NUMBER = '[0-9|xX*]+';
+const WORDS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
+const VERSION = `v?${NUMBER}(?:\\.${NUMBER})?(?:\\.${NUMBER})?(?:-${WORDS})?(?:\\+${WORDS})?`;
+const HYPHENATED = new RegExp(`\\s*(${VERSION})\\s+-\\s+(${VERSION})\\s*`, 'g');
+const COMPARATOR = new RegExp(`(${OPERATORS})\\s*(${VERSION})`, 'y');
+const SEPARATOR = /\s*,\s*|\s+/y;
+const PARTS = new RegExp(`^v?(${NUMBER})(?:\\.(${NUMBER}))?(?:\\.(${NUMBER}))?(-${WORDS})?(?:\\+${WORDS})?$`);
+
+/** Bounds that must all hold; `not`: that must not. */
+interface Comparator {
+  bounds: readonly Bound[];
+  not?: boolean;
+  /** `!=1.2.x` lets a version pass whose prerelease is not this one. */
+  exceptPrerelease?: string;
+  hasPrerelease: boolean;
+}
+
+interface Bound {
+  operator: '>' | '>=' | '<' | '<=' | '=';
+  version: Version;
+}
+
+/** undefined when the text is no range. */
+export function parseRange(text: string): VersionRange | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const alternatives = text.replace(HYPHENATED, (_, from, to) => `>= ${from}, <= ${to} `).split('||');
+  if (alternatives.length > MAX_ALTERNATIVES) return undefined;
+  const groups = alternatives.map(parseGroup);
+  if (groups.some((group) => group === undefined)) return undefined;
+  return (version) => groups.some((group) => group!(version));
+}
+
+/** Comparators that must all hold. A prerelease is in it only where one of them names a prerelease. */
+function parseGroup(text: string): VersionRange | undefined {
+  const comparators = tokens(text.trim())?.map(([operator, version]) => comparatorOf(operator, version));
+  if (!comparators || comparators.some((comparator) => comparator === undefined)) return undefined;
+  const takesPrereleases = comparators.some((comparator) => comparator!.hasPrerelease);
+  const tests = comparators.map((comparator) => testOf(comparator!));
+  return (version) => (version.prerelease.length === 0 || takesPrereleases) && tests.every((test) => test(version));
+}
+
+function tokens(text: string): [operator: string, version: string][] | undefined {
+  const found: [string, string][] = [];
+  for (let at = 0; ; ) {
+    COMPARATOR.lastIndex = at;
+    const match = COMPARATOR.exec(text);
+    if (!match) return undefined;
+    found.push([match[1]!, match[2]!]);
+    at += match[0].length;
+    if (at === text.length) return found;
+    SEPARATOR.lastIndex = at;
+    const separator = SEPARATOR.exec(text);
+    if (!separator) return undefined;
+    at += separator[0].length;
+  }
+}
+
+function comparatorOf(operator: string, text: string): Comparator | undefined {
+  const [, major = '', minor, patch, words = ''] = PARTS.exec(text) ?? [];
+  const wild = isWild(major) ? 'major' : isWild(minor) ? 'minor' : isWild(patch) ? 'patch' : undefined;
+  const lowest = wild === 'major' ? '0.0.0' : wild === 'minor' ? `${major}.0.0` : `${major}.${minor}.${patch}`;
+  const version = parseVersion(
+    wild === undefined ? text : `${wild === 'patch' ? `${major}.${minor}.0` : lowest}${words}`,
+  );
+  if (!version) return undefined;
+  const [bounds, not] = boundsOf(operator, version, wild);
+  const exceptPrerelease = operator === '!=' && wild === 'patch' ? version.prerelease.join('.') : undefined;
+  const hasPrerelease = version.prerelease.length > 0;
+  return { bounds, not, hasPrerelease, ...(exceptPrerelease !== undefined && { exceptPrerelease }) };
+}
+
+type Wild = 'major' | 'minor' | 'patch' | undefined;
+
+function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Bound[], not: boolean] {
+  const [major, minor, patch] = version.numbers;
+  const exact: Bound[] = [{ operator: '=', version }];
+  const from: Bound = { operator: '>=', version };
+  const before = (...numbers: [bigint, bigint, bigint]): Bound => ({ operator: '<', version: edge(numbers) });
+  const onwards = (...numbers: [bigint, bigint, bigint]): Bound => ({ operator: '>=', version: edge(numbers) });
+  const nextMajor = [major + 1n, 0n, 0n] as const;
+  const nextMinor = [major, minor + 1n, 0n] as const;
+  const isZero = major === 0n && minor === 0n && patch === 0n;
+  switch (operator) {
+    case '!=':
+      if (wild === 'minor') return [[onwards(major, 0n, 0n), before(...nextMajor)], true];
+      return wild === 'patch' ? [[onwards(major, minor, 0n), before(...nextMinor)], true] : [exact, true];
+    case '>':
+      if (wild === 'minor') return [[onwards(...nextMajor)], false];
+      return wild === 'patch' ? [[onwards(...nextMinor)], false] : [[{ operator: '>', version }], false];
+    case '<':
+      return [[{ operator: '<', version }], false];
+    case '>=':
+    case '=>':
+      return [[from], false];
+    case '<=':
+    case '=<':
+      if (wild === 'minor') return [[before(...nextMajor)], false];
+      // `<=*` is `<0.1.0` to the library.
+      return wild === undefined ? [[{ operator: '<=', version }], false] : [[before(...nextMinor)], false];
+    case '^':
+      if (major > 0n || wild === 'minor') return [[from, before(...nextMajor)], false];
+      if (minor > 0n || wild === 'patch') return [[from, before(...nextMinor)], false];
+      // `^*` is `^0.0.0` to the library.
+      return [[from, before(0n, 0n, patch + 1n)], false];
+    case '':
+    case '=':
+      if (wild === undefined) return [exact, false];
+  }
+  // `~`, `~>`, and a wildcard without an operator. `~0.0.0` takes everything.
+  if (isZero && (wild === undefined || wild === 'major')) return [[from], false];
+  return [[from, wild === 'minor' ? before(...nextMajor) : before(...nextMinor)], false];
+}
+
+/** The least of all versions with these numbers: its prerelease 0. */
+function edge(numbers: readonly [bigint, bigint, bigint]): Version {
+  const version: Version = { numbers, prerelease: ['0'], strict: true };
+  return parseVersion(`${numbers.join('.')}-0`) ?? version;
+}
+
+function testOf({ bounds, not = false, exceptPrerelease }: Comparator): VersionRange {
+  const isPlain = bounds.every(({ version }) => version.plain);
+  const plain = isPlain ? npmRange(bounds, npmTexts(bounds.map(({ version }) => version))) : undefined;
+  const holds = (version: Version) => {
+    if (plain && version.plain) return plain.test(version.plain);
+    const [text, ...ends] = npmTexts([version, ...bounds.map((bound) => bound.version)]);
+    return npmRange(bounds, ends).test(text!);
+  };
+  return (version) => {
+    const passes = exceptPrerelease !== undefined && version.prerelease.join('.') !== exceptPrerelease;
+    return passes || holds(version) !== not;
+  };
+}
+
+function npmRange(bounds: readonly Bound[], texts: readonly string[]): Range {
+  return new Range(bounds.map(({ operator }, i) => `${operator}${texts[i]}`).join(' '), { includePrerelease: true });
+}
+
+function isWild(part: string | undefined): boolean {
+  return part === undefined || part === 'x' || part === 'X' || part === '*';
+}
