@@ -7,6 +7,8 @@ export const LIMITS = {
   requiredGates: 200,
   /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */
   boundRollouts: 64,
+  /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */
+  nesting: 100,
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
   resyncAfterSeconds: 3600,
 } as const;

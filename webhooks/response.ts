@@ -1,8 +1,8 @@
 /** What an admission handler decides, and how the API server is told. */
-import jsonPatch from 'fast-json-patch';
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
+import { patchOf } from './patch.ts';
 
 export type Verdict =
   | {
@@ -41,7 +41,7 @@ function responseOf(request: AdmissionRequest, verdict: Verdict): AdmissionRespo
     return response;
   }
   if (!verdict.object || !request.object) return response;
-  const patch = jsonPatch.compare(request.object, verdict.object);
+  const patch = patchOf(request.object, verdict.object);
   if (patch.length === 0) return response;
   response.patchType = 'JSONPatch';
   response.patch = Buffer.from(JSON.stringify(patch)).toString('base64');

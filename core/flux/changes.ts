@@ -1,57 +1,75 @@
 /** What a write changes of what a closed gate holds. */
 import { GATES, ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { sameJson, valueAt } from './ownership.ts';
+import { childOf, isMap, sameJson } from '../kube/json.ts';
+import { LIMITS } from '../limits.ts';
+import { NO_WRITERS, type Writers } from './ownership.ts';
 
-export type Path = readonly string[];
+export interface Change {
+  /** Plain map keys from the object's root. The walk goes on with this very array: whoever keeps it takes a copy. */
+  path: readonly string[];
+  /** What the new object has there; undefined: nothing. */
+  value: unknown;
+  writers: Writers;
+}
+
+export type See = (change: Change) => void;
 
 const PIN_MARK = /^rollout\.kuberik\.com\/substitute\./;
 
-/** Paths of the spec, of the marks that name Gates and Rollouts, and of the owner references that differ. */
-export function governedChanges(object: FluxObject, oldObject: FluxObject): Path[] {
-  const changes = differences(object.spec ?? {}, oldObject.spec ?? {}, ['spec']);
-  const marks = differences(object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}, [
-    'metadata',
-    'annotations',
-  ]).filter(([, , key]) => isMark(key!));
-  changes.push(...marks);
-  if (!sameJson(object.metadata.ownerReferences ?? [], oldObject.metadata.ownerReferences ?? [])) {
-    changes.push(['metadata', 'ownerReferences']);
+/** The spec, the marks that name Gates and Rollouts, and the owner references, where they differ. */
+export function governedChanges(
+  object: FluxObject,
+  oldObject: FluxObject,
+  see: See,
+  writers: Writers = NO_WRITERS,
+): void {
+  const marksOnly: See = (change) => isMark(change.path[2]!) && see(change);
+  walk(object.spec ?? {}, oldObject.spec ?? {}, at(['spec'], writers), see);
+  const { annotations = {}, ownerReferences = [] } = object.metadata;
+  walk(annotations, oldObject.metadata.annotations ?? {}, at(['metadata', 'annotations'], writers), marksOnly);
+  if (!sameJson(ownerReferences, oldObject.metadata.ownerReferences ?? [])) {
+    see({ ...at(['metadata', 'ownerReferences'], writers), value: object.metadata.ownerReferences });
   }
-  return changes;
 }
 
-export function labelChanges(object: FluxObject, oldObject: FluxObject): Path[] {
-  return differences(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {}, ['metadata', 'labels']);
-}
-
-export function isRemoval(path: Path, object: FluxObject): boolean {
-  return valueAt(object, path) === undefined;
+export function labelChanges(object: FluxObject, oldObject: FluxObject, see: See, writers: Writers = NO_WRITERS): void {
+  walk(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {}, at(['metadata', 'labels'], writers), see);
 }
 
 function isMark(annotation: string): boolean {
   return annotation === GATES || annotation === ROLLOUT || annotation === SUBSTITUTE || PIN_MARK.test(annotation);
 }
 
-/** The deepest map keys that differ; a list counts as one value, as it does for its owners (Flux's lists are atomic). */
-function differences(a: unknown, b: unknown, path: Path): Path[] {
-  if (sameJson(a, b)) return [];
-  if (!isMap(a) || !isMap(b)) return [path];
-  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
-  return keys.flatMap((key) => {
-    const inA = Object.hasOwn(a, key);
-    const inB = Object.hasOwn(b, key);
-    // A whole map that appears or goes is looked at leaf by leaf: its leaves have the owners.
-    if (inA !== inB) return leaves(inA ? a[key] : b[key], [...path, key]);
-    return differences(a[key], b[key], [...path, key]);
-  });
+interface Place {
+  path: string[];
+  writers: Writers;
 }
 
-function leaves(value: unknown, path: Path): Path[] {
-  if (!isMap(value) || Object.keys(value).length === 0) return [path];
-  return Object.keys(value).flatMap((key) => leaves(value[key], [...path, key]));
+function at(path: string[], writers: Writers): Place {
+  return { path, writers: path.reduce((found, key) => found.at(key), writers) };
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/**
+ * The deepest map keys that differ; a list counts as one value, as it does for its owners (Flux's lists are atomic), and
+ * so does what is nested deeper than the limit. A whole map that appears or goes is looked at leaf by leaf: its leaves
+ * have the owners.
+ */
+function walk(a: unknown, b: unknown, { path, writers }: Place, see: See): void {
+  if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {
+    if (!sameJson(a, b)) see({ path, value: a, writers });
+    return;
+  }
+  const keys = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
+  for (const key of [...keys].sort()) {
+    const [below, belowBefore] = [childOf(a, key), childOf(b, key)];
+    if (below === belowBefore) continue;
+    path.push(key);
+    walk(below, belowBefore, { path, writers: writers.at(key) }, see);
+    path.pop();
+  }
+}
+
+function hasFieldsBeside(value: unknown, other: unknown): boolean {
+  return isMap(value) && (isMap(other) || (other === undefined && Object.keys(value).length > 0));
 }

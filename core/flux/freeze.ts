@@ -1,7 +1,8 @@
 /** DESIGN section 7: what a closed gate makes of a write. Applies are held, everything else is refused. */
 import type { FluxObject } from '../../api/flux.ts';
-import { governedChanges, isRemoval, labelChanges, type Path } from './changes.ts';
-import { appliedServerSide, isApplyBy, reappliedClientSide } from './ownership.ts';
+import { type Change, governedChanges, labelChanges, type See } from './changes.ts';
+import { FewPaths } from './fewPaths.ts';
+import { isApplyBy, writersOf } from './ownership.ts';
 
 export interface FrozenWrite {
   object: FluxObject;
@@ -20,25 +21,33 @@ export type FrozenOutcome =
   /** To be stored as it was. */
   | { is: 'held'; object: FluxObject }
   /** Refused: what it would change, for the message. */
-  | { is: 'refused'; paths: Path[] };
+  | { is: 'refused'; paths: FewPaths };
 
 export function judgeFrozen(write: FrozenWrite): FrozenOutcome {
-  const { object, oldObject, byCleaner } = write;
-  const governed = governedChanges(object, oldObject).filter(
-    (path) => !(byCleaner && path[1] === 'ownerReferences') && !suspends(path, object),
-  );
-  const labels = labelChanges(object, oldObject);
-  const direct = governed.filter((path) => !isHeld(path, write));
-  if (write.leavesSelection) direct.push(...labels.filter((path) => !isHeld(path, write)));
-  if (direct.length > 0) return { is: 'refused', paths: direct };
-  const appliedLabels = labels.filter((path) => isHeld(path, write));
-  if (governed.length > 0 || appliedLabels.length > 0) return { is: 'held', object: held(object, oldObject) };
-  return { is: 'free' };
+  const { object, oldObject, fieldManager, byCleaner } = write;
+  const writers = writersOf(object, oldObject);
+  const byApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
+  // A removal has no owner left to ask, so it is an apply's where the writer applies.
+  const isHeld = ({ value, writers }: Change) => (value === undefined ? byApply : writers.applied(value));
+  const direct = new FewPaths();
+  let hasHeld = false;
+  const judge = (change: Change, isFreeOtherwise: boolean) => {
+    if (isHeld(change)) hasHeld = true;
+    else if (!isFreeOtherwise) direct.add(change.path);
+  };
+  const seeGoverned: See = (change) => {
+    const isCleaned = byCleaner && change.path[1] === 'ownerReferences';
+    if (!isCleaned && !suspends(change)) judge(change, false);
+  };
+  governedChanges(object, oldObject, seeGoverned, writers);
+  labelChanges(object, oldObject, (change) => judge(change, !write.leavesSelection), writers);
+  if (direct.count > 0) return { is: 'refused', paths: direct };
+  return hasHeld ? { is: 'held', object: held(object, oldObject) } : { is: 'free' };
 }
 
 /** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */
-function suspends(path: Path, object: FluxObject): boolean {
-  return path.join('.') === 'spec.suspend' && object.spec?.suspend === true;
+function suspends({ path, value }: Change): boolean {
+  return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 
 /**
@@ -59,10 +68,4 @@ function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObje
     },
     ...(spec && { spec }),
   };
-}
-
-/** A removal has no owner left to ask, so it is an apply's where the writer applies. */
-function isHeld(path: Path, { object, oldObject, fieldManager }: FrozenWrite): boolean {
-  if (isRemoval(path, object)) return isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
-  return appliedServerSide(object, path) || reappliedClientSide(object, oldObject, path);
 }

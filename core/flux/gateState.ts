@@ -31,5 +31,7 @@ export function parseGateState(text: string | undefined): GateStateMark | undefi
 
 /** Whether the glass was broken for all the gates that are closed now. */
 export function isBypassed(mark: GateStateMark | undefined, closed: readonly string[]): boolean {
-  return mark?.is === 'bypassed' && closed.every((gate) => mark.gates.includes(gate));
+  if (mark?.is !== 'bypassed') return false;
+  const broken = new Set(mark.gates);
+  return closed.every((gate) => broken.has(gate));
 }

@@ -5,7 +5,7 @@ import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import { formatTime } from '../kube/time.ts';
 
-const MAX_LISTED = 20;
+export const MAX_LISTED = 20;
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way. */
 export function closedGatesText(closed: readonly JudgedGate[]): string {
@@ -45,9 +45,9 @@ export function glassText(refused: string | undefined, operation: 'write' | 'del
 }
 
 /** Lists that anybody can make long: the first few, and how many more. */
-export function firstFew(texts: readonly string[]): string {
+export function firstFew(texts: readonly string[], count = texts.length): string {
   const shown = texts.slice(0, MAX_LISTED).join(', ');
-  return texts.length > MAX_LISTED ? `${shown} and ${texts.length - MAX_LISTED} more` : shown;
+  return count > MAX_LISTED ? `${shown} and ${count - MAX_LISTED} more` : shown;
 }
 
 function until(gate: JudgedGate): string {

@@ -52,7 +52,8 @@ export function rolloutsLeft(object: FluxObject, oldObject: FluxObject): string[
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
-function pinKey(pin: Pin): string {
+/** The same field of the same Rollout. */
+export function pinKey(pin: Pin): string {
   return [pin.rollout, ...pinPath(pin)].join(' ');
 }
 

@@ -1,6 +1,7 @@
 /** Reading and setting the fields that Rollouts own. Objects go in and come out; nothing is changed in place. */
 import type { FluxObject } from '../../api/flux.ts';
 import type { Pin } from '../../api/types.ts';
+import { isMap } from '../kube/json.ts';
 import { pinPath } from './marks.ts';
 
 /** source-controller prefers these to `spec.ref.tag`, in this order; a pinned tag beside them would mean nothing. */
@@ -23,30 +24,33 @@ export function strongerRefs(object: FluxObject, pin: Pin): string[] {
 }
 
 /**
- * The object with the field set to `value` (undefined: without it) and nothing else changed, but that a pinned tag loses
- * what is stronger than it. The same object when it is so already.
+ * The object with the fields set to these values (undefined: without it) and nothing else changed, but that a pinned tag
+ * loses what is stronger than it. The same object when it is so already. All pins of one object have one parent.
  */
-export function writePin<T extends FluxObject>(object: T, pin: Pin, value: string | undefined): T {
-  const stronger = value === undefined ? [] : strongerRefs(object, pin);
-  if (readPin(object, pin) === value && stronger.length === 0) return object;
-  return update(object as unknown as Json, pinPath(pin), value, stronger) as unknown as T;
+export function writePins<T extends FluxObject>(object: T, values: readonly [Pin, string | undefined][]): T {
+  const without = new Set<string>();
+  const set = new Map<string, string>();
+  for (const [pin, value] of values) {
+    const stronger = value === undefined ? [] : strongerRefs(object, pin);
+    for (const key of stronger) without.add(key);
+    const key = pinPath(pin).at(-1)!;
+    if (readPin(object, pin) === value) continue;
+    if (value === undefined) without.add(key);
+    else set.set(key, value);
+  }
+  if (without.size === 0 && set.size === 0) return object;
+  return update(object as unknown as Json, pinPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
 }
 
 /** A parent that is absent is made; one that is no map is left to the schema's own refusal. */
-function update(at: Json, [key, ...rest]: string[], value: string | undefined, without: string[]): Json {
-  if (rest.length === 0) {
-    const copy = { ...at };
-    for (const name of without) delete copy[name];
-    if (value === undefined) delete copy[key!];
-    else copy[key!] = value;
-    return copy;
+function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
+  if (key === undefined) {
+    const kept = Object.entries(at).filter(([name]) => !without.has(name));
+    return { ...Object.fromEntries(kept), ...Object.fromEntries(set) };
   }
-  const child = Object.hasOwn(at, key!) ? at[key!] : undefined;
-  if (child === undefined || child === null)
-    return value === undefined ? at : { ...at, [key!]: update({}, rest, value, without) };
-  return isMap(child) ? { ...at, [key!]: update(child, rest, value, without) } : at;
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const child = Object.hasOwn(at, key) ? at[key] : undefined;
+  if (child === undefined || child === null) {
+    return set.size === 0 ? at : { ...at, [key]: update({}, rest, set, without) };
+  }
+  return isMap(child) ? { ...at, [key]: update(child, rest, set, without) } : at;
 }

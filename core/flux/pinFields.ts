@@ -4,9 +4,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { Pin, Rollout, Stamp } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { stampOf } from './deployed.ts';
-import { marksOf, pinPath } from './marks.ts';
-import { appliedServerSide, reappliedClientSide } from './ownership.ts';
-import { readPin, strongerRefs, writePin } from './pin.ts';
+import { marksOf, pinKey, pinPath } from './marks.ts';
+import { type Writers, writersOf } from './ownership.ts';
+import { readPin, strongerRefs, writePins } from './pin.ts';
 import { formatStamps, parseStamps } from './stamp.ts';
 
 export interface PinWrite {
@@ -35,62 +35,87 @@ interface Decision {
   denial?: string;
 }
 
+/** What every pin of one write is judged by: an object may have thousands of pins, and each text is read once. */
+interface Case extends PinWrite {
+  wasPinned(pin: Pin): boolean;
+  /** Carried by the old object, or by the new one on CREATE; by Rollout. */
+  stamps: ReadonlyMap<string, Stamp>;
+  isApply(pin: Pin): boolean;
+}
+
 export function pinFields(write: PinWrite): PinOutcome {
   const { pins, problems } = marksOf(write.object);
   const before = write.oldObject ? marksOf(write.oldObject) : { pins: [], problems: [] };
   const known = before.problems;
+  const at = caseOf(write, before.pins);
   const warnings = problems.filter((problem) => !known.includes(problem));
   const denials: string[] = [];
   const held: string[] = [];
   const stamps = new Map<string, Stamp>();
-  let object = write.object;
+  const values: [Pin, string | undefined][] = [];
   for (const pin of pins) {
-    const decision = decide(pin, write, before.pins);
+    const decision = decide(pin, at);
     if (decision.held) held.push(decision.held);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
     if (decision.stamp && !stamps.has(pin.rollout)) stamps.set(pin.rollout, decision.stamp);
-    if (decision.stamp && strongerRefs(object, pin).length > 0) {
-      held.push(`${strongerRefs(object, pin).join(' and ')} removed from spec.ref, it would override the tag`);
-    }
-    object = decision.stamp ? writePin(object, pin, decision.value) : object;
+    if (!decision.stamp) continue;
+    const stronger = strongerRefs(write.object, pin);
+    if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref, it would override the tag`);
+    values.push([pin, decision.value]);
   }
+  let object = writePins(write.object, values);
   if (held.length > 0) warnings.unshift(held.join('; '));
   object = annotate(object, DEPLOYED, stamps.size > 0 ? formatStamps([...stamps.values()]) : undefined);
   return { object, warnings, denials };
 }
 
-function decide(pin: Pin, write: PinWrite, before: readonly Pin[]): Decision {
-  const live = stampOf(write.rollouts.get(pin.rollout));
-  const wasPinned = before.some((old) => old.rollout === pin.rollout && old.variable === pin.variable);
-  return live ? follow(pin, live, write, wasPinned) : keep(pin, write);
+function caseOf(write: PinWrite, before: readonly Pin[]): Case {
+  const { object, oldObject } = write;
+  const pinned = new Set(before.map(pinKey));
+  let writers: Writers | undefined;
+  return {
+    ...write,
+    wasPinned: (pin) => pinned.has(pinKey(pin)),
+    stamps: stampsOf(oldObject ?? object),
+    isApply(pin) {
+      writers ??= writersOf(object, oldObject);
+      return pinPath(pin)
+        .reduce((at, key) => at.at(key), writers)
+        .applied(readPin(object, pin));
+    },
+  };
+}
+
+function decide(pin: Pin, at: Case): Decision {
+  const live = stampOf(at.rollouts.get(pin.rollout));
+  return live ? follow(pin, live, at) : keep(pin, at);
 }
 
 /** The Rollout says what the value is. */
-function follow(pin: Pin, live: Stamp, write: PinWrite, wasPinned: boolean): Decision {
-  const value = readPin(write.object, pin);
+function follow(pin: Pin, live: Stamp, at: Case): Decision {
+  const value = readPin(at.object, pin);
+  const wasPinned = at.wasPinned(pin);
   const decision: Decision = { value: live.version, stamp: live };
   const stays = `${shortName(pin)} stays ${live.version}, deployed by Rollout ${pin.rollout}`;
   if (value === live.version) return decision;
   if (value === undefined) return wasPinned ? { ...decision, held: stays } : decision;
   // The old value: the Rollout has moved on since, and the writer did not touch the field.
-  if (write.oldObject && value === readPin(write.oldObject, pin)) return decision;
-  if (!wasPinned || isApply(pin, write)) return { ...decision, held: stays };
+  if (at.oldObject && value === readPin(at.oldObject, pin)) return decision;
+  if (!wasPinned || at.isApply(pin)) return { ...decision, held: stays };
   return { ...decision, denial: denialOf(pin, live, value) };
 }
 
 /** The Rollout is gone or has deployed nothing: what the object carries is all there is to go by. */
-function keep(pin: Pin, write: PinWrite): Decision {
-  const value = readPin(write.object, pin);
-  if (!write.oldObject) {
-    // A backup restored: the stamp that came with the object counts if the object really carries that version.
-    return { value, stamp: stampsOf(write.object).find((s) => s.rollout === pin.rollout && s.version === value) };
-  }
-  const kept = stampsOf(write.oldObject).find((s) => s.rollout === pin.rollout);
-  const old = readPin(write.oldObject, pin);
+function keep(pin: Pin, at: Case): Decision {
+  const value = readPin(at.object, pin);
+  const kept = at.stamps.get(pin.rollout);
+  // A backup restored: the stamp that came with the object counts if the object really carries that version.
+  if (!at.oldObject) return { value, stamp: kept?.version === value ? kept : undefined };
+  const old = readPin(at.oldObject, pin);
   if (!kept || value === old) return { value, stamp: kept };
-  const why = write.rollouts.has(pin.rollout) ? 'has deployed nothing yet' : 'does not exist';
-  if (old !== undefined && (value === undefined || isApply(pin, write))) {
+  const why = at.rollouts.has(pin.rollout) ? 'has deployed nothing yet' : 'does not exist';
+  if (old !== undefined && (value === undefined || at.isApply(pin))) {
     return { value: old, stamp: kept, held: `${shortName(pin)} stays ${old}: Rollout ${pin.rollout} ${why}` };
   }
   const warning = `${shortName(pin)} is now ${value} and follows no Rollout: ${pin.rollout} ${why}`;
@@ -98,13 +123,13 @@ function keep(pin: Pin, write: PinWrite): Decision {
   return { value, stamp: { ...kept, version: value ?? kept.version }, warning };
 }
 
-function isApply(pin: Pin, { object, oldObject }: PinWrite): boolean {
-  const path = pinPath(pin);
-  return appliedServerSide(object, path) || (!!oldObject && reappliedClientSide(object, oldObject, path));
-}
-
-function stampsOf(object: FluxObject): Stamp[] {
-  return parseStamps(object.metadata.annotations?.[DEPLOYED]);
+/** The first of each Rollout. */
+function stampsOf(object: FluxObject): Map<string, Stamp> {
+  return new Map(
+    parseStamps(object.metadata.annotations?.[DEPLOYED])
+      .reverse()
+      .map((stamp) => [stamp.rollout, stamp]),
+  );
 }
 
 function shortName(pin: Pin): string {

@@ -3,6 +3,7 @@ import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { freshReason } from '../gate/glass.ts';
 import { governedChanges } from './changes.ts';
+import { FewPaths } from './fewPaths.ts';
 import { parseGateState } from './gateState.ts';
 import { closedGatesText, subjectOf } from './gateText.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
@@ -17,15 +18,17 @@ export function verifyFrozen(
   const state = parseGateState(object.metadata.annotations?.[GATE_STATE]);
   // A gate that closed between the two calls of one request: the write came before it.
   if (state?.is !== 'closed' && state?.is !== 'bypassed') return undefined;
-  if (state.is === 'closed' && object.spec?.suspend !== true) return changedBehindUs(object, ['spec.suspend']);
+  if (state.is === 'closed' && object.spec?.suspend !== true) return changedBehindUs(object, 'spec.suspend');
   if (!oldObject || byCleaner || freshReason(object, oldObject)) return undefined;
   const closed = closedGates(requiredGates(oldObject, world), world);
-  const changes = governedChanges(object, oldObject).map((path) => path.join('.'));
-  const foreign = changes.filter((path) => path !== 'spec.suspend');
-  if (closed.length === 0 || foreign.length === 0) return undefined;
-  return `${changedBehindUs(object, foreign)} ${closedGatesText(closed)}`;
+  if (closed.length === 0) return undefined;
+  const foreign = new FewPaths();
+  governedChanges(object, oldObject, ({ path }) => {
+    if (path.join('.') !== 'spec.suspend') foreign.add(path);
+  });
+  return foreign.count > 0 ? `${changedBehindUs(object, foreign.text)} ${closedGatesText(closed)}` : undefined;
 }
 
-function changedBehindUs(object: FluxObject, paths: string[]): string {
-  return `${subjectOf(object)}: another webhook changed ${paths.join(', ')} after rollout-hooks had held it.`;
+function changedBehindUs(object: FluxObject, paths: string): string {
+  return `${subjectOf(object)}: another webhook changed ${paths} after rollout-hooks had held it.`;
 }

@@ -7,11 +7,11 @@ import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import { annotate } from '../kube/annotate.ts';
 import { isCleaner } from '../kube/cleaners.ts';
-import { labelChanges } from './changes.ts';
+import { sameJson } from '../kube/json.ts';
 import { judgeFrozen } from './freeze.ts';
 import { INVALID_REFERENCE } from './gateState.ts';
-import { closedGatesText, firstFew, glassText, heldWarning, subjectOf } from './gateText.ts';
-import { sameJson } from './ownership.ts';
+import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
+import { refuseNesting } from './nesting.ts';
 import { type PinOutcome, pinFields } from './pinFields.ts';
 import {
   closedGates,
@@ -50,6 +50,8 @@ export type WriteOutcome =
 
 export function judgeWrite(write: FluxWrite): WriteOutcome {
   const { world, oldObject, user } = write;
+  const nested = refuseNesting(write.object, oldObject);
+  if (nested) return { denial: `${subjectOf(write.object)}: ${nested}`, warnings: [] };
   const inTheWay =
     oldObject && !write.glass?.broken
       ? [...closedGates(requiredGates(oldObject, world), world), ...(write.closedForPins ?? [])]
@@ -106,9 +108,8 @@ function contentOf(write: FluxWrite, closed: JudgedGate[]): PinOutcome {
     leavesSelection: leavesSelection(object, oldObject, world),
   });
   if (frozen.is === 'refused') {
-    const what = firstFew(frozen.paths.map((path) => path.join('.')));
     const denial =
-      `${subjectOf(oldObject)} cannot be changed (${what}): ${closedGatesText(closed)}` +
+      `${subjectOf(oldObject)} cannot be changed (${frozen.paths.text}): ${closedGatesText(closed)}` +
       glassText(write.glass?.broken === false ? write.glass.refused : undefined);
     return { object, warnings: [], denials: [denial] };
   }
@@ -121,7 +122,7 @@ function contentOf(write: FluxWrite, closed: JudgedGate[]): PinOutcome {
 }
 
 function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
-  if (labelChanges(object, oldObject).length === 0) return false;
+  if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   const marks = markedGates(oldObject);
   const before = selectingGates(oldObject, marks, world);
   const after = new Set(selectingGates(object, marks, world).map(refKey));

@@ -87,7 +87,8 @@ it('behind a closed gate nothing that gates govern moves but the suspension, and
         expect(isApply, outcome.denial).toBe(false);
         return;
       }
-      const moved = governedChanges(outcome.object, oldObject).map((path) => path.join('.'));
+      const moved: string[] = [];
+      governedChanges(outcome.object, oldObject, ({ path }) => moved.push(path.join('.')));
       expect(moved.filter((path) => path !== 'spec.suspend')).toEqual([]);
       expect(outcome.object.spec?.suspend).toBe(true);
     }),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sameJson } from '../../../core/flux/ownership.ts';
+import { sameJson } from '../../../core/kube/json.ts';
 
 /** The API server takes JSON of 10,000 levels. */
 const deep = (leaf: string) => JSON.parse(`${'{"a":['.repeat(5000)}"${leaf}"${']}'.repeat(5000)}`);

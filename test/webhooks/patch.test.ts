@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import jsonpatch from 'jsonpatch';
+import { expect, it } from 'vitest';
+import { patchOf } from '../../webhooks/patch.ts';
+
+const json = fc.dictionary(fc.constantFrom('a', 'b/c', 'd~e', 'metadata'), fc.jsonValue({ maxDepth: 5 }), {
+  maxKeys: 4,
+});
+
+it('makes one object of any other', () => {
+  fc.assert(
+    fc.property(json, json, (before, after) => {
+      expect(jsonpatch.apply_patch(structuredClone(before), structuredClone(patchOf(before, after)))).toEqual(after);
+    }),
+  );
+});
+
+it('has nothing to say of the same object with other keys first', () => {
+  expect(patchOf({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toEqual([]);
+});
+
+it('names one annotation, and no more than the third level', () => {
+  const before = { metadata: { annotations: { 'a/b': '1', c: '2' } }, spec: { values: { x: { y: { z: 1 } } } } };
+  const after = { metadata: { annotations: { 'a/b': '2', c: '2' } }, spec: { values: { x: { y: { z: 2 } } } } };
+  expect(patchOf(before, after)).toEqual([
+    { op: 'replace', path: '/metadata/annotations/a~1b', value: '2' },
+    { op: 'replace', path: '/spec/values/x', value: { y: { z: 2 } } },
+  ]);
+});
