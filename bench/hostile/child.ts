@@ -1,0 +1,119 @@
+/**
+ * `node --expose-gc child.ts FOLDER`: decides the hostile input in the folder and prints what that took. A process of its own: the peak of
+ * resident memory never goes down, and one that hangs or runs out of memory takes nothing with it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HookCall, Route, WebhookCall } from '../../api/ports.ts';
+import { fakeCluster } from '../../fuzz/cluster.ts';
+import { hookRoutes } from '../../hooks/index.ts';
+import { MAX_BODY_BYTES } from '../../server/http.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
+import { type AnyObject, NOW } from './input.ts';
+
+/** Times are of the processor, of one pass over all paths, in milliseconds. */
+export interface Measured {
+  bytes: number;
+  parse: number;
+  /** The best of several: the code is warm then, as in a server. */
+  decide: number;
+  /** The first of all, with nothing warm and nothing remembered. */
+  first: number;
+  /** Growth of the peak of resident memory over reading, parsing and deciding once. */
+  peakBytes: number;
+  requests: number;
+  /** Larger than any body that the server parses. */
+  refused?: true;
+  /** The first route that did not answer, and its error. */
+  failed?: string;
+}
+
+const ROUNDS = 5;
+/** A sample is repeated until it is long enough for the clock. */
+const LONG_ENOUGH_MS = 4;
+const SPENT_MS = 600;
+
+interface Sent {
+  paths: string[];
+  body: string;
+  world: string[];
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+const settings = {
+  onFailure: 'Continue' as const,
+  metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
+  glassBreakers: [],
+  noCrossNamespaceRefs: false,
+};
+
+function routesOver(world: AnyObject[]) {
+  const cluster = fakeCluster(world);
+  const shared = { now: NOW, cluster, settings, events: { record: () => {} } };
+  const hookCall = (): HookCall => ({ ...shared, metadata: { lookup: () => undefined } });
+  const webhookCall = (): WebhookCall => ({ ...shared, access: { may: async () => true } });
+  const routes = [...hookRoutes(hookCall), ...webhookRoutes(webhookCall)];
+  return { cluster, routes: new Map(routes.map((route) => [route.path, route])) };
+}
+
+/** Everything is parsed anew: nothing that is remembered by identity may help. */
+async function decideOnce({ paths, body, world }: Sent) {
+  const { cluster, routes } = routesOver(world.map((each) => JSON.parse(each)));
+  const bodies = paths.map(() => JSON.parse(body));
+  const before = processorMs();
+  let failed: string | undefined;
+  for (const [i, path] of paths.entries()) {
+    failed ??= await (routes.get(path) as Route).answer(bodies[i]).then(
+      () => undefined,
+      (error: Error & { status?: number }) =>
+        error.status ? undefined : `${path}: ${error.message} (${error.stack?.split('\n')[1]?.trim()})`,
+    );
+  }
+  return { took: processorMs() - before, cluster, failed };
+}
+
+/** The least of several samples. */
+async function best(sample: () => Promise<number>): Promise<number> {
+  const end = performance.now() + SPENT_MS;
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS && performance.now() < end; round++) {
+    let total = 0;
+    let count = 0;
+    while (total < LONG_ENOUGH_MS && count < 1000) {
+      total += await sample();
+      count++;
+    }
+    least = Math.min(least, total / count);
+  }
+  return least;
+}
+
+async function measure(read: () => Sent): Promise<Measured> {
+  globalThis.gc?.();
+  const before = process.resourceUsage().maxRSS;
+  const sent = read();
+  const nothing = { parse: 0, decide: 0, first: 0, peakBytes: 0, requests: 0 };
+  const size = Buffer.byteLength(sent.body);
+  if (size > MAX_BODY_BYTES) return { ...nothing, bytes: size, refused: true };
+  const { took: first, cluster, failed } = await decideOnce(sent);
+  const peakBytes = (process.resourceUsage().maxRSS - before) * 1024;
+  const answers = [...cluster.read].map((object) => JSON.stringify(object));
+  const bytes = [sent.body, ...answers].reduce((sum, each) => sum + Buffer.byteLength(each), 0);
+  const parse = await best(async () => {
+    const start = processorMs();
+    for (const _ of sent.paths) JSON.parse(sent.body);
+    for (const answer of answers) JSON.parse(answer);
+    return processorMs() - start;
+  });
+  const decide = first > SPENT_MS ? first : await best(async () => (await decideOnce(sent)).took);
+  return { bytes, parse, decide, first, peakBytes, requests: cluster.requests, ...(failed && { failed }) };
+}
+
+const [folder = ''] = process.argv.slice(2);
+const readText = (name: string) => readFileSync(join(folder, name), 'utf8');
+const read = () => ({ ...JSON.parse(readText('rest.json')), body: readText('body.json') });
+process.stdout.write(JSON.stringify(await measure(read)));

@@ -1,0 +1,97 @@
+/** One hostile input: what is sent, to which routes, and what the cluster answers to the reads that follow. */
+import type { AdmissionRequest, UserInfo } from '../../api/admission.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ObjectMap } from '../../api/metacontroller.ts';
+
+export type AnyObject = KubeObject<any, any>;
+
+export interface Input {
+  /** Route paths that the body is sent to, one after the other. */
+  paths: string[];
+  body: unknown;
+  /** What live reads find. What of it is read counts as input. */
+  world?: AnyObject[];
+}
+
+export const NAMESPACE = 'shop';
+export const NOW = Date.parse('2026-03-04T10:00:00Z');
+
+export function times<T>(count: number, make: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i));
+}
+
+export function object(apiVersion: string, kind: string, fields: Partial<AnyObject> = {}): AnyObject {
+  const metadata = { name: 'web', namespace: NAMESPACE, uid: 'uid-web', generation: 1, ...fields.metadata };
+  return { apiVersion, kind, ...fields, metadata };
+}
+
+export const kustomization = (fields: Partial<AnyObject> = {}): AnyObject =>
+  object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', {
+    ...fields,
+    spec: { interval: '10m', prune: true, sourceRef: { kind: 'GitRepository', name: 'web' }, ...fields.spec },
+  });
+
+export const gate = (fields: Partial<AnyObject> = {}): AnyObject =>
+  object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', { ...fields, spec: { default: 'opened', ...fields.spec } });
+
+export const rollout = (fields: Partial<AnyObject> = {}): AnyObject =>
+  object('kuberik.com/v1alpha1', 'Rollout', {
+    ...fields,
+    spec: { releasesImagePolicy: { name: 'web' }, ...fields.spec },
+  });
+
+export function review(
+  object: AnyObject | null,
+  oldObject: AnyObject | null = null,
+  more: { user?: UserInfo; subResource?: string } = {},
+) {
+  const about = (object ?? oldObject)!;
+  const [group = '', version = ''] = about.apiVersion.split('/');
+  const request: AdmissionRequest = {
+    uid: 'review-1',
+    kind: { group, version, kind: about.kind },
+    resource: { group, version, resource: `${about.kind.toLowerCase()}s` },
+    name: about.metadata.name ?? '',
+    namespace: about.metadata.namespace ?? '',
+    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
+    userInfo: more.user ?? { username: 'developer', groups: ['system:authenticated'] },
+    object,
+    oldObject,
+    ...(more.subResource && { subResource: more.subResource }),
+  };
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+}
+
+/** A write of a Flux object goes through both webhooks. */
+export const WRITE = ['/admission/mutate/flux', '/admission/validate/flux'];
+
+export function sync(
+  subject: 'parent' | 'object',
+  about: AnyObject,
+  related: AnyObject[] = [],
+  owned: AnyObject[] = [],
+) {
+  const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'Controller', metadata: { name: 'c' } };
+  const own = subject === 'parent' ? { children: byKind(owned) } : { attachments: byKind(owned) };
+  return { controller, [subject]: about, ...own, related: byKind(related), finalizing: false };
+}
+
+function byKind(objects: AnyObject[]): ObjectMap {
+  const map: ObjectMap = {};
+  for (const each of objects) {
+    const key = `${each.kind}.${each.apiVersion}`;
+    map[key] ??= {};
+    map[key][[each.metadata.namespace, each.metadata.name].filter(Boolean).join('/')] = each;
+  }
+  return map;
+}
+
+/** A text of so many bytes. */
+export const text = (kilobytes: number, of = 'x') => of.repeat(Math.ceil((kilobytes * 1024) / of.length));
+
+/** A value so deep: `{a: {a: … inner}}`. */
+export function nested(depth: number, inner: unknown): unknown {
+  let value = inner;
+  for (let i = 0; i < depth; i++) value = { a: value };
+  return value;
+}

@@ -1,0 +1,93 @@
+/** What the decision of a hostile input costs, held against a budget. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Measured } from './child.ts';
+import type { Input } from './input.ts';
+
+/** In parses of the same input as JSON, and in its bytes. */
+export const BUDGET = { time: 50, memory: 20 } as const;
+/** Nothing is remembered and no code is warm in the first decision of a process: that much is not the input's. */
+const COLD_START_MS = 400;
+/** What is parsed faster is too fast for the clock, and for whoever waits. */
+const LEAST_PARSE_MS = 0.2;
+/** Resident memory grows by so much at a time that less says nothing about a small input. */
+const LEAST_BYTES = 1.5 * 1024 * 1024;
+
+export interface Cost {
+  name: string;
+  bytes: number;
+  /** Processor time of the decision, in parses. Infinity: it did not end. */
+  time: number;
+  /** Milliseconds of the first decision of a process. */
+  first: number;
+  /** Peak of memory, in bytes of the input. */
+  memory: number;
+  requests: number;
+  /** Empty when it is within the budget. */
+  problems: string[];
+}
+
+export async function costOf(name: string, input: Input, timeoutMs = 60_000): Promise<Cost> {
+  const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
+  try {
+    const { paths, body, world = [] } = input;
+    writeFileSync(join(folder, 'body.json'), JSON.stringify(body));
+    writeFileSync(
+      join(folder, 'rest.json'),
+      JSON.stringify({ paths, world: world.map((each) => JSON.stringify(each)) }),
+    );
+    const found = await run(folder, timeoutMs);
+    if (typeof found === 'string')
+      return {
+        name,
+        bytes: Number.NaN,
+        time: Number.POSITIVE_INFINITY,
+        first: timeoutMs,
+        memory: Number.NaN,
+        requests: 0,
+        problems: [found],
+      };
+    return judge(name, found);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function judge(name: string, found: Measured): Cost {
+  const { bytes, requests, first } = found;
+  if (found.refused) return { name, bytes, time: 0, first: 0, memory: 0, requests, problems: [] };
+  const parse = Math.max(found.parse, LEAST_PARSE_MS);
+  const time = found.decide / parse;
+  const memory = found.peakBytes / Math.max(bytes, LEAST_BYTES);
+  const problems = [
+    ...(found.failed ? [`is not answered: ${found.failed}`] : []),
+    ...(time > BUDGET.time ? [`takes ${time.toFixed(0)} times as long as parsing it`] : []),
+    ...(first > BUDGET.time * parse + COLD_START_MS ? [`takes ${first.toFixed(0)} ms the first time`] : []),
+    ...(memory > BUDGET.memory ? [`takes ${memory.toFixed(0)} times its size in memory`] : []),
+  ];
+  return { name, bytes, time, first, memory, requests, problems };
+}
+
+/** What the process measured, or why it did not. */
+function run(folder: string, timeout: number): Promise<Measured | string> {
+  // A small young generation: garbage that lies around says nothing about the decision.
+  const args = ['--expose-gc', '--max-semi-space-size=2', join(import.meta.dirname, 'child.ts'), folder];
+  return new Promise((resolve) => {
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'hostile-compile-cache') };
+    execFile(process.execPath, args, { env, timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+      if (!error) resolve(JSON.parse(stdout));
+      else if (error.killed) resolve(`does not end within ${timeout / 1000} s`);
+      else
+        resolve(
+          `ends the process: ${
+            stderr
+              .trim()
+              .split('\n')
+              .find((line) => /error/i.test(line)) ?? error.message
+          }`,
+        );
+    });
+  });
+}

@@ -1,0 +1,210 @@
+/** Rollouts, bindings and HealthChecks. */
+import { gate, type Input, kustomization, object, review, rollout, sync, text, times } from './input.ts';
+
+const SYNC = '/hooks/rollout/sync';
+const KUBERIK = 'kuberik.com/v1alpha1';
+const AT = '2026-03-01T00:00:00Z';
+
+const imagePolicy = (tag: string, spec: object = {}) =>
+  object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', {
+    spec: { imageRepositoryRef: { name: 'web' }, policy: { semver: { range: '*' } }, ...spec },
+    status: { latestRef: { name: 'registry.example/web', tag } },
+  });
+
+const deployed = (tag: string, id = 1) => ({ id, version: { tag }, timestamp: AT, bakeStatus: 'Succeeded' });
+
+/** A sync in which tags are ordered by a pattern of the ImagePolicy's author. */
+function extracted(pattern: string, tags: string[]): Input {
+  const policy = { policy: { alphabetical: { order: 'asc' } }, filterTags: { pattern, extract: '$0' } };
+  const status = { revision: 1, history: [deployed(tags[0]!)], availableReleases: tags.map((tag) => ({ tag })) };
+  return { paths: [SYNC], body: sync('parent', rollout({ status }), [imagePolicy(tags[1]!, policy)]) };
+}
+
+const versions = (count: number) => times(count, (i) => ({ tag: `1.${i}.0`, revision: 'abc' }));
+
+const withHistory = (count: number, head = `1.${count - 1}.0`, more: object = {}) => {
+  const history = times(count, (i) => deployed(`1.${count - 1 - i}.0`, count - i));
+  return rollout({
+    spec: { versionHistoryLimit: count },
+    status: {
+      revision: 1,
+      ...(count > 0 && { history: [{ ...history[0], version: { tag: head } }, ...history.slice(1)] }),
+      availableReleases: versions(count),
+      ...more,
+    },
+  });
+};
+
+const rolloutGate = (i: number, spec: object) =>
+  object(KUBERIK, 'RolloutGate', { metadata: { name: `g${i}` }, spec: { rolloutRef: { name: 'web' }, ...spec } });
+
+export const ROLLOUTS: Record<string, () => Input> = {
+  'a pattern with 40 alternations': () =>
+    extracted(`^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`, [`${'a'.repeat(40)}x`, `${'a'.repeat(40)}y`]),
+  'a pattern with 18 optional alternations': () =>
+    extracted(`^${'(a|aa)?'.repeat(18)}$`, [`${'a'.repeat(40)}x`, `${'a'.repeat(40)}y`]),
+  'a pattern with nested repetition': () => extracted('^(a*)*(a+)+$', [`${'a'.repeat(100)}x`, `${'a'.repeat(100)}y`]),
+  'a pattern of 100 kB over 1,000 tags': () =>
+    extracted(
+      `^(?:${text(100, 'ab|')}z)-(?P<n>.*)$`,
+      times(1000, (i) => `z-${i}`),
+    ),
+  '10,000 releases, all candidates': () => {
+    const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(10_000) };
+    return { paths: [SYNC], body: sync('parent', rollout({ status }), [imagePolicy('1.9999.0')]) };
+  },
+  '5,000 deployments in the history': () => ({
+    paths: [SYNC],
+    body: sync('parent', withHistory(5000), [imagePolicy('1.4999.0')]),
+  }),
+  '200 RolloutGates, each with 500 versions, 2,000 candidates': () => {
+    const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(2000) };
+    const gates = times(200, (i) =>
+      rolloutGate(i, {
+        allowedVersions: times(500, (j) => `1.${j}.1`),
+        rejectedVersions: times(500, (j) => `1.${j}.2`),
+      }),
+    );
+    return {
+      paths: [SYNC],
+      body: sync('parent', rollout({ status }), [imagePolicy('1.1999.0'), ...gates]),
+      world: gates,
+    };
+  },
+  '2,000 HealthChecks': () => {
+    const checks = times(2000, (i) =>
+      object(KUBERIK, 'HealthCheck', {
+        metadata: { name: `h${i}` },
+        status: { status: 'Unhealthy', message: text(0.2) },
+      }),
+    );
+    const about = withHistory(2, '1.0.0');
+    return {
+      paths: [SYNC],
+      body: sync(
+        'parent',
+        { ...about, spec: { ...about.spec, healthCheckSelector: { selector: {} }, bakeTime: '5m' } },
+        [imagePolicy('1.1.0'), ...checks],
+      ),
+    };
+  },
+  'times too long for 64 bits of nanoseconds': () => ({
+    paths: [SYNC],
+    body: sync(
+      'parent',
+      rollout({
+        spec: { bakeTime: '9999999h', deployTimeout: '9999999h', releaseUpdateInterval: '9999999h' },
+        status: {
+          revision: 1,
+          history: [{ ...deployed('1.0.0'), bakeStatus: 'InProgress', bakeStartTime: AT }],
+          availableReleases: versions(2),
+        },
+      }),
+      [imagePolicy('1.1.0')],
+    ),
+  }),
+  'a write of the status with 5,000 deployments': () => {
+    const written = withHistory(5000);
+    const { revision: _, ...status } = written.status;
+    return {
+      paths: ['/admission/mutate/rollout-status'],
+      body: review({ ...written, status: { ...status, title: 'changed' } }, written, { subResource: 'status' }),
+    };
+  },
+  'a write of the spec beside 10,000 releases': () => {
+    const old = withHistory(10, '1.0.0', { availableReleases: versions(10_000), releaseCandidates: versions(10_000) });
+    const annotations = { 'rollout.kuberik.com/force-deploy': '9.9.9', 'rollout.kuberik.com/bypass-gates': '9.9.9' };
+    const next = { ...old, metadata: { ...old.metadata, annotations }, spec: { ...old.spec, wantedVersion: '9.9.9' } };
+    return { paths: ['/admission/mutate/rollout', '/admission/validate/rollout'], body: review(next, old) };
+  },
+  '256 kB of request stamps': () => {
+    const annotations = {
+      'rollout.kuberik.com/request': times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(','),
+      'rollout.kuberik.com/retry': '',
+    };
+    return {
+      paths: ['/admission/mutate/rollout', '/admission/validate/rollout'],
+      body: review(rollout({ metadata: { annotations } }), rollout({ metadata: { annotations } })),
+    };
+  },
+  'a HealthCheck selector with 5,000 values': () => ({
+    paths: ['/admission/validate/rollout'],
+    body: review(
+      rollout({
+        spec: {
+          healthCheckSelector: {
+            selector: {
+              matchExpressions: times(50, (i) => ({
+                key: `k${i}`,
+                operator: 'In',
+                values: times(100, (j) => `v${j}`),
+              })),
+            },
+          },
+        },
+      }),
+    ),
+  }),
+  'a binding of 200 Gates and 60 Rollouts': () => {
+    const binding = object(KUBERIK, 'FluxBinding', {
+      metadata: { name: 'kustomization-web' },
+      spec: {
+        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' },
+        pins: times(60, (i) => ({ rollout: `r${i}`, variable: `V${i}` })),
+        gates: times(200, (i) => ({ namespace: 'shop', name: `g${i}` })),
+      },
+    });
+    const related = [
+      ...times(200, (i) => gate({ metadata: { name: `g${i}` } })),
+      ...times(60, (i) => ({ ...withHistory(5), metadata: { name: `r${i}`, namespace: 'shop', uid: `u${i}` } })),
+    ];
+    return { paths: ['/hooks/fluxbinding/sync'], body: sync('parent', binding, related) };
+  },
+  'an inventory of 5,000 objects': () => {
+    const about = object(KUBERIK, 'HealthCheck', {
+      metadata: { annotations: { 'healthcheck.kuberik.com/kustomization': 'web' } },
+      spec: { class: 'kustomization' },
+    });
+    const entries = times(5000, (i) => ({ id: `shop_web${i}_apps_Deployment`, v: 'v1' }));
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'ReconciliationSucceeded', message: '', lastTransitionTime: AT },
+    ];
+    const deployments = times(5000, (i) =>
+      object('apps/v1', 'Deployment', {
+        metadata: { name: `web${i}` },
+        spec: { replicas: 1 },
+        status: { observedGeneration: 1, replicas: 1, readyReplicas: 0, updatedReplicas: 1 },
+      }),
+    );
+    const source = object('source.toolkit.fluxcd.io/v1', 'GitRepository', {
+      status: { artifact: { revision: 'main@sha1:a' }, observedGeneration: 1, conditions },
+    });
+    const applied = kustomization({
+      status: { observedGeneration: 1, lastAppliedRevision: 'main@sha1:a', conditions, inventory: { entries } },
+    });
+    return {
+      paths: ['/hooks/healthcheck/sync'],
+      body: sync('object', about),
+      world: [applied, source, ...deployments],
+    };
+  },
+  'a HealthCheck among 2,000 Rollouts': () => {
+    const about = object(KUBERIK, 'HealthCheck', {
+      metadata: { labels: { app: 'web' } },
+      spec: { class: 'other' },
+      status: { status: 'Healthy', lastChangeTime: AT },
+    });
+    const rollouts = times(2000, (i) => ({
+      ...rollout({
+        metadata: { name: `r${i}`, uid: `u${i}` },
+        spec: {
+          healthCheckSelector: {
+            selector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: times(20, (j) => `v${j}`) }] },
+          },
+        },
+      }),
+      status: { history: [deployed('1.0.0')] },
+    }));
+    return { paths: ['/hooks/healthcheck/sync'], body: sync('object', about, rollouts) };
+  },
+};
