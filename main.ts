@@ -2,7 +2,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/ports.ts';
 import type { FluxBinding } from './api/types.ts';
-import { gateDecisions } from './core/gate/decisions.ts';
 import { boundLabel } from './core/kube/labels.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
@@ -13,13 +12,14 @@ import { createTransport, loadKubeConfig, type Transport } from './server/cluste
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createEventSink } from './server/events.ts';
 import { createApp } from './server/http.ts';
+import { SERVER_LIMITS } from './server/limits.ts';
 import { type Listener, listenHttp, listenHttps } from './server/listen.ts';
 import { createLog, type Logger } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { createNotifier, everySink } from './server/notification.ts';
-import { receiverRoutes } from './server/receiver.ts';
-import { createGateWriter } from './server/receiverWriter.ts';
+import { startReceiver } from './server/receiverThread.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
+import { shutDown } from './server/shutdown.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
 const usage = `Usage: node main.ts
@@ -35,46 +35,68 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const metrics = createMetrics();
-  const transport = createTransport(loadKubeConfig());
-  const cluster = withSharedReads(createReader(transport));
-  const access = createAccessReviewer(transport);
-  const events = createEvents({ config, transport, cluster, log, metrics });
-  const metadata = createMetadataCache({ cluster, clock: () => performance.now(), log, dropped: metrics.dropped });
+  const { admission, hooks, health, beside } = connect();
+  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, metrics });
+  const metadata = createMetadataCache({
+    cluster: readerOf(beside),
+    clock: () => performance.now(),
+    log,
+    dropped: metrics.dropped,
+  });
   const { settings } = config;
 
-  const hookCall = (): HookCall => ({ now: Date.now(), cluster, events, metadata, settings });
-  const webhookCall = (): WebhookCall => ({ now: Date.now(), cluster, access, events, settings });
+  const readers = { hooks: readerOf(hooks), health: readerOf(health) };
+  const hookCall = (hook: string): HookCall => ({
+    now: Date.now(),
+    cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
+    events,
+    metadata,
+    settings,
+  });
+  const admissionPorts = { cluster: readerOf(admission), access: createAccessReviewer(admission), events, settings };
+  const webhookCall = (): WebhookCall => ({ now: Date.now(), ...admissionPorts });
 
   let stopping = false;
   const shared = { log, metrics, notReady: () => (stopping ? 'shutting down' : undefined) };
-  const listeners: Listener[] = [
-    await listenHttp(createApp({ ...shared, routes: hookRoutes(hookCall) }), config.host, config.hooksPort),
-  ];
+  const { host, logLevel } = config;
+  const maxConnections = SERVER_LIMITS.connections;
+  const listeners: Listener[] = [];
+  if (config.receiverPort !== undefined) {
+    const program = new URL('./receiver.ts', import.meta.url);
+    listeners.push(await startReceiver(program, { host, port: config.receiverPort, logLevel }, log));
+  }
+  const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall), showsMetrics: true });
+  const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, maxConnections });
+  listeners.push(hooksListener);
+  let webhook: Listener | undefined;
   if (config.tls) {
     const app = createApp({ ...shared, routes: webhookRoutes(webhookCall) });
-    listeners.push(await listenHttps(app, config.host, config.webhookPort, config.tls));
+    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, maxConnections });
+    listeners.push(webhook);
   }
-  if (config.receiverPort !== undefined) {
-    const writer = createGateWriter(transport);
-    const receiver = receiverRoutes({ cluster, writer, decisions: gateDecisions, now: Date.now, log });
-    const app = createApp({ ...shared, routes: [], routers: [receiver] });
-    listeners.push(await listenHttp(app, config.host, config.receiverPort));
-  }
-  log.info({ hooks: listeners[0]?.port, webhook: listeners[1]?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
+  log.info({ hooks: hooksListener.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
 
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'shutting down');
-    await new Promise((resolve) => setTimeout(resolve, config.shutdownDelaySeconds * 1000));
-    await Promise.all(listeners.map((listener) => listener.close()));
-    transport.close();
+    await shutDown(listeners, config.shutdownDelaySeconds);
+    for (const transport of [admission, hooks, health, beside]) transport.close();
     log.flush();
     process.exit(0);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
+
+/** Connections to the API server by who needs them: nobody's reads can take those of another. */
+function connect() {
+  const config = loadKubeConfig();
+  const sockets = (maxSockets: number) => createTransport(config, { maxSockets });
+  return { admission: sockets(64), hooks: sockets(64), health: sockets(16), beside: sockets(16) };
+}
+
+const readerOf = (transport: Transport): ClusterReader => withSharedReads(createReader(transport));
 
 interface EventParts {
   config: Config;

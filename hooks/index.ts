@@ -34,9 +34,10 @@ export const HOOKS: readonly Entry[] = [
   { name: 'flux', subject: 'object', kinds: GOVERNED_KINDS.map(({ kind }) => kind), hook: fluxHook },
 ];
 
-/** `call` is asked once per request: it takes the time. */
-export function hookRoutes(call: () => HookCall): Route[] {
+/** `callOf` is asked once per request, with the hook's name: it takes the time. */
+export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
   return HOOKS.flatMap((entry) => {
+    const call = () => callOf(entry.name);
     const check = envelopeCheck(entry.subject, entry.kinds);
     const { customize } = entry.hook;
     const routes: Route[] = [

@@ -32,7 +32,7 @@ export const ENVIRONMENT: Record<string, string> = {
   GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
-  SHUTDOWN_DELAY_SECONDS: 'seconds to go on answering after SIGTERM (0)',
+  SHUTDOWN_DELAY_SECONDS: 'seconds to go on answering after SIGTERM, so that clients and balancers move on (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
 

@@ -1,13 +1,16 @@
 /** Express applications from routes: bounded bodies, plain errors, health and metrics. */
+import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route } from '../api/ports.ts';
+import { createByteBudget, parseBody, readBody } from './body.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Two 3 MB objects and room (DESIGN section 4); more is 413. */
-export const MAX_BODY_BYTES = 7 * 1024 * 1024;
-/** More requests at once are told to come back: 429 is what Metacontroller takes as backpressure. */
-const MAX_IN_FLIGHT = 256;
+export interface Refusal {
+  status: 401 | 403;
+  error: string;
+}
 
 export interface AppOptions {
   routes: Route[];
@@ -15,11 +18,13 @@ export interface AppOptions {
   metrics: Metrics;
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
-  /** Routers mounted before the JSON routes, with bodies of their own. */
-  routers?: express.Router[];
+  /** Why the caller may not ask; undefined when it may. Asked before its body is read. */
+  refuseCaller?(request: IncomingMessage): Refusal | undefined;
+  /** Serves `/metrics` too. */
+  showsMetrics?: boolean;
 }
 
-export function createApp({ routes, log, metrics, notReady, routers = [] }: AppOptions): Express {
+export function createApp({ routes, log, metrics, notReady, refuseCaller, showsMetrics }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -31,42 +36,60 @@ export function createApp({ routes, log, metrics, notReady, routers = [] }: AppO
       .type('text')
       .send(`${reason ?? 'ok'}\n`);
   });
-  app.get('/metrics', async (_request, response) => {
-    response.type(metrics.contentType).send(await metrics.text());
-  });
-  for (const router of routers) app.use(router);
+  if (showsMetrics) {
+    app.get('/metrics', async (_request, response) => {
+      response.type(metrics.contentType).send(await metrics.text());
+    });
+  }
 
-  const json = express.json({ limit: MAX_BODY_BYTES, strict: true, type: () => true });
+  const budget = createByteBudget(SERVER_LIMITS.bodyBytesAtOnce);
   let inFlight = 0;
-  for (const route of routes) {
-    app.post(route.path, json, async (request: Request, response: Response) => {
-      const end = metrics.request(route.path);
-      if (inFlight >= MAX_IN_FLIGHT) {
-        end('busy');
-        response.status(429).set('Retry-After', '1').json({ error: 'too many requests at once, try again in 1 s' });
+  const isBusy = () => inFlight >= SERVER_LIMITS.requestsAtOnce;
+  for (const { path, answer } of routes) {
+    app.post(path, async (request: Request, response: Response) => {
+      const end = metrics.request(path);
+      const refusal = refuseCaller?.(request);
+      if (refusal) {
+        end('unauthenticated');
+        response.status(refusal.status).json({ error: refusal.error });
         return;
       }
-      inFlight++;
+      if (isBusy()) return tellBusy(response, end);
+      let held = 0;
       try {
-        response.json(await route.answer(request.body));
-        end('answered');
+        const bytes = await readBody(request, SERVER_LIMITS.bodyBytes, budget);
+        held = bytes.length;
+        // Slow senders hold no place: it is taken when there is something to do.
+        if (isBusy()) return tellBusy(response, end);
+        inFlight++;
+        try {
+          response.json(await answer(parseBody(bytes)));
+          end('answered');
+        } finally {
+          inFlight--;
+        }
       } catch (error) {
-        refuse(error, response, log, route.path);
+        refuse(error, response, log, path);
         end('refused');
       } finally {
-        inFlight--;
+        budget.give(held);
       }
     });
-    app.all(route.path, (_request, response) => {
+    app.all(path, (_request, response) => {
       response
         .status(405)
         .set('Allow', 'POST')
-        .json({ error: `${route.path} takes POST only` });
+        .json({ error: `${path} takes POST only` });
     });
   }
   app.use((request, response) => void response.status(404).json({ error: `no such endpoint: ${request.path}` }));
-  app.use(bodyError(log));
+  app.use(unexpected(log));
   return app;
+}
+
+function tellBusy(response: Response, end: (outcome: string) => void): void {
+  end('busy');
+  response.status(429).set('Retry-After', '1').json({ error: 'too many requests at once, try again in 1 s' });
 }
 
 /** The reader gets one sentence; the stack stays in the log. */
@@ -79,22 +102,17 @@ function refuse(error: unknown, response: Response, log: Logger, route: string):
   const known = typeof status === 'number' && status >= 400 && status < 600;
   if (known) log.warn({ route, status }, message);
   else log.error({ route, err: error }, 'request failed');
-  if (retryAfterSeconds) response.set('Retry-After', String(Math.ceil(retryAfterSeconds)));
+  const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
+  if (wait) response.set('Retry-After', String(Math.ceil(wait)));
   response.status(known ? status : 500).json({ error: message || 'internal error' });
 }
 
-function bodyError(log: Logger): ErrorRequestHandler {
-  return (error: { status?: number; type?: string; message?: string }, request, response, next) => {
+/** What Express itself refuses, a path that cannot be decoded for one. */
+function unexpected(log: Logger): ErrorRequestHandler {
+  return (error: { status?: number; message?: string }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status ?? 500;
-    const message =
-      status === 413
-        ? `the body is larger than ${MAX_BODY_BYTES} bytes`
-        : error.type === 'entity.parse.failed'
-          ? 'the body is not JSON'
-          : status < 500
-            ? (error.message ?? 'bad request')
-            : 'internal error';
+    const message = status < 500 ? (error.message ?? 'bad request') : 'internal error';
     log.warn({ route: request.path, status }, message);
     response.status(status).json({ error: message });
   };

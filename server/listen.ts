@@ -1,11 +1,11 @@
 /** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a clean end. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that (DESIGN section 4). */
+/** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that. */
 const KEEP_ALIVE_MS = 95_000;
 const HEADERS_MS = 100_000;
 const REQUEST_MS = 30_000;
@@ -13,23 +13,31 @@ const CERTIFICATE_POLL_MS = 10_000;
 
 export interface Listener {
   port: number;
-  /** Lets running requests finish, then closes every connection. */
+  /** Goes on answering, but for the last time on each connection: its client moves on without a reset. */
+  drain(): void;
+  /** Accepts nothing more, lets running requests finish, then closes every connection. */
   close(): Promise<void>;
 }
 
-export function listenHttp(handler: RequestListener, host: string, port: number): Promise<Listener> {
-  return listen(createHttpServer(handler), host, port);
+export interface ListenOptions {
+  host: string;
+  port: number;
+  /** One more is closed as soon as it is opened. */
+  maxConnections: number;
+}
+
+export function listenHttp(handler: RequestListener, options: ListenOptions): Promise<Listener> {
+  return listen(createHttpServer(), handler, options);
 }
 
 /** Reads the certificate again when its file changes: cert-manager rotates it in place. */
 export async function listenHttps(
   handler: RequestListener,
-  host: string,
-  port: number,
   tls: { cert: string; key: string },
+  options: ListenOptions,
 ): Promise<Listener> {
   const read = () => ({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
-  const server: HttpsServer = createHttpsServer({ ...read(), minVersion: 'TLSv1.2' }, handler);
+  const server: HttpsServer = createHttpsServer({ ...read(), minVersion: 'TLSv1.2' });
   const reload = () => {
     try {
       server.setSecureContext({ ...read(), minVersion: 'TLSv1.2' });
@@ -38,9 +46,9 @@ export async function listenHttps(
     }
   };
   watchFile(tls.cert, { interval: CERTIFICATE_POLL_MS, persistent: false }, reload);
-  const listener = await listen(server, host, port);
+  const listener = await listen(server, handler, options);
   return {
-    port: listener.port,
+    ...listener,
     close: () => {
       unwatchFile(tls.cert, reload);
       return listener.close();
@@ -48,16 +56,33 @@ export async function listenHttps(
   };
 }
 
-function listen(server: Server | HttpsServer, host: string, port: number): Promise<Listener> {
+function listen(
+  server: Server | HttpsServer,
+  handler: RequestListener,
+  { host, port, maxConnections }: ListenOptions,
+): Promise<Listener> {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
+  server.maxConnections = maxConnections;
+  const running = new Set<ServerResponse>();
+  let draining = false;
+  server.on('request', (request, response) => {
+    if (draining) response.shouldKeepAlive = false;
+    running.add(response);
+    response.once('close', () => running.delete(response));
+    handler(request, response);
+  });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, () => {
       server.off('error', reject);
       resolve({
         port: (server.address() as AddressInfo).port,
+        drain() {
+          draining = true;
+          for (const response of running) response.shouldKeepAlive = false;
+        },
         close: () =>
           new Promise((done) => {
             // Connections that are busy now become idle later; without this they would be kept for KEEP_ALIVE_MS.

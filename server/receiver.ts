@@ -1,28 +1,34 @@
 /**
  * What others call: `POST /hook/<digest>` opens or closes a Gate, `POST /flagger/confirm` and `/flagger/rollback` ask one.
- * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order; 429 beside them.
+ * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order; 429 beside them. Only a path
+ * that can be none is 404 before its body is looked at.
  */
-import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts, SignedCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import { createCallLimit } from './receiverLimit.ts';
-import { createGateLookup, GATES } from './receiverLookup.ts';
+import { createGateLookup, GATES, isWebhookPath } from './receiverLookup.ts';
 
-/** As Flux. */
-const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** Another replica, or a person, may write the Gate in between. */
 const ATTEMPTS = 4;
 
 type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
-export function receiverRoutes(ports: ReceiverPorts): Router {
-  const router = express.Router();
+export function createReceiver(ports: ReceiverPorts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
   const lookup = createGateLookup(ports.cluster, ports.now);
   const limit = createCallLimit(ports.now);
 
-  const raw = express.raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
-  router.post('/hook/:digest', raw, async (request: Request<{ digest: string }>, response) => {
+  app.post('/hook/:digest', (request, response, next) => {
+    if (isWebhookPath(request.path)) next();
+    else end(response, 404);
+  });
+  const raw = express.raw({ type: () => true, limit: SERVER_LIMITS.signedCallBytes, inflate: false });
+  app.post('/hook/:digest', raw, async (request: Request<{ digest: string }>, response) => {
     const path = `/hook/${request.params.digest}`;
     const gate = await lookup(path);
     if (!gate) return end(response, 404);
@@ -39,8 +45,8 @@ export function receiverRoutes(ports: ReceiverPorts): Router {
     end(response, outcome.status);
   });
 
-  const json = express.json({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
-  router.post(['/flagger/confirm', '/flagger/rollback'], json, async (request, response) => {
+  const json = express.json({ type: () => true, limit: SERVER_LIMITS.flaggerBytes, inflate: false });
+  app.post(['/flagger/confirm', '/flagger/rollback'], json, async (request, response) => {
     const ref = ports.decisions.flaggerGate(request.body);
     if (!ref) {
       response
@@ -57,11 +63,12 @@ export function receiverRoutes(ports: ReceiverPorts): Router {
       .send(`${message}\n`);
   });
 
-  router.all(['/hook/:digest', '/flagger/confirm', '/flagger/rollback'], (_request, response) => {
+  app.all(['/hook/:digest', '/flagger/confirm', '/flagger/rollback'], (_request, response) => {
     end(response.set('Allow', 'POST'), 405);
   });
-  router.use(failure(ports));
-  return router;
+  app.use((_request, response) => end(response, 404));
+  app.use(failure(ports));
+  return app;
 }
 
 interface Outcome {

@@ -9,6 +9,11 @@ export const GATES = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource
 const LIST_EVERY_MS = 2000;
 const PATH = /^\/hook\/[0-9a-f]{64}$/;
 
+/** Whether any Gate could have it: what is decided before anything is read. */
+export function isWebhookPath(path: string): boolean {
+  return PATH.test(path);
+}
+
 /** The answer is live; only which Gate a path belongs to is remembered. */
 export function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let paths = new Map<string, NamespacedName>();
@@ -25,7 +30,7 @@ export function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   };
 
   return async (path: string): Promise<Gate | undefined> => {
-    if (!PATH.test(path)) return undefined;
+    if (!isWebhookPath(path)) return undefined;
     if (!paths.has(path) && Math.abs(now() - listedAt) >= LIST_EVERY_MS) {
       listedAt = now();
       listing = list();

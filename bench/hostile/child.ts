@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { HookCall, Route, WebhookCall } from '../../api/ports.ts';
 import { fakeCluster } from '../../fuzz/cluster.ts';
 import { hookRoutes } from '../../hooks/index.ts';
-import { MAX_BODY_BYTES } from '../../server/http.ts';
+import { SERVER_LIMITS } from '../../server/limits.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { type AnyObject, NOW } from './input.ts';
 
@@ -98,7 +98,7 @@ async function measure(read: () => Sent): Promise<Measured> {
   const sent = read();
   const nothing = { parse: 0, decide: 0, first: 0, peakBytes: 0, requests: 0 };
   const size = Buffer.byteLength(sent.body);
-  if (size > MAX_BODY_BYTES) return { ...nothing, bytes: size, refused: true };
+  if (size > SERVER_LIMITS.bodyBytes) return { ...nothing, bytes: size, refused: true };
   const { took: first, cluster, failed } = await decideOnce(sent);
   const peakBytes = (process.resourceUsage().maxRSS - before) * 1024;
   const answers = [...cluster.read].map((object) => JSON.stringify(object));

@@ -36,7 +36,6 @@ export class ApiError extends Error {
 const TIMEOUT_MS = 4000;
 /** ServiceAccount tokens rotate hourly. */
 const CREDENTIALS_MS = 30_000;
-const MAX_SOCKETS = 64;
 
 export function loadKubeConfig(): KubeConfig {
   const config = new KubeConfig();
@@ -44,11 +43,16 @@ export function loadKubeConfig(): KubeConfig {
   return config;
 }
 
-export function createTransport(config: KubeConfig, timeoutMs = TIMEOUT_MS): Transport {
+export interface TransportOptions {
+  /** Requests at once; the rest waits. Who must not wait for others has a transport of its own. */
+  maxSockets: number;
+}
+
+export function createTransport(config: KubeConfig, { maxSockets }: TransportOptions): Transport {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('no cluster configured: set KUBECONFIG, or run inside a cluster');
   const server = new URL(cluster.server);
-  const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, scheduling: 'lifo' });
+  const agent = new Agent({ keepAlive: true, maxSockets, scheduling: 'lifo' });
   let credentials: Promise<RequestOptions> | undefined;
   let readAt = 0;
 
@@ -91,7 +95,7 @@ export function createTransport(config: KubeConfig, timeoutMs = TIMEOUT_MS): Tra
           path: server.pathname.replace(/\/$/, '') + path,
           method,
           headers,
-          timeout: timeoutMs,
+          timeout: TIMEOUT_MS,
         },
         payload,
       );

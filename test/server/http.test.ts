@@ -1,7 +1,8 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Route } from '../../api/ports.ts';
-import { createApp, MAX_BODY_BYTES } from '../../server/http.ts';
+import { createApp } from '../../server/http.ts';
+import { SERVER_LIMITS } from '../../server/limits.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
 
@@ -17,7 +18,13 @@ const routes: Route[] = [
 ];
 
 function app(notReady?: string) {
-  return createApp({ routes, log: createLog('silent'), metrics: createMetrics(), notReady: () => notReady });
+  return createApp({
+    routes,
+    log: createLog('silent'),
+    metrics: createMetrics(),
+    notReady: () => notReady,
+    showsMetrics: true,
+  });
 }
 
 describe('HTTP endpoints', () => {
@@ -34,7 +41,7 @@ describe('HTTP endpoints', () => {
       what: 'a body of 20 MB',
       body: JSON.stringify({ a: 'x'.repeat(20_000_000) }),
       status: 413,
-      error: `the body is larger than ${MAX_BODY_BYTES} bytes`,
+      error: `the body is larger than ${SERVER_LIMITS.bodyBytes} bytes`,
     },
   ])('refuse $what with $status and a sentence', async ({ body, status, error }) => {
     const answer = await request(app()).post('/echo').set('Content-Type', 'application/json').send(body);

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import express from 'express';
+import type { Express } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -7,7 +7,7 @@ import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { gateDecisions } from '../../core/gate/decisions.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { receiverRoutes } from '../../server/receiver.ts';
+import { createReceiver } from '../../server/receiver.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate.ts';
 import { gate } from '../core/gate/gate.ts';
 import { write } from '../webhooks/gateCall.ts';
@@ -75,7 +75,7 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
     },
   };
   /** Each call makes a replica with no memory of its own. */
-  const replica = () => express().use(receiverRoutes(ports));
+  const replica = () => createReceiver(ports);
   return { state, clock, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
 }
 
@@ -99,7 +99,7 @@ function headers({
   return { text, set: { 'X-Signature': signature ?? `sha256=${hex}`, 'X-Timestamp': timestamp, 'X-Nonce': nonce } };
 }
 
-function send(app: express.Express, call: Call = {}, path = PATH) {
+function send(app: Express, call: Call = {}, path = PATH) {
   const { text, set } = headers(call);
   return request(app).post(path).set('Content-Type', 'application/json').set(set).send(text);
 }
@@ -247,9 +247,15 @@ describe('POST /hook/<digest>', () => {
     expect((await send(going.app)).status).toBe(503);
   });
 
-  it('413 above 3 MiB, before anything else', async () => {
-    const answer = await send(world().app, { body: 'x'.repeat(3 * 1024 * 1024 + 1) });
-    expect([answer.status, answer.text]).toEqual([413, '']);
+  it('[M1] 413 above 8 kB, before anything is read from the cluster', async () => {
+    const { app, state } = world();
+    const answer = await send(app, { body: 'x'.repeat(8 * 1024 + 1) });
+    expect([answer.status, answer.text, state.lists]).toEqual([413, '', 0]);
+  });
+
+  it('[M1] a path that can be none is 404 before its body is looked at', async () => {
+    const answer = await send(world().app, { body: 'x'.repeat(3 * 1024 * 1024) }, '/hook/short');
+    expect([answer.status, answer.text]).toEqual([404, '']);
   });
 
   it('405 for other methods', async () => {

@@ -8,7 +8,7 @@ it('a path that cannot be sent is an error of that request, and of nothing else'
   vi.useFakeTimers();
   const config = new KubeConfig();
   config.loadFromClusterAndUser({ name: 'c', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'u' });
-  const transport = createTransport(config);
+  const transport = createTransport(config, { maxSockets: 1 });
   await expect(transport.send({ path: '/apis/x y/v1' })).rejects.toThrow(/unescaped characters/);
   // A timer left behind would end the process.
   expect(vi.getTimerCount()).toBe(0);

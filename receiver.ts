@@ -1,0 +1,36 @@
+/** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { gateDecisions } from './core/gate/decisions.ts';
+import { createReader } from './server/cluster/reader.ts';
+import { withSharedReads } from './server/cluster/sharedReads.ts';
+import { createTransport, loadKubeConfig } from './server/cluster/transport.ts';
+import { SERVER_LIMITS } from './server/limits.ts';
+import { listenHttp } from './server/listen.ts';
+import { createLog } from './server/log.ts';
+import { createReceiver } from './server/receiver.ts';
+import type { ReceiverOptions, ReceiverOrder } from './server/receiverThread.ts';
+import { createGateWriter } from './server/receiverWriter.ts';
+
+const SOCKETS = 16;
+
+const { host, port, logLevel } = workerData as ReceiverOptions;
+const log = createLog(logLevel);
+const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
+const receiver = createReceiver({
+  cluster: withSharedReads(createReader(transport)),
+  writer: createGateWriter(transport),
+  decisions: gateDecisions,
+  now: Date.now,
+  log,
+});
+const listener = await listenHttp(receiver, { host, port, maxConnections: SERVER_LIMITS.receiverConnections });
+
+parentPort!.on('message', async (order: ReceiverOrder) => {
+  listener.drain();
+  if (order === 'drain') return;
+  await listener.close();
+  transport.close();
+  log.flush();
+  process.exit(0);
+});
+parentPort!.postMessage({ port: listener.port });

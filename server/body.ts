@@ -1,0 +1,83 @@
+/** Request bodies, counted as they come: what a sender announces is not believed, and nothing is unpacked. */
+import type { IncomingMessage } from 'node:http';
+
+export class BodyError extends Error {
+  readonly status: 400 | 413 | 415 | 429;
+  constructor(status: BodyError['status'], message: string) {
+    super(message);
+    this.name = 'BodyError';
+    this.status = status;
+  }
+}
+
+/** Bytes that several bodies share. */
+export interface ByteBudget {
+  /** False when there are not so many left. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+export function createByteBudget(limit: number): ByteBudget {
+  let taken = 0;
+  return {
+    take(bytes) {
+      if (taken + bytes > limit) return false;
+      taken += bytes;
+      return true;
+    },
+    give(bytes) {
+      taken -= bytes;
+    },
+  };
+}
+
+/** The body's bytes are the budget's until the caller gives them back. Rejects with a BodyError; then they are given back. */
+export function readBody(request: IncomingMessage, maxBytes: number, budget: ByteBudget): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = (status: BodyError['status'], message: string) => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose).on('error', ignore);
+      budget.give(size);
+      // What still comes is thrown away: the sender reads our answer only when it has sent all.
+      request.resume();
+      reject(new BodyError(status, message));
+    };
+    const onData = (chunk: Buffer) => {
+      if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
+      if (!budget.take(chunk.length)) return refuse(429, 'too many large bodies at once, try again in 1 s');
+      size += chunk.length;
+      chunks.push(chunk);
+    };
+    const onEnd = () => {
+      request.off('close', onClose);
+      resolve(Buffer.concat(chunks));
+    };
+    const onClose = () => refuse(400, 'the body ended before its end');
+
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity') {
+      refuse(415, 'the body has a Content-Encoding: send it as it is');
+    } else if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+      refuse(413, `the body is larger than ${maxBytes} bytes`);
+    } else {
+      request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    }
+  });
+}
+
+/** The sender has gone while we threw its bytes away. */
+const ignore = () => {};
+
+/** Bytes of JSON that hold an object or a list; undefined for no bytes. */
+export function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new BodyError(400, 'the body is not JSON');
+  }
+  if (typeof value !== 'object' || value === null) throw new BodyError(400, 'the body is not JSON');
+  return value;
+}

@@ -1,0 +1,15 @@
+/** What one process takes at once. docs/security.md lists them under "Limits"; a test holds that list to this table. */
+export const SERVER_LIMITS = {
+  /** Two objects of 3 MB each and room around them; more is 413. */
+  bodyBytes: 7 * 1024 * 1024,
+  /** Of all bodies of one port that have come and are not answered: parsed, they take ten times as much memory. */
+  bodyBytesAtOnce: 32 * 1024 * 1024,
+  /** More are told to come back: 429 is what Metacontroller takes as backpressure. */
+  requestsAtOnce: 256,
+  /** Of the hooks' port, and of the webhook's. */
+  connections: 1024,
+  receiverConnections: 128,
+  /** A reason of 1024 characters, each of them escaped, and a tag. */
+  signedCallBytes: 8 * 1024,
+  flaggerBytes: 64 * 1024,
+} as const;

@@ -1,0 +1,136 @@
+/** Bodies are limited before they cost: on a port of its own, as bytes on a socket. */
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../server/http.ts';
+import { SERVER_LIMITS } from '../../server/limits.ts';
+import { createLog } from '../../server/log.ts';
+import { createMetrics } from '../../server/metrics.ts';
+
+const open: { server?: Server; sockets: Socket[] } = { sockets: [] };
+afterEach(() => {
+  for (const socket of open.sockets.splice(0)) socket.destroy();
+  open.server?.closeAllConnections();
+  open.server?.close();
+});
+
+/** A server whose one route answers when it is told to. */
+async function serve() {
+  const waiting: (() => void)[] = [];
+  const route = {
+    path: '/slow',
+    answer: () => new Promise<unknown>((resolve) => waiting.push(() => resolve({ answered: true }))),
+  };
+  const app = createApp({
+    routes: [route],
+    log: createLog('silent'),
+    metrics: createMetrics(),
+    notReady: () => undefined,
+  });
+  const server = createServer(app);
+  open.server = server;
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return { port: (server.address() as AddressInfo).port, waiting };
+}
+
+/** Sends bytes as they are; `answered` resolves with the status line of the answer. */
+function raw(port: number, ...parts: (string | Buffer)[]): { socket: Socket; answered: Promise<string> } {
+  const socket = connect(port, '127.0.0.1');
+  open.sockets.push(socket);
+  const answered = new Promise<string>((resolve) => {
+    socket.once('data', (data) => resolve(data.toString().split('\r\n')[0]!));
+    socket.once('error', (error) => resolve(error.message));
+  });
+  for (const part of parts) socket.write(part);
+  return { socket, answered };
+}
+
+const head = (...lines: string[]) => ['POST /slow HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
+const small = `${head('Content-Length: 2')}{}`;
+const untilSeen = async (seen: () => boolean) => {
+  while (!seen()) await new Promise(setImmediate);
+};
+
+describe('[M1] a body', () => {
+  it('that is announced as too large is refused before it comes', async () => {
+    const { port } = await serve();
+    const { answered } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`));
+    expect(await answered).toContain('413');
+  });
+
+  it('without a length is counted as it comes', async () => {
+    const { port } = await serve();
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    const { answered, socket } = raw(port, head('Transfer-Encoding: chunked'));
+    for (let i = 0; i < 8; i++) {
+      socket.write(`${chunk.length.toString(16)}\r\n`);
+      socket.write(chunk);
+      socket.write('\r\n');
+    }
+    expect(await answered).toContain('413');
+  });
+
+  it('that is compressed is refused: a few bytes may be gigabytes', async () => {
+    const { port } = await serve();
+    const bytes = gzipSync(JSON.stringify({ a: ' '.repeat(5_000_000) }));
+    const { answered } = raw(port, head('Content-Encoding: gzip', `Content-Length: ${bytes.length}`), bytes);
+    expect(await answered).toContain('415');
+  });
+
+  it('waits for nobody once too many requests are under way: 429 before it is read', async () => {
+    const { port, waiting } = await serve();
+    const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
+    await untilSeen(() => waiting.length === busy.length);
+    // None of its body has come.
+    expect(await raw(port, head('Content-Length: 5000000')).answered).toContain('429');
+    for (const answer of waiting) answer();
+    for (const { answered } of busy) expect(await answered).toContain('200');
+  });
+
+  it('is refused when those that are there fill the memory, and taken when they are answered', async () => {
+    const { port, waiting } = await serve();
+    const size = SERVER_LIMITS.bodyBytes;
+    const large = `{${' '.repeat(size - 2)}}`;
+    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
+    const held = Array.from({ length: fit }, () => raw(port, head(`Content-Length: ${size}`), large));
+    await untilSeen(() => waiting.length === fit);
+    expect(await raw(port, head(`Content-Length: ${size}`), large).answered).toContain('429');
+    for (const answer of waiting) answer();
+    for (const { answered } of held) expect(await answered).toContain('200');
+    const later = raw(port, head(`Content-Length: ${size}`), large);
+    await untilSeen(() => waiting.length > fit);
+    waiting.at(-1)!();
+    expect(await later.answered).toContain('200');
+  });
+
+  it('of a sender that goes away is forgotten', async () => {
+    const { port, waiting } = await serve();
+    const size = SERVER_LIMITS.bodyBytes;
+    for (let i = 0; i < 10; i++) {
+      const { socket } = raw(port, head(`Content-Length: ${size}`), Buffer.alloc(size - 1, ' '));
+      await new Promise<void>((drained) => socket.once('drain', drained));
+      await new Promise<void>((closed) => socket.once('close', () => closed()).destroy());
+    }
+    const { answered } = raw(port, small);
+    await untilSeen(() => waiting.length === 1);
+    waiting[0]!();
+    expect(await answered).toContain('200');
+  });
+});
+
+it('[M1] connections beyond the limit are closed as they are opened', async () => {
+  const { listenHttp } = await import('../../server/listen.ts');
+  const listener = await listenHttp((_request, response) => void response.end(), {
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 2,
+  });
+  const sockets = [1, 2].map(() => raw(listener.port).socket);
+  await Promise.all(sockets.map((socket) => new Promise((connected) => socket.once('connect', connected))));
+  const third = raw(listener.port).socket;
+  await new Promise((closed) => third.once('close', closed));
+  for (const socket of sockets) expect(socket.destroyed).toBe(false);
+  for (const socket of sockets) socket.destroy();
+  await listener.close();
+});

@@ -1,0 +1,129 @@
+/** Nobody's calls take what admission needs: neither its connections to the API server nor its processor time. */
+import { createHash } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent } from 'node:https';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { admit, ask, createWorld, fluxReview, type World } from './program.ts';
+
+const TOKEN = 's3cret';
+const PATH = `/hook/${createHash('sha256').update(`${TOKEN}freezeplatform`).digest('hex')}`;
+const GATE = {
+  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+  kind: 'Gate',
+  metadata: { name: 'freeze', namespace: 'platform', uid: 'u', resourceVersion: '1' },
+  spec: { default: 'closed', receiver: { type: 'hmac', secretRef: { name: 'hook' } } },
+  status: { webhookPath: PATH },
+};
+
+let world: World;
+let apiServer: RequestListener;
+beforeAll(async () => {
+  world = await createWorld((request, response) => apiServer(request, response));
+});
+afterAll(() => world.dispose());
+
+interface PlainCall {
+  port: number;
+  path: string;
+  body: string;
+  headers?: Record<string, string>;
+  agent: PlainAgent;
+}
+
+/** The status; 0 when the connection was refused or reset. */
+function post({ port, path, body, headers, agent }: PlainCall): Promise<number> {
+  return new Promise((resolve) => {
+    const options = { host: '127.0.0.1', port, path, method: 'POST', agent };
+    const call = plainRequest(
+      { ...options, headers: { 'content-type': 'application/json', ...headers } },
+      (response) => {
+        response.resume();
+        response.on('close', () => resolve(response.statusCode ?? 0));
+      },
+    );
+    call.on('error', () => resolve(0));
+    call.end(body);
+  });
+}
+
+it('[M2] HealthChecks whose reads hang do not take the connections of admission', async () => {
+  let held = 0;
+  apiServer = (request, response) => {
+    if (request.url?.includes('/kustomizations/slow-')) held++;
+    else response.writeHead(404).end('{}');
+  };
+  const program = await world.start();
+  const agent = new PlainAgent({ keepAlive: true });
+  const calls = Array.from({ length: 100 }, (_, i) => {
+    const annotations = { 'healthcheck.kuberik.com/kustomization': `slow-${i}` };
+    const metadata = { name: `hc-${i}`, namespace: 'demo', uid: `u${i}`, annotations };
+    const object = {
+      apiVersion: 'kuberik.com/v1alpha1',
+      kind: 'HealthCheck',
+      metadata,
+      spec: { class: 'kustomization' },
+    };
+    const body = JSON.stringify({ object, attachments: {}, related: {}, finalizing: false });
+    return post({ port: program.hooksPort, path: '/hooks/healthcheck/sync', body, agent });
+  });
+  // As many as the pool of HealthChecks has.
+  while (held < 16) await new Promise(setImmediate);
+  const review = JSON.stringify(fluxReview());
+  const answers = Array.from({ length: 20 }, () =>
+    ask({ port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent: false }, review),
+  );
+  for (const { status, text } of await Promise.all(answers)) {
+    expect([status, JSON.parse(text).response.allowed]).toEqual([200, true]);
+  }
+  expect(held).toBe(16);
+  program.process.kill('SIGKILL');
+  await Promise.all(calls);
+  agent.destroy();
+}, 60_000);
+
+it('[M1] admission answers while the receiver is flooded', async () => {
+  apiServer = (request, response) => {
+    const { url = '' } = request;
+    const answer = url.includes('/secrets/')
+      ? { data: { token: btoa(TOKEN) } }
+      : url.includes('/gates/')
+        ? GATE
+        : { metadata: {}, items: [GATE] };
+    response.end(JSON.stringify(answer));
+  };
+  const program = await world.start();
+  const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+  const timeOf = async (times: number) => {
+    const each: number[] = [];
+    for (let i = 0; i < times; i++) {
+      const begin = performance.now();
+      const { status } = await admit(program, { agent: keptAlive });
+      expect(status).toBe(200);
+      each.push(performance.now() - begin);
+    }
+    return each.sort((a, b) => a - b)[Math.floor(times / 2)]!;
+  };
+  await timeOf(20);
+  const quiet = await timeOf(50);
+
+  const agent = new PlainAgent({ keepAlive: true, maxSockets: 100 });
+  const signature = `sha256=${'0'.repeat(64)}`;
+  const headers = { 'x-signature': signature, 'x-timestamp': `${Math.floor(Date.now() / 1000)}`, 'x-nonce': 'n' };
+  const body = 'x'.repeat(2_900_000);
+  let over = false;
+  let flooded = 0;
+  const flood = Array.from({ length: 32 }, async () => {
+    while (!over) {
+      await post({ port: program.receiverPort, path: PATH, body, headers, agent });
+      flooded++;
+    }
+  });
+  while (flooded < 10) await new Promise(setImmediate);
+  const busy = await timeOf(20);
+  over = true;
+  await Promise.all(flood);
+  agent.destroy();
+  keptAlive.destroy();
+  expect(busy / quiet).toBeLessThan(40);
+}, 120_000);

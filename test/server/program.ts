@@ -1,0 +1,177 @@
+/** The server as it runs in a Pod, as a process, with an API server that the test plays. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { type Agent, createServer, type RequestOptions, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAuthority } from '../../local/certificates.ts';
+import { freePort } from '../../local/ports.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export interface Program {
+  process: ChildProcess;
+  hooksPort: number;
+  webhookPort: number;
+  receiverPort: number;
+  /** PEM. */
+  ca: string;
+  /** Everything it has logged. */
+  log(): string;
+  exited: Promise<number | null>;
+}
+
+export interface World {
+  dir: string;
+  start(env?: Record<string, string>): Promise<Program>;
+  dispose(): Promise<void>;
+}
+
+/** `apiServer` answers what the program asks. */
+export async function createWorld(apiServer: RequestListener): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-'));
+  const authority = await createAuthority(Date.now());
+  const { certificate, key } = await authority.issue('rollout-hooks');
+  writeFileSync(join(dir, 'tls.crt'), certificate);
+  writeFileSync(join(dir, 'tls.key'), key);
+  const api = createServer({ cert: certificate, key }, apiServer);
+  await new Promise<void>((listening) => api.listen(0, '127.0.0.1', listening));
+  const server = `https://127.0.0.1:${(api.address() as AddressInfo).port}`;
+  const ca = Buffer.from(authority.certificate).toString('base64');
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': ca } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  writeFileSync(join(dir, 'kubeconfig'), JSON.stringify(kubeconfig));
+  const programs: Program[] = [];
+
+  return {
+    dir,
+    async start(env = {}) {
+      const [hooksPort, webhookPort, receiverPort] = [await freePort(), await freePort(), await freePort()];
+      const child = spawn(process.execPath, [join(ROOT, 'main.ts')], {
+        cwd: ROOT,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: {
+          PATH: process.env.PATH,
+          KUBECONFIG: join(dir, 'kubeconfig'),
+          HOST: '127.0.0.1',
+          HOOKS_PORT: `${hooksPort}`,
+          WEBHOOK_PORT: `${webhookPort}`,
+          RECEIVER_PORT: `${receiverPort}`,
+          WEBHOOK_TLS_CERT: join(dir, 'tls.crt'),
+          WEBHOOK_TLS_KEY: join(dir, 'tls.key'),
+          ...env,
+        },
+      });
+      let text = '';
+      const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+      const program: Program = {
+        process: child,
+        hooksPort,
+        webhookPort,
+        receiverPort,
+        ca: authority.certificate,
+        log: () => text,
+        exited,
+      };
+      programs.push(program);
+      await new Promise<void>((resolve, reject) => {
+        child.stderr.on('data', (chunk) => {
+          text += chunk;
+          if (text.includes('"serving"')) resolve();
+        });
+        child.once('exit', () => reject(new Error(text)));
+      });
+      return program;
+    },
+    async dispose() {
+      for (const { process: child } of programs) child.kill('SIGKILL');
+      await Promise.all(programs.map(({ exited }) => exited));
+      api.closeAllConnections();
+      api.close();
+      rmSync(dir, { recursive: true });
+    },
+  };
+}
+
+/** A Gate's review that needs nothing from the API server. */
+export const REVIEW = JSON.stringify({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: {
+    uid: 'u',
+    kind: { group: 'gating.toolkit.fluxcd.io', version: 'v1alpha1', kind: 'Gate' },
+    resource: { group: 'gating.toolkit.fluxcd.io', version: 'v1alpha1', resource: 'gates' },
+    operation: 'CREATE',
+    userInfo: { username: 'alice' },
+    namespace: 'platform',
+    object: {
+      apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+      kind: 'Gate',
+      metadata: { name: 'freeze', namespace: 'platform' },
+      spec: { default: 'closed', window: '1h' },
+    },
+  },
+});
+
+/** Of a Kustomization that names a Gate, which is read from the API server. */
+export function fluxReview() {
+  const object = {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name: 'app', namespace: 'platform', annotations: { 'gate.fluxcd.io/gates': 'freeze' } },
+    spec: { interval: '10m', path: './deploy', prune: true, sourceRef: { kind: 'GitRepository', name: 'app' } },
+  };
+  const group = 'kustomize.toolkit.fluxcd.io';
+  const { request, ...review } = JSON.parse(REVIEW);
+  return {
+    ...review,
+    request: {
+      ...request,
+      kind: { group, version: 'v1', kind: 'Kustomization' },
+      resource: { group, version: 'v1', resource: 'kustomizations' },
+      object,
+    },
+  };
+}
+
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+/** One request over TLS. Rejects with the socket's error. */
+export function ask(options: RequestOptions & { agent?: Agent | false }, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      {
+        host: '127.0.0.1',
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json' },
+        ...options,
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.on('error', reject);
+      },
+    );
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+
+/** An admission request to the webhook of `program`. */
+export function admit(program: Program, options: RequestOptions & { agent?: Agent | false } = {}): Promise<Answer> {
+  return ask({ port: program.webhookPort, path: '/admission/mutate/gate', ca: program.ca, ...options }, REVIEW);
+}

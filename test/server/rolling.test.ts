@@ -1,0 +1,95 @@
+/** A replica that is told to end, under requests of clients that keep their connections as the API server does. */
+import type { RequestListener } from 'node:http';
+import { Agent } from 'node:https';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { admit, ask, createWorld, fluxReview, type Program, type World } from './program.ts';
+
+const CLIENTS = 8;
+
+let world: World;
+let apiServer: RequestListener = (_request, response) => void response.writeHead(404).end('{}');
+beforeAll(async () => {
+  world = await createWorld((request, response) => apiServer(request, response));
+});
+afterAll(() => world.dispose());
+
+const isReady = async (program: Program) => {
+  const options = { port: program.webhookPort, path: '/readyz', ca: program.ca, agent: false } as const;
+  return ask(options).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+};
+
+const accepts = (program: Program) =>
+  admit(program, { agent: false }).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ECONNREFUSED',
+  );
+
+it('a rolling restart fails no admission request', async () => {
+  const [old, next] = [
+    await world.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
+    await world.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
+  ];
+  // What a Service does: new connections go to the Pods that are ready.
+  let target = old;
+  let ended = false;
+  const failures: string[] = [];
+  let answered = 0;
+  let answeredByNext = 0;
+
+  async function client(): Promise<void> {
+    const agents = new Map([old, next].map((program) => [program, new Agent({ keepAlive: true, maxSockets: 1 })]));
+    let mine: Program = old;
+    while (!ended) {
+      const agent = agents.get(mine)!;
+      const hasConnection = Object.keys(agent.freeSockets).length > 0;
+      // A connection that is kept is used, whatever the balancer would say of a new one.
+      if (!hasConnection) mine = target;
+      try {
+        const { status, text } = await admit(mine, { agent: agents.get(mine)! });
+        if (status !== 200) failures.push(`${status} ${text}`);
+      } catch (error) {
+        failures.push((error as Error).message);
+      }
+      answered++;
+      if (mine === next) answeredByNext++;
+    }
+    for (const agent of agents.values()) agent.destroy();
+  }
+
+  const clients = Array.from({ length: CLIENTS }, client);
+  while (answered < 50) await new Promise(setImmediate);
+  old.process.kill('SIGTERM');
+  while (await isReady(old)) await new Promise(setImmediate);
+  target = next;
+  expect(await old.exited).toBe(0);
+  const before = answeredByNext;
+  while (answeredByNext < before + 50) await new Promise(setImmediate);
+  ended = true;
+  await Promise.all(clients);
+  expect(failures).toEqual([]);
+}, 60_000);
+
+it('a request that is under way at the end is answered, with nothing more accepted beside it', async () => {
+  const { promise: asked, resolve: reached } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  apiServer = async (_request, response) => {
+    reached();
+    await released;
+    response.writeHead(404).end('{}');
+  };
+  const program = await world.start();
+  const agent = new Agent({ keepAlive: true });
+  const options = { port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent };
+  const answer = ask(options, JSON.stringify(fluxReview()));
+  await asked;
+  program.process.kill('SIGTERM');
+  while (await accepts(program)) await new Promise(setImmediate);
+  release();
+  expect((await answer).status).toBe(200);
+  expect(await program.exited).toBe(0);
+  expect(Object.keys(agent.freeSockets)).toEqual([]);
+  agent.destroy();
+}, 60_000);
