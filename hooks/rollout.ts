@@ -9,13 +9,15 @@ import { policyRef, repositoryRef } from '../core/rollout/imagePolicy.ts';
 import { metadataWanted } from '../core/rollout/metadata.ts';
 import type { Observed, Plan } from '../core/rollout/observed.ts';
 import { planRollout } from '../core/rollout/plan.ts';
-import type { CompositeHook } from './hook.ts';
+import { isStale } from '../core/rollout/stale.ts';
+import { type CompositeHook, HookError } from './hook.ts';
 import {
   carriedStamps,
   configMapIsForeign,
   liveBindings,
   liveGates,
   liveImagePolicy,
+  liveRollout,
   liveRolloutGates,
 } from './rolloutLive.ts';
 import { relatedRules } from './rolloutRelated.ts';
@@ -26,6 +28,8 @@ const POLICY_LOOK_S = 30;
 const FOREIGN_LOOK_S = 30;
 /** Where live reads say otherwise than the cache: most of what they saw wakes the Rollout when it changes, but not all. */
 const LIVE_LOOK_S = 15;
+/** A cache that is behind wakes the Rollout itself when it has caught up. */
+const STALE_LOOK_S = 1;
 
 export const rolloutHook: CompositeHook = {
   async customize({ parent }, { cluster }) {
@@ -36,6 +40,7 @@ export const rolloutHook: CompositeHook = {
     const observed = await observe(request, call);
     const cached = planRollout(observed, call.now);
     const { plan, lookAgain } = await decidedTwice(observed, cached, call);
+    if (plan.commits) await requireFresh(observed.rollout, call);
     for (const event of plan.events) call.events.record({ ...event, regarding: observed.rollout, at: call.now });
     const looks = [
       plan.resyncAfterSeconds,
@@ -118,6 +123,21 @@ async function decidedTwice(
     if (carried.length > 0) return { plan: planRollout({ ...observed, carried }, call.now) };
   }
   return first.commits ? judgedLive(observed, call) : { plan: first };
+}
+
+/**
+ * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a withdrawn request that was
+ * accepted a moment ago may not have reached Metacontroller's cache. What is accepted after this read meets the
+ * ValidatingAdmissionPolicy `rollout-history`.
+ */
+async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {
+  if (!isStale(rollout, await liveRollout(rollout, cluster))) return;
+  const { namespace, name } = rollout.metadata;
+  throw new HookError(
+    429,
+    `Rollout '${namespace}/${name}' has changed since it was sent: nothing is deployed from the older one`,
+    STALE_LOOK_S,
+  );
 }
 
 async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {

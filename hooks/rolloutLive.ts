@@ -21,6 +21,12 @@ export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader):
   return cluster.get<ImagePolicy>({ apiVersion, resource: 'imagepolicies', ...ref });
 }
 
+/** Undefined where it is gone. */
+export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Promise<Rollout | undefined> {
+  const { namespace = '', name = '' } = metadata;
+  return cluster.get<Rollout>({ apiVersion: KUBERIK, resource: 'rollouts', namespace, name });
+}
+
 export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader): Promise<RolloutGate[]> {
   return cluster.list<RolloutGate>({
     apiVersion: KUBERIK,

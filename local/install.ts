@@ -14,13 +14,13 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'local', folder));
 
-/** Namespaces, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
+/** Namespaces, admission policies, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
 export async function installRights(admin: Access): Promise<void> {
   const users = ours('users');
   const namespaces = users.filter(({ kind }) => kind === 'Namespace');
   const rights = [...users.filter(({ kind }) => kind !== 'Namespace'), ...manifests('rbac')];
   await applyAll(admin, namespaces);
-  await applyAll(admin, [...rights, ...standIns(rights)]);
+  await applyAll(admin, [...rights, ...standIns(rights), ...manifests('policies')]);
 }
 
 /** The two ServiceAccounts in a cluster of somebody else, with the rights that manifests/rbac gives them and no others. */
@@ -35,7 +35,8 @@ export async function installServiceAccounts(admin: Access): Promise<void> {
     kind: 'ServiceAccount',
     metadata: { name, namespace: name },
   }));
-  await applyAll(admin, [...accounts, ...manifests('rbac').filter(({ kind }) => kind !== 'ServiceAccount')]);
+  const rights = manifests('rbac').filter(({ kind }) => kind !== 'ServiceAccount');
+  await applyAll(admin, [...accounts, ...rights, ...manifests('policies')]);
 }
 
 /** Cluster admin for those ServiceAccounts that no binding names. */

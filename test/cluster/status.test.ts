@@ -1,6 +1,6 @@
 /** DESIGN section 5: who may write a Rollout's status, and how. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type AnyObject, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
+import { type AnyObject, ociRepository, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { history } from './support/versions.ts';
 
 const { admin, developer, metacontroller, newNamespace, publish } = sharedCluster();
@@ -58,6 +58,25 @@ describe("a hook's status", () => {
     expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
   });
 
+  it("[H7] that adds a deployment decided from an older generation is refused, by the API server's own policy", async () => {
+    await developer.mergePatch(app(), { spec: { wantedVersion: '1.0.0' } });
+    await waitFor(async () => {
+      const { metadata, status } = await admin.get(app());
+      return status.observedGeneration === metadata.generation;
+    }, 'the hook has seen the pin');
+    const deployNext = (status: AnyObject, observedGeneration: number) => {
+      const [head] = status.history;
+      const next = { ...head, id: head.id + 1, version: { tag: '1.1.0' }, timestamp: '2031-01-01T00:00:00Z' };
+      Object.assign(status, { revision: status.revision + 1, observedGeneration, history: [next, ...status.history] });
+    };
+    const { generation = 0 } = (await admin.get(app())).metadata;
+    await expect(putAsMetacontroller((s) => deployNext(s, generation - 1))).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringContaining(`generation ${generation}, status.observedGeneration is ${generation - 1}`),
+    });
+    expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
+  });
+
   it('that is wiped is refused', async () => {
     const object = await metacontroller.get(app());
     delete object.status;
@@ -101,3 +120,85 @@ describe("a person's status", () => {
     await expect(developer.patchStatus(app(), { title: 'x' })).rejects.toMatchObject({ code: 403 });
   });
 });
+
+describe('[M3] the past', () => {
+  let past: string;
+  const story = () => ref('rollout', past, 'story');
+  const patch = (op: string, path: string, value?: unknown) =>
+    admin.jsonPatch(story(), [{ op, path: `/status/history/${path}`, ...(value !== undefined && { value }) }], {
+      subresource: 'status',
+    });
+
+  beforeAll(async () => {
+    past = await newNamespace();
+    await developer.create(rollout(past, 'story', { spec: { versionHistoryLimit: 3 } }));
+    for (const [index, version] of ['1.0.0', '1.1.0', '1.2.0', '1.3.0'].entries()) {
+      await publish(past, 'story', version);
+      await waitFor(async () => (await history(admin, past, 'story'))[0]?.[0] === index + 1, `deployment ${index + 1}`);
+    }
+    await developer.mergePatch(story(), { spec: { wantedVersion: '1.0.0' } });
+    await waitFor(async () => (await history(admin, past, 'story'))[0]?.[0] === 5, 'the deployment by hand');
+  });
+
+  it.each<[string, string, string, unknown?]>([
+    ['a version that was deployed', 'replace', '1/version/tag', '9.9.9'],
+    ['the time of an older deployment', 'replace', '2/timestamp', '2020-01-01T00:00:00Z'],
+    ['the outcome of an older deployment', 'replace', '1/bakeStatus', 'Failed'],
+    ['a field of an older deployment that was empty', 'add', '2/failedHealthChecks', [{ name: 'a', namespace: 'b' }]],
+    ['an older deployment, taken out', 'remove', '1'],
+    ['the oldest deployment, taken out', 'remove', '2'],
+    ['an older deployment, put in', 'add', '1', { id: 4, version: { tag: '9' }, timestamp: '2020-01-01T00:00:00Z' }],
+    [
+      'an older deployment without an id, put in',
+      'add',
+      '-',
+      { version: { tag: '9' }, timestamp: '2020-01-01T00:00:00Z' },
+    ],
+    ['who asked for the newest', 'replace', '0/requestedBy', 'mallory'],
+    ['who asked for the newest, taken out', 'remove', '0/requestedBy'],
+    ['who deployed the newest', 'replace', '0/triggeredBy/name', 'mallory'],
+    ['the digest of the newest', 'add', '0/version/digest', 'sha256:1'],
+    ['the message of the newest', 'replace', '0/message', 'nothing happened'],
+    ['the outcome of the newest, from good to bad', 'replace', '0/bakeStatus', 'Failed'],
+    ['the newest, called off', 'replace', '0/bakeStatus', 'Cancelled'],
+  ])('cannot be rewritten: %s', async (_, op, path, value) => {
+    const before = (await admin.get(story())).status.history;
+    await expect(patch(op, path, value)).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringMatching(/append-only|a bake that is over stays so/),
+    });
+    expect((await admin.get(story())).status.history).toEqual(before);
+  });
+
+  it('is not what the dashboard writes: a failed bake is marked successful, and continued', async () => {
+    await developer.create(rollout(past, 'failing', { spec: { deployTimeout: '1s' } }));
+    await developer.create(ociRepository(past, 'failing', { rollout: 'failing' }));
+    await publish(past, 'failing', '1.0.0');
+    const failing = ref('rollout', past, 'failing');
+    const head = async () => (await admin.get(failing)).status.history[0];
+    await waitFor(async () => (await head())?.bakeStatus === 'Failed', 'nothing applies it');
+    await putAsDashboard(failing, (entry) =>
+      Object.assign(entry, {
+        bakeStatus: 'Succeeded',
+        bakeEndTime: '2031-01-01T00:00:00Z',
+        bakeStatusMessage: 'Deployment manually marked as successful by user',
+      }),
+    );
+    expect(await head()).toMatchObject({ id: 1, bakeStatus: 'Succeeded', bakeEndTime: '2031-01-01T00:00:00Z' });
+    await putAsDashboard(failing, (entry) => {
+      entry.bakeStatus = 'Deploying';
+      delete entry.bakeStatusMessage;
+      delete entry.bakeEndTime;
+    });
+    await waitFor(async () => (await head()).bakeStatus === 'Failed', 'it times out once more');
+  });
+});
+
+/** A typed PUT: the fields that the dashboard's types do not have are dropped. */
+async function putAsDashboard(target: ReturnType<typeof ref>, change: (head: AnyObject) => void) {
+  const object = await admin.get(target);
+  const { revision, handledRequest, observedGeneration, currentVersion, ...known } = object.status;
+  for (const entry of known.history) delete entry.requestedBy;
+  change(known.history[0]);
+  return admin.replace({ ...object, status: known }, { subresource: 'status' });
+}

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
+import { formatStamps } from '../../core/flux/stamp.ts';
 import { rolloutHook } from '../../hooks/rollout.ts';
 import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './rolloutCall.ts';
 
@@ -23,8 +25,10 @@ async function sync(
   parent: ReturnType<typeof rollout>,
   related: Parameters<typeof request>[1],
   cluster: FakeCluster = {},
+  live: ReturnType<typeof rollout> | undefined = parent,
 ) {
-  const { call, reads, events } = fakeCall(cluster);
+  const objects = [...(cluster.objects ?? []), ...(live ? [live as KubeObject<any, any>] : [])];
+  const { call, reads, events } = fakeCall({ ...cluster, objects });
   const answer = await rolloutHook.sync(request(parent, related), call);
   const status = answer.status as RolloutStatus;
   return {
@@ -136,6 +140,41 @@ describe('sync', () => {
     expect(reasons).toContain('DeploymentSucceeded');
   });
 
+  it.each<[string, (live: ReturnType<typeof rollout>) => void]>([
+    [
+      'pinned and frozen',
+      (live) => Object.assign(live, { spec: { ...live.spec, wantedVersion: '1.0.0', gates: [{ name: 'closed' }] } }),
+    ],
+    ['asked for nothing any more', (live) => Object.assign(live.metadata, { annotations: {} })],
+    ['deleted and made again', (live) => Object.assign(live.metadata, { uid: 'another', generation: 1 })],
+    ['being deleted', (live) => Object.assign(live.metadata, { deletionTimestamp: '2026-03-01T12:00:00Z' })],
+    ['deployed by somebody else', (live) => Object.assign(live, { status: { ...deployed, revision: 8 } })],
+  ])('[H7] deploys nothing from a cached Rollout that has meanwhile been %s', async (_title, change) => {
+    const cached = rollout({}, deployed);
+    cached.metadata.annotations = { 'rollout.kuberik.com/deploy-message': 'go' };
+    const live = structuredClone(cached);
+    live.metadata.generation = 2;
+    change(live);
+    const answer = sync(cached, [imagePolicy('1.1.0')], { objects: [freeze('closed', 'closed')] }, live);
+    await expect(answer).rejects.toMatchObject({
+      status: 429,
+      retryAfterSeconds: 1,
+      message: expect.stringContaining("Rollout 'team-a/app' has changed"),
+    });
+  });
+
+  it('[H7] deploys nothing from a cached Rollout that is gone, an adopted version neither', async () => {
+    const gone = { ...rollout({}), metadata: { name: 'other', namespace: 'team-a' } };
+    await expect(sync(rollout({}), [imagePolicy('1.0.0')], {}, gone)).rejects.toMatchObject({ status: 429 });
+    const stamped = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});
+    stamped.metadata.annotations = {
+      'rollout.kuberik.com/substitute.V.from': 'app',
+      'rollout.kuberik.com/deployed': formatStamps([{ rollout: 'app', uid: 'old', id: 3, version: '0.9.0' }]),
+    };
+    const again = sync(rollout({}), [imagePolicy('1.0.0')], { objects: [stamped] }, gone);
+    await expect(again).rejects.toMatchObject({ status: 429 });
+  });
+
   it('answers nothing when the live read fails: Metacontroller asks again', async () => {
     await expect(sync(rollout({}, deployed), [imagePolicy('1.1.0')], { fails: true })).rejects.toThrow(
       'does not answer',
@@ -159,9 +198,11 @@ describe('sync', () => {
       'listMetadata kustomizations team-a',
       'listMetadata ocirepositories team-a',
       'list rolloutgates team-a spec.rolloutRef.name=app',
+      'get rollouts team-a app',
     ]);
     expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual([
       'list rolloutgates team-a spec.rolloutRef.name=app',
+      'get rollouts team-a app',
     ]);
   });
 
@@ -226,8 +267,9 @@ describe('sync', () => {
 
   it('gives events keys that a repeated sync repeats', async () => {
     const keys = async () => {
-      const { call, events } = fakeCall();
-      await rolloutHook.sync(request(rollout({}, deployed), [imagePolicy('1.1.0')]), call);
+      const parent = rollout({}, deployed);
+      const { call, events } = fakeCall({ objects: [parent as KubeObject<any, any>] });
+      await rolloutHook.sync(request(parent, [imagePolicy('1.1.0')]), call);
       return events.map(({ key }) => key);
     };
     const first = await keys();

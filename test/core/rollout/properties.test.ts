@@ -106,7 +106,7 @@ class Life {
 
   store({ status }: Plan): void {
     if (sameJson(status, this.status)) return;
-    checkStatus(status, this.state.rollout.status);
+    checkStatus(status, this.state.rollout.status, this.state.rollout.spec?.versionHistoryLimit);
     this.state.rollout.status = status;
   }
 

@@ -132,7 +132,7 @@ export class World {
   store(status: RolloutStatus): void {
     const rollout = this.rollout;
     if (sameJson(status, rollout.status)) return;
-    checkStatus(status, rollout.status);
+    checkStatus(status, rollout.status, rollout.spec?.versionHistoryLimit);
     rollout.status = structuredClone(status);
   }
 
