@@ -32,7 +32,7 @@ export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 
 /** On Flux objects: the Gates the object requires, `a,ns/b`. */
 export const GATES = 'gate.fluxcd.io/gates';
-/** On Flux objects, set by the decorator: the Gates that select the object, `ns/a,ns/b`. */
+/** On Flux objects, set by the decorator: the Gates that select the object, `ns/a,ns/b`, or `(too-many)`. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 /** On Flux objects, set by the webhook: `open`, or `closed: ns/a,ns/b`. The decorator writes it only to wake the webhook. */
 export const GATE_STATE = 'gate.fluxcd.io/state';
@@ -57,7 +57,7 @@ export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 /** On a Rollout, set by the webhook: the closed Gates that a broken glass lets its next deployment pass, `ns/a,ns/b`. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
-/** Label on a Gate that has `spec.selects`. */
+/** Label on a Gate that has `spec.selects`; its values are in core/gate/selects.ts. */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 /** Label on a RolloutGate: its Rollout's name (see core/kube/labels.ts for names longer than 63 characters). */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';

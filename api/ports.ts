@@ -18,7 +18,8 @@ export interface ClusterReader {
   /** The object, or undefined when the API server says 404. */
   get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
   list<T extends KubeObject<any, any> = KubeObject>(
-    ref: ResourceRef & { labelSelector?: string; fieldSelector?: string },
+    /** `atMost`: the rest is not read; ask for one more than you take to learn that there is more. */
+    ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
   ): Promise<T[]>;
   /** Metadata only (PartialObjectMetadata). */
   listMetadata(ref: ResourceRef & { labelSelector?: string }): Promise<KubeObject[]>;

@@ -3,8 +3,10 @@
  * closed, with a sentence that names the limit. docs/security.md lists them; a test holds that list to this table.
  */
 export const LIMITS = {
-  /** Gates that one object may name, and Gates that may select it: each costs a live read in every write. */
+  /** Gates that one object may require, named and selecting ones together: each costs a live read in every write. */
   requiredGates: 200,
+  /** Gates with `spec.selects` of one namespace, and those that reach beyond theirs: what one list may bring. */
+  selectingGates: 1000,
   /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */
   boundRollouts: 64,
   /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */

@@ -9,18 +9,24 @@ import { gateStatus } from '../core/flux/gateConditions.ts';
 import { gateMarks, gatingOf } from '../core/flux/gating.ts';
 import { reconcileRequest } from '../core/flux/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/flux/resume.ts';
+import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
 import { objectAt, objectsOf } from '../core/kube/objects.ts';
 import type { DecoratorHook } from './hook.ts';
+
+const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
 
 export const fluxHook: DecoratorHook = {
   /** The answer is cached by generation, so the rules that matter are the same for every object. */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
     const relatedResources: RelatedResourceRule[] = [
+      // In one rule for all, the Gates of one namespace would be a burden to every other.
+      { apiVersion: GATING, resource: 'gates', labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_BEYOND } } },
       {
-        apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+        apiVersion: GATING,
         resource: 'gates',
-        labelSelector: { matchExpressions: [{ key: SELECTS_LABEL, operator: 'Exists' }] },
+        namespace,
+        labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_OWN_NAMESPACE } },
       },
       { apiVersion: 'v1', resource: 'namespaces', names: [namespace] },
     ];

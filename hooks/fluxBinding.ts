@@ -5,6 +5,7 @@ import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.t
 import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { type BindingSurroundings, bindingStatus } from '../core/flux/bindingStatus.ts';
 import { sourceResource } from '../core/flux/source.ts';
+import { isTooMany } from '../core/gate/refs.ts';
 import { judgeGates } from '../core/gate/required.ts';
 import { objectAt, objectsOf } from '../core/kube/objects.ts';
 import { formatTime } from '../core/kube/time.ts';
@@ -62,7 +63,8 @@ export const fluxBindingHook: CompositeHook = {
 
 /** One rule per namespace: names without a namespace would match in all of them. */
 function gateRules(spec: FluxBindingSpec | undefined): RelatedResourceRule[] {
-  const byNamespace = Map.groupBy(spec?.gates ?? [], (gate) => gate.namespace);
+  const gates = (spec?.gates ?? []).filter((gate) => !isTooMany(gate));
+  const byNamespace = Map.groupBy(gates, (gate) => gate.namespace);
   return [...byNamespace].map(([namespace, gates]) => ({
     apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
     resource: 'gates',

@@ -4,6 +4,9 @@ import type { FluxObject } from '../api/flux.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { refuseDeletion } from '../core/flux/deletion.ts';
+import { refuseCrowd } from '../core/flux/gateReads.ts';
+import { subjectOf } from '../core/flux/gateText.ts';
+import { repaired } from '../core/flux/repair.ts';
 import { closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
 import { asksToResume } from '../core/flux/suspension.ts';
 import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
@@ -25,16 +28,19 @@ import { allowed, denied, type Verdict } from './response.ts';
 import { isStale } from './stale.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
-  const { object, oldObject } = objectsOf(request);
-  if (!object || request.subResource || (oldObject && isOutOfScope(object, oldObject))) return allowed();
-  if (isStale(object, oldObject)) return allowed();
+  const { object, oldObject: stored } = objectsOf(request);
+  if (!object || request.subResource || (stored && isOutOfScope(object, stored))) return allowed();
+  if (isStale(object, stored)) return allowed();
+  const crowd = refuseCrowd(object, stored);
+  if (crowd) return denied(`${subjectOf(object)}: ${crowd}`);
   const namespace = namespaceOf(request);
   const [rollouts, world, closedForPins, applier] = await Promise.all([
     readRollouts(object, namespace, call),
-    readGateWorld(oldObject ? [object, oldObject] : [object], namespace, call),
-    oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
-    asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
+    readGateWorld(stored ? [object, stored] : [object], namespace, call),
+    stored ? readClosedForPins(object, stored, namespace, call) : [],
+    asksToResume(object, stored) ? readApplier(object, call) : undefined,
   ]);
+  const oldObject = stored && repaired(object, stored, world);
   const reason = freshReason(object, oldObject);
   const closed = oldObject && reason ? [...closedRefs(oldObject, world), ...closedForPins.map(({ ref }) => ref)] : [];
   const glass = closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
@@ -58,15 +64,18 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 
 /** The object is final here: other webhooks have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
-  const { object, oldObject } = objectsOf(request);
+  const { object, oldObject: stored } = objectsOf(request);
   if (request.subResource) return allowed();
-  if (!object) return oldObject ? validateDelete(oldObject, request, call) : allowed();
-  if (oldObject && isOutOfScope(object, oldObject)) return allowed();
+  if (!object) return stored ? validateDelete(stored, request, call) : allowed();
+  if (stored && isOutOfScope(object, stored)) return allowed();
+  const crowd = refuseCrowd(object, stored);
+  if (crowd) return denied(`${subjectOf(object)}: ${crowd}`);
   const namespace = namespaceOf(request);
   const [rollouts, world] = await Promise.all([
     readRollouts(object, namespace, call),
-    readGateWorld(oldObject ? [object, oldObject] : [object], namespace, call),
+    readGateWorld(stored ? [object, stored] : [object], namespace, call),
   ]);
+  const oldObject = stored && repaired(object, stored, world);
   const frozen = verifyFrozen(object, oldObject, world, isCleaner(request.userInfo.username));
   if (frozen) return denied(frozen);
   // Behind a closed gate a pin keeps what it had, whatever its Rollout says.

@@ -1,16 +1,22 @@
 /** Live reads for the admission of one Flux object: by name, only what is named, all at once. A cache could be stale. */
 import type { AdmissionRequest } from '../api/admission.ts';
+import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate, Rollout } from '../api/types.ts';
 import { applierOf, KUSTOMIZATIONS } from '../core/flux/applier.ts';
+import { gateReads } from '../core/flux/gateReads.ts';
 import { marksOf, rolloutsLeft } from '../core/flux/marks.ts';
-import { type GateWorld, markedGates, namedGates } from '../core/flux/requiredGates.ts';
-import { refKey } from '../core/gate/refs.ts';
-import type { JudgedGate } from '../core/gate/required.ts';
+import type { GateWorld } from '../core/flux/requiredGates.ts';
+import { refKey, TOO_MANY } from '../core/gate/refs.ts';
+import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
+import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
+import { LIMITS } from '../core/limits.ts';
 import { ownGates } from '../core/rollout/frozen.ts';
 import { readClosed } from './rolloutFrozen.ts';
+
+const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
 
 export function namespaceOf(request: AdmissionRequest): string {
   return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
@@ -41,21 +47,46 @@ export async function readClosedForPins(
 ): Promise<JudgedGate[]> {
   const left = await readRolloutsNamed(new Set(rolloutsLeft(object, oldObject)), namespace, call);
   const refs = new Map([...left.values()].flatMap(ownGates).map((ref) => [refKey(ref), ref]));
+  if (refs.size > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, call.now).closed;
   return readClosed([...refs.values()], call);
 }
 
 /** The Gates that either object names or is marked with; the Namespace only where a mark is to be checked. */
 export async function readGateWorld(objects: FluxObject[], namespace: string, call: WebhookCall): Promise<GateWorld> {
-  const marked = objects.flatMap(markedGates);
-  const named = objects.flatMap((object) => namedGates(object).refs);
-  const refs = new Map([...named, ...marked].map((ref) => [refKey(ref), ref]));
-  const [gates, labels] = await Promise.all([
+  const reads = gateReads(objects);
+  const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
+  const [gates, labels, listed] = await Promise.all([
     readAll([...refs.keys()], (key) =>
-      call.cluster.get<Gate>({ apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates', ...refs.get(key)! }),
+      call.cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', ...refs.get(key)! }),
     ),
-    marked.length > 0 ? readNamespace(namespace, call).then((found) => found?.metadata.labels) : undefined,
+    reads.namespace ? readNamespace(namespace, call).then((found) => found?.metadata.labels) : undefined,
+    reads.list ? listSelecting(namespace, call) : undefined,
   ]);
-  return { gates, namespaceLabels: labels ?? {}, now: call.now };
+  const world: GateWorld = { gates, namespaceLabels: labels ?? {}, now: call.now };
+  return listed ? withListed(world, listed) : world;
+}
+
+/** Gates that may select objects of the namespace; one more than the limit of each list where there are more. */
+async function listSelecting(namespace: string, { cluster }: WebhookCall): Promise<Gate[][]> {
+  const list = (label: string, where: { namespace?: string }) =>
+    cluster.list<Gate>({
+      apiVersion: GATING,
+      resource: 'gates',
+      ...where,
+      labelSelector: `${SELECTS_LABEL}=${label}`,
+      atMost: LIMITS.selectingGates + 1,
+    });
+  return Promise.all([list(SELECTS_BEYOND, {}), list(SELECTS_OWN_NAMESPACE, { namespace })]);
+}
+
+function withListed(world: GateWorld, lists: Gate[][]): GateWorld {
+  const gates = new Map(world.gates);
+  const candidates = lists.flat().map((gate) => {
+    const ref = { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
+    gates.set(refKey(ref), gate);
+    return ref;
+  });
+  return { ...world, gates, candidates, truncated: lists.some((list) => list.length > LIMITS.selectingGates) };
 }
 
 /** The Kustomization that applies the object, where there is one. */

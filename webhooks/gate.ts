@@ -6,6 +6,7 @@ import type { Gate } from '../api/types.ts';
 import { acceptRequests } from '../core/gate/accept.ts';
 import { recordReason } from '../core/gate/glass.ts';
 import { gateProblems } from '../core/gate/problems.ts';
+import { selectsLabel } from '../core/gate/selects.ts';
 import { keptCalls } from '../core/gate/usedCalls.ts';
 import { gateWarnings } from '../core/gate/warnings.ts';
 import { problemText } from '../core/schedule/problem.ts';
@@ -25,7 +26,7 @@ export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
-  set(metadata, 'labels', { ...gate.metadata.labels, [SELECTS_LABEL]: gate.spec?.selects ? '' : undefined });
+  set(metadata, 'labels', { ...gate.metadata.labels, [SELECTS_LABEL]: selectsLabel(gate) });
   return { allowed: true, object: { ...gate, metadata } };
 }
 

@@ -2,6 +2,7 @@
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
+import { isTooMany, refKey } from '../gate/refs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { readable } from './deployed.ts';
 import { awaitsText } from './resume.ts';
@@ -31,7 +32,9 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
     ['InvalidAnnotations', [...problems]],
     [
       GATE_CLOSED,
-      closedGates(status).map((gate) => `waiting for gate ${gate.namespace}/${gate.name}: ${gate.message}`),
+      closedGates(status).map((gate) =>
+        isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`,
+      ),
     ],
     ['Resuming', status.awaits ? [`suspended ${awaitsText(status.awaits)}`] : []],
     ['RolloutNotDeployed', pins.flatMap((pin) => (pin.state === 'Missing' && pin.message ? [pin.message] : []))],
@@ -55,7 +58,11 @@ function approved(status: FluxBindingStatus): Verdict | undefined {
   const closed = closedGates(status);
   if (closed.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
   const message = closed
-    .map(({ namespace, name }) => `Reconciliation is waiting approval, gate '${namespace}/${name}' is closed.`)
+    .map((gate) =>
+      isTooMany(gate)
+        ? `Reconciliation is waiting approval: ${gate.message}.`
+        : `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`,
+    )
     .join(' ');
   return { status: 'False', reason: GATE_CLOSED, message };
 }

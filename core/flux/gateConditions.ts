@@ -3,7 +3,8 @@ import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { refKey } from '../gate/refs.ts';
+import { isTooMany, refKey } from '../gate/refs.ts';
+import { TOO_MANY_TEXT } from '../gate/required.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import type { Awaits } from './applier.ts';
 import { isBypassed, parseGateState } from './gateState.ts';
@@ -86,6 +87,7 @@ function withoutCondition(status: Status): Status | undefined {
 }
 
 function waiting(gate: NamespacedName): string {
+  if (isTooMany(gate)) return `Reconciliation is waiting approval: ${TOO_MANY_TEXT}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
@@ -94,5 +96,6 @@ function passed(gate: NamespacedName): string {
 }
 
 function blocked(gate: NamespacedName): string {
+  if (isTooMany(gate)) return `Reconciliation is blocked: ${TOO_MANY_TEXT}.`;
   return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
 }

@@ -9,12 +9,13 @@ export const MAX_LISTED = 20;
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way. */
 export function closedGatesText(closed: readonly JudgedGate[]): string {
-  const gates = closed.map(
-    (gate) =>
-      `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)}${gate.closedBy ? `; ${gate.closedBy}` : ''})`,
+  const gates = closed.map((gate) =>
+    gate.isLimit
+      ? gate.message
+      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)}${gate.closedBy ? `; ${gate.closedBy}` : ''})`,
   );
   const commands = closed
-    .filter((gate) => !gate.missing)
+    .filter((gate) => !gate.missing && !gate.isLimit)
     .map(
       ({ ref }) =>
         `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)"`,

@@ -4,9 +4,11 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
-import { refKey } from '../gate/refs.ts';
+import { refKey, TOO_MANY } from '../gate/refs.ts';
+import { TOO_MANY_TEXT } from '../gate/required.ts';
+import { LIMITS } from '../limits.ts';
 import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
-import { type GateWorld, namedGates, selectedByText, selectingGates } from './requiredGates.ts';
+import { type GateWorld, requiredGates, selectedByText } from './requiredGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './resume.ts';
 
 export interface Gating {
@@ -31,21 +33,27 @@ export function gatingOf(
 ): Gating {
   const gates = new Map(selectors.map((gate) => [refKey(identityOf(gate)), gate]));
   const world: GateWorld = { gates, namespaceLabels, now };
-  const selecting = selectingGates(object, selectors.map(identityOf), world);
-  const { refs: named, problems } = namedGates(object);
+  const required = requiredGates(object, world, selectors.map(identityOf));
+  const { named, selecting, problems, tooMany } = required;
   const selectingKeys = new Set(selecting.map(refKey));
   const namedOnly = named.filter((ref) => !selectingKeys.has(refKey(ref)));
   const told = new Map((observed?.gates ?? []).map((state) => [refKey(state), state.opened]));
   const isKnown = namedOnly.every((ref) => told.has(refKey(ref)));
-  const closed = [
+  const closed: NamespacedName[] = [
     ...namedOnly.filter((ref) => told.get(refKey(ref)) === false),
     ...selecting.filter((ref) => !evaluateGate(gates.get(refKey(ref))!, now).opened),
   ];
+  const all = [...namedOnly, ...selecting.map((ref) => ({ ...ref, selected: true }))];
+  const selectedBy = selectedByText(required);
+  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, selectedBy };
+  // Closed ones first: a Rollout that is bound to the object waits for these too.
+  const isClosed = new Set(closed.map(refKey));
+  const sorted = [true, false].flatMap((wanted) => all.filter((ref) => isClosed.has(refKey(ref)) === wanted));
   return {
-    gates: [...namedOnly, ...selecting.map((ref) => ({ ...ref, selected: true }))],
-    problems,
-    closed: isKnown ? closed : undefined,
-    selectedBy: selectedByText(selecting),
+    gates: [TOO_MANY, ...sorted].slice(0, LIMITS.requiredGates),
+    problems: [...problems, TOO_MANY_TEXT],
+    closed: [TOO_MANY],
+    selectedBy,
   };
 }
 

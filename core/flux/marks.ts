@@ -3,12 +3,15 @@ import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Pin } from '../../api/types.ts';
+import { LIMITS } from '../limits.ts';
 
 export interface Marks {
   /** One per field, sorted by variable. A field that two Rollouts claim is not pinned: it is a problem. */
   pins: Pin[];
   /** What is wrong with the annotations, a sentence each. */
   problems: string[];
+  /** More Rollouts are named than one object may follow: it counts as behind a closed gate. */
+  tooMany?: true;
 }
 
 /** Deliberately wider than the documented key, so that an illegal variable is named as a problem and not passed over. */
@@ -17,8 +20,7 @@ const SUBSTITUTE_KEY = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/;
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const MAX_OBJECT_NAME = 253;
-/** Each Rollout costs a live read in every write, and each problem goes into a condition. */
-const MAX_ROLLOUTS = 100;
+/** Each goes into a condition. */
 const MAX_PROBLEMS = 20;
 const MAX_QUOTE = 300;
 
@@ -36,8 +38,9 @@ export function marksOf(object: Pick<KubeObject, 'kind' | 'metadata'>): Marks {
   else if (object.kind === 'OCIRepository') claims = tagClaims(annotations);
   else if (ROLLOUT in annotations)
     problems.push(`${ROLLOUT} has no effect on a ${object.kind}: a Rollout owns no field of it`);
-  const pins = settle(claims, problems);
-  return { pins, problems: problems.slice(0, MAX_PROBLEMS) };
+  const all = settle(claims, problems);
+  const pins = limit(all, problems);
+  return { pins, problems: problems.slice(0, MAX_PROBLEMS), ...(pins.length < all.length && { tooMany: true }) };
 }
 
 /** Where the pinned value is, from the object's root. */
@@ -106,14 +109,14 @@ function settle(claims: Claim[], problems: string[]): Pin[] {
         `${field || 'spec.ref.tag'} is claimed by Rollouts ${cut(names.sort().join(' and '))}: it is left as it is`,
       );
   }
-  return limit(pins, problems);
+  return pins;
 }
 
 function limit(pins: Pin[], problems: string[]): Pin[] {
-  const rollouts = new Set([...new Set(pins.map((pin) => pin.rollout))].slice(0, MAX_ROLLOUTS));
+  const rollouts = new Set([...new Set(pins.map((pin) => pin.rollout))].slice(0, LIMITS.boundRollouts));
   const kept = pins.filter((pin) => rollouts.has(pin.rollout));
   if (kept.length < pins.length)
-    problems.unshift(`more than ${MAX_ROLLOUTS} Rollouts are named: the rest is left as it is`);
+    problems.unshift(`more than ${LIMITS.boundRollouts} Rollouts are named: the rest is left as it is`);
   return kept;
 }
 

@@ -3,9 +3,11 @@ import { GATES, SELECTED_BY, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { parseGateRefs, refKey } from '../gate/refs.ts';
+import { parseGateRefs, refKey, TOO_MANY } from '../gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../gate/required.ts';
 import { gateSelects } from '../gate/selects.ts';
+import { LIMITS } from '../limits.ts';
+import { marksOf } from './marks.ts';
 
 /** The Gates there are, as read for one object. */
 export interface GateWorld {
@@ -14,6 +16,10 @@ export interface GateWorld {
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
   now: EpochMs;
+  /** All Gates that may select the object, where they were listed; otherwise its mark says where to look. */
+  candidates?: readonly NamespacedName[];
+  /** There are more of them than one list may bring. */
+  truncated?: boolean;
 }
 
 export interface RequiredGates {
@@ -21,26 +27,27 @@ export interface RequiredGates {
   selecting: NamespacedName[];
   /** Parts of the annotation that name no Gate: they suspend the object, but do not keep anybody from repairing them. */
   problems: string[];
+  /** Beyond a limit: the object is behind a closed gate, whatever the Gates say. */
+  tooMany: boolean;
 }
 
-/** More than this in one annotation is a mistake or an attack: each costs a live read in every write. */
-const MAX_REFS = 200;
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM = 400;
 
-export function namedGates(object: FluxObject): { refs: NamespacedName[]; problems: string[] } {
+/** None where the object names too many: nobody has to read them. */
+export function namedGates(object: FluxObject): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
   const { refs, problems: all } = parseGateRefs(object.metadata.annotations?.[GATES], object.metadata.namespace ?? '');
   const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
-  if (refs.length <= MAX_REFS) return { refs, problems };
-  return { refs: refs.slice(0, MAX_REFS), problems: [...problems, `${GATES} names more than ${MAX_REFS} Gates.`] };
+  const tooMany = refs.length > LIMITS.requiredGates;
+  return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/** The Gates that the mark names. It proves nothing: see `selectingGates`. */
-export function markedGates(object: FluxObject): NamespacedName[] {
-  return parseGateRefs(object.metadata.annotations?.[SELECTED_BY], object.metadata.namespace ?? '').refs.slice(
-    0,
-    MAX_REFS,
-  );
+/** The Gates that the mark names. It proves nothing: see `selectingGates`. Undefined where it does not name them all. */
+export function markedGates(object: FluxObject): NamespacedName[] | undefined {
+  const mark = object.metadata.annotations?.[SELECTED_BY];
+  if (mark?.includes(TOO_MANY.name)) return undefined;
+  const { refs } = parseGateRefs(mark, object.metadata.namespace ?? '');
+  return refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
 /** Those of the candidates that exist and select the object: nobody's text in the mark counts for more. */
@@ -58,23 +65,40 @@ export function selectingGates(
   });
 }
 
+/** Where selecting Gates of these objects are looked for: in their marks, unless they were listed. */
+export function candidatesOf(objects: readonly FluxObject[], world: GateWorld): readonly NamespacedName[] {
+  return world.candidates ?? objects.flatMap((object) => markedGates(object) ?? []);
+}
+
 /** `candidates` are where selecting Gates are looked for; the object's own mark when absent. */
 export function requiredGates(
   object: FluxObject,
   world: GateWorld,
-  candidates: readonly NamespacedName[] = markedGates(object),
+  candidates: readonly NamespacedName[] = candidatesOf([object], world),
 ): RequiredGates {
-  const { refs, problems } = namedGates(object);
-  return { named: refs, selecting: selectingGates(object, candidates, world), problems };
+  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object);
+  const selecting = selectingGates(object, candidates, world);
+  const tooMany =
+    namesTooMany || marksOf(object).tooMany === true || isCrowd(named, selecting) || (world.truncated ?? false);
+  return { named, selecting, problems, tooMany };
 }
 
-/** Every closed one, not the first. */
-export function closedGates({ named, selecting }: RequiredGates, { gates, now }: GateWorld): JudgedGate[] {
+/** Every closed one, not the first. Beyond a limit that is all there is to say. */
+export function closedGates({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld): JudgedGate[] {
   const refs = new Map([...named, ...selecting].map((ref) => [refKey(ref), ref]));
-  return judgeGates([...refs.values()], (ref) => gates.get(refKey(ref)), now).closed;
+  const wanted = tooMany ? [TOO_MANY] : [...refs.values()];
+  return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now).closed;
 }
 
-/** The text of the mark; undefined for none. */
-export function selectedByText(selecting: readonly NamespacedName[]): string | undefined {
+/** The text of the mark; undefined for none. One that cannot name them all says so, and the webhook looks itself. */
+export function selectedByText(
+  { named, selecting }: Pick<RequiredGates, 'named' | 'selecting'>,
+  truncated = false,
+): string | undefined {
+  if (truncated || isCrowd(named, selecting)) return TOO_MANY.name;
   return selecting.length > 0 ? selecting.map(refKey).sort().join(',') : undefined;
+}
+
+function isCrowd(...lists: NamespacedName[][]): boolean {
+  return new Set(lists.flat().map(refKey)).size > LIMITS.requiredGates;
 }

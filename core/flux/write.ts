@@ -4,20 +4,22 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { Rollout } from '../../api/types.ts';
 import { recordReason } from '../gate/glass.ts';
 import { refKey } from '../gate/refs.ts';
-import type { JudgedGate } from '../gate/required.ts';
+import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/required.ts';
 import { annotate } from '../kube/annotate.ts';
 import { isCleaner } from '../kube/cleaners.ts';
 import { sameJson } from '../kube/json.ts';
+import { LIMITS } from '../limits.ts';
 import { judgeFrozen } from './freeze.ts';
 import { INVALID_REFERENCE } from './gateState.ts';
 import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
 import { refuseNesting } from './nesting.ts';
 import { type PinOutcome, pinFields } from './pinFields.ts';
 import {
+  candidatesOf,
   closedGates,
   type GateWorld,
-  markedGates,
   namedGates,
+  type RequiredGates,
   requiredGates,
   selectedByText,
   selectingGates,
@@ -58,14 +60,16 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
       : [];
   const { object: content, warnings, denials } = contentOf(write, inTheWay);
   if (denials.length > 0) return { denial: denials.join(' '), warnings };
-  const marks = [...markedGates(write.object), ...(oldObject ? markedGates(oldObject) : [])];
-  const required = requiredGates(content, world, marks);
+  const candidates = candidatesOf(oldObject ? [write.object, oldObject] : [write.object], world);
+  const required = requiredGates(content, world, candidates);
   const closed = closedGates(required, world).map((gate) => refKey(gate.ref));
   if (required.problems.length > 0) closed.push(INVALID_REFERENCE);
-  const count = required.named.length + required.selecting.length + required.problems.length;
+  const count = required.tooMany
+    ? LIMITS.requiredGates
+    : required.named.length + required.selecting.length + required.problems.length;
   const full = refuseFilling(content, oldObject, count);
   if (full) return { denial: `${subjectOf(write.object)}: ${full}`, warnings };
-  let object = annotate(content, SELECTED_BY, selectedByText(required.selecting));
+  let object = annotate(content, SELECTED_BY, selectedByText(required, world.truncated));
   object = settleSuspension({
     object,
     sent: write.object,
@@ -78,7 +82,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     applier: write.applier,
     now: world.now,
   });
-  warnings.push(...newProblems(required.problems, oldObject), ...suspendedWarning(object, write, closed));
+  warnings.push(...newProblems(required, oldObject), ...suspendedWarning(object, write, closed));
   return { object: recordReason(object, oldObject, user, world.now), warnings };
 }
 
@@ -123,15 +127,21 @@ function contentOf(write: FluxWrite, closed: JudgedGate[]): PinOutcome {
 
 function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
-  const marks = markedGates(oldObject);
+  if (world.truncated) return true;
+  const marks = candidatesOf([oldObject], world);
   const before = selectingGates(oldObject, marks, world);
   const after = new Set(selectingGates(object, marks, world).map(refKey));
-  return closedGates({ named: [], selecting: before, problems: [] }, world).some(({ ref }) => !after.has(refKey(ref)));
+  return judgeGates(before, (ref) => world.gates.get(refKey(ref)), world.now).closed.some(
+    ({ ref }) => !after.has(refKey(ref)),
+  );
 }
 
-function newProblems(problems: string[], oldObject: FluxObject | undefined): string[] {
-  const known = oldObject ? namedGates(oldObject).problems : [];
-  return problems.filter((problem) => !known.includes(problem));
+const NO_NAMES: Pick<RequiredGates, 'problems' | 'tooMany'> = { problems: [], tooMany: false };
+
+function newProblems({ problems, tooMany }: RequiredGates, oldObject: FluxObject | undefined): string[] {
+  const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject) : NO_NAMES;
+  const isNew = tooMany && !already && oldObject !== undefined;
+  return [...(isNew ? [TOO_MANY_TEXT] : []), ...problems.filter((problem) => !known.includes(problem))];
 }
 
 /** Whoever creates an object behind a closed gate, or breaks the glass, learns why nothing happens. */

@@ -4,8 +4,15 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
+/** Stands for the Gates of an object that requires more than are looked at. No Gate can have the name; it is always closed. */
+export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
+
+export function isTooMany({ namespace, name }: NamespacedName): boolean {
+  return namespace === TOO_MANY.namespace && name === TOO_MANY.name;
+}
+
 export function refKey({ namespace, name }: NamespacedName): string {
-  return `${namespace}/${name}`;
+  return namespace ? `${namespace}/${name}` : name;
 }
 
 /**

@@ -1,11 +1,18 @@
 /** Whether all the Gates that an object requires let it through. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { LIMITS } from '../limits.ts';
 import { evaluateGate } from './evaluate.ts';
+import { isTooMany } from './refs.ts';
 import type { GateRequest } from './requests.ts';
 
 /** A reason is anybody's text, and a denial may list many gates. */
 const MAX_REASON = 120;
+
+/** The sentence that stands for what is not looked at any more. */
+export const TOO_MANY_TEXT =
+  `it requires more than ${LIMITS.requiredGates} Gates (those it names and those that select it) or follows more than ` +
+  `${LIMITS.boundRollouts} Rollouts, which are the limits of one object, and counts as closed: name fewer`;
 
 export interface JudgedGate {
   ref: NamespacedName;
@@ -14,6 +21,8 @@ export interface JudgedGate {
   /** When the gate changes next by itself. */
   until?: EpochMs;
   missing?: boolean;
+  /** No Gate, but the limit of how many are looked at; the message is the sentence. */
+  isLimit?: boolean;
   /** Who closed it and why, where somebody did. */
   closedBy?: string;
 }
@@ -41,6 +50,7 @@ export function judgeGates(
 }
 
 function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, version: string | undefined): JudgedGate {
+  if (isTooMany(ref)) return { ref, open: false, message: TOO_MANY_TEXT, isLimit: true };
   if (!gate) {
     const message =
       `Gate '${ref.namespace}/${ref.name}' does not exist, and a missing gate counts as closed ` +

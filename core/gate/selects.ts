@@ -4,6 +4,10 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { matchesSelector, SelectorError } from '../kube/selector.ts';
 
+/** Values of SELECTS_LABEL: Gates of one namespace are found there, so that many of them burden nobody else. */
+export const SELECTS_OWN_NAMESPACE = 'own-namespace';
+export const SELECTS_BEYOND = '';
+
 /**
  * Whether the Gate selects the object. An absent namespaceSelector means the Gate's own namespace, an empty one all;
  * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
@@ -26,6 +30,16 @@ export function gateSelects(
     if (error instanceof SelectorError) return false;
     throw error;
   }
+}
+
+/** By which label the Gate is found; undefined for none. */
+export function selectsLabel({ spec }: Gate): string | undefined {
+  if (!spec?.selects) return undefined;
+  return reachesBeyond(spec.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
+}
+
+export function reachesBeyond(selects: Gate['spec']['selects']): boolean {
+  return selects?.namespaceSelector !== undefined;
 }
 
 function isGoverned({ apiVersion, kind }: KubeObject<any, any>): boolean {

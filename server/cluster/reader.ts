@@ -20,6 +20,7 @@ export function createReader(transport: Transport): ClusterReader {
     path: string,
     query: Record<string, string | undefined>,
     accept?: string,
+    atMost = Number.POSITIVE_INFINITY,
   ): Promise<KubeObject[]> {
     const items: KubeObject[] = [];
     let next: string | undefined;
@@ -29,8 +30,8 @@ export function createReader(transport: Transport): ClusterReader {
       // An empty list of metadata has `items: null`.
       items.push(...(page.items ?? []));
       next = page.metadata?.continue || undefined;
-    } while (next);
-    return items;
+    } while (next && items.length < atMost);
+    return items.length > atMost ? items.slice(0, atMost) : items;
   }
 
   return {
@@ -43,9 +44,11 @@ export function createReader(transport: Transport): ClusterReader {
         throw error;
       }
     },
-    async list<T extends KubeObject<any, any>>(ref: ResourceRef & { labelSelector?: string; fieldSelector?: string }) {
+    async list<T extends KubeObject<any, any>>(
+      ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
+    ) {
       const query = { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector };
-      return (await listAll(resourcePath(ref), query)) as unknown as T[];
+      return (await listAll(resourcePath(ref), query, undefined, ref.atMost)) as unknown as T[];
     },
     listMetadata: (ref) => listAll(resourcePath(ref), { labelSelector: ref.labelSelector }, METADATA_LIST),
     async serves({ apiVersion, resource }) {

@@ -77,13 +77,19 @@ async function bind(parent: FluxBinding, ...related: KubeObject<any, any>[]): Pr
 }
 
 describe('the Flux decorator', () => {
-  it('asks for the selecting Gates of all namespaces and its own Namespace, whatever the object says', async () => {
+  it('asks for its Namespace and for the Gates that select in it or beyond theirs, whatever the object says', async () => {
     const answer = await fluxHook.customize!({ controller, parent: kustomization() as KubeObject }, call);
     expect(answer.relatedResources).toEqual([
       {
         apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
         resource: 'gates',
-        labelSelector: { matchExpressions: [{ key: 'gate.fluxcd.io/selects', operator: 'Exists' }] },
+        labelSelector: { matchLabels: { 'gate.fluxcd.io/selects': '' } },
+      },
+      {
+        apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+        resource: 'gates',
+        namespace: 'shop',
+        labelSelector: { matchLabels: { 'gate.fluxcd.io/selects': 'own-namespace' } },
       },
       { apiVersion: 'v1', resource: 'namespaces', names: ['shop'] },
     ]);

@@ -59,9 +59,11 @@ export function fakeCluster(objects: KubeObject<any, any>[], reads: string[] = [
       reads.push(`${resource}/${name}`);
       return find(RESOURCES[resource], namespace, name)[0] as any;
     },
-    async list({ resource, namespace }) {
+    async list({ resource, namespace, labelSelector, atMost = Number.POSITIVE_INFINITY }) {
       reads.push(`${resource}/*`);
-      return find(RESOURCES[resource], namespace) as any;
+      const [key, value] = labelSelector?.split('=') ?? [];
+      const found = find(RESOURCES[resource], namespace);
+      return found.filter((o) => !key || o.metadata.labels?.[key] === value).slice(0, atMost) as any;
     },
     async listMetadata({ resource, namespace }) {
       return find(RESOURCES[resource], namespace);

@@ -193,7 +193,7 @@ describe('the request that counts is the one that arrived last', () => {
     const selecting = (
       await write({ mutate: mutateGate }, { object: gate({ default: 'closed', selects: {} }), at: day('10:00:00') })
     ).object;
-    expect(selecting.metadata.labels).toEqual({ 'gate.fluxcd.io/selects': '' });
+    expect(selecting.metadata.labels).toEqual({ 'gate.fluxcd.io/selects': 'own-namespace' });
     const plain = { ...selecting, spec: { default: 'closed' } };
     expect(
       (await write({ mutate: mutateGate }, { object: plain, old: selecting, at: day('10:00:00') })).object.metadata,

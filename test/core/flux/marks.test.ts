@@ -91,8 +91,8 @@ describe('annotations of 256 kB', () => {
     expect(marksOf(names).problems.length).toBeLessThanOrEqual(20);
     const many = Array.from({ length: 3000 }, (_, i) => [from(`V${i}`), `app-${i}`]);
     const { pins, problems } = marksOf(kustomization({ annotations: Object.fromEntries(many) }));
-    expect(pins).toHaveLength(100);
-    expect(problems).toEqual(['more than 100 Rollouts are named: the rest is left as it is']);
+    expect(pins).toHaveLength(64);
+    expect(problems).toEqual(['more than 64 Rollouts are named: the rest is left as it is']);
   });
 });
 

@@ -115,7 +115,14 @@ export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: 
   return {
     apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
     kind: 'Gate',
-    metadata: { namespace, name, annotations, ...(spec.selects && { labels: { 'gate.fluxcd.io/selects': '' } }) },
+    metadata: {
+      namespace,
+      name,
+      annotations,
+      ...(spec.selects && {
+        labels: { 'gate.fluxcd.io/selects': spec.selects.namespaceSelector ? '' : 'own-namespace' },
+      }),
+    },
     spec: { default: 'closed', ...spec },
   };
 }

@@ -1,0 +1,35 @@
+/** How an object that is beyond a limit gets back under it. */
+import { DEPLOYED, GATES, ROLLOUT_PREFIX } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { refKey } from '../gate/refs.ts';
+import { judgeGates } from '../gate/required.ts';
+import { annotate } from '../kube/annotate.ts';
+import { marksOf } from './marks.ts';
+import { type GateWorld, namedGates, requiredGates } from './requiredGates.ts';
+
+/**
+ * The stored object as the write is to be measured against it. Beyond a limit nothing may change but what brings the
+ * object under it again: the names of Gates, where none is left that is closed, and of Rollouts. So these count as stored.
+ */
+export function repaired(object: FluxObject, oldObject: FluxObject, world: GateWorld): FluxObject {
+  if (!requiredGates(oldObject, world).tooMany) return oldObject;
+  let before = oldObject;
+  if (!namedGates(object).tooMany && !leavesClosed(object, oldObject, world)) {
+    before = annotate(before, GATES, object.metadata.annotations?.[GATES]);
+  }
+  return marksOf(oldObject).tooMany && !marksOf(object).tooMany ? withRollouts(before, object) : before;
+}
+
+/** What an object named that names too many is not known: it was its author's to name fewer before any of them closed. */
+function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now }: GateWorld): boolean {
+  const kept = new Set(namedGates(object).refs.map(refKey));
+  const left = namedGates(oldObject).refs.filter((ref) => !kept.has(refKey(ref)));
+  return !judgeGates(left, (ref) => gates.get(refKey(ref)), now).open;
+}
+
+function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
+  const isMark = ([key]: [string, string]) => key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED;
+  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !isMark(entry));
+  const mine = Object.entries(metadata.annotations ?? {}).filter(isMark);
+  return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };
+}

@@ -1,0 +1,125 @@
+/** One Flux object between the decorator, the binding and the webhook. */
+import { expect } from 'vitest';
+import type { FluxObject } from '../../api/flux.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ObjectMap } from '../../api/metacontroller.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { fluxHook } from '../../hooks/flux.ts';
+import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
+import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { NOW } from '../core/flux/objects.ts';
+import { type Answer, fakeCluster, send } from '../webhooks/fluxCall.ts';
+
+export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
+const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
+
+export function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
+  const map: ObjectMap = {};
+  for (const object of objects) {
+    if (!object) continue;
+    const { namespace, name } = object.metadata;
+    const kind = `${object.kind}.${object.apiVersion}`;
+    map[kind] ??= {};
+    map[kind][namespace ? `${namespace}/${name}` : `${name}`] = object;
+  }
+  return map;
+}
+
+/** One Flux object in a cluster of its own: Metacontroller's part is done by `settle`. */
+export class Cluster {
+  object: FluxObject;
+  binding: FluxBinding | undefined;
+  gates: Gate[] = [];
+  rollouts: Rollout[] = [];
+  others: FluxBinding[] = [];
+  /** The Kustomization that applies the object. */
+  applier: FluxObject | undefined;
+  namespaceLabels: Record<string, string> = {};
+  now = NOW;
+  writes = 0;
+
+  constructor(object: FluxObject) {
+    this.object = object;
+  }
+
+  private get call(): HookCall {
+    return {
+      now: this.now,
+      cluster: fakeCluster([]),
+      events: { record() {} },
+      metadata: { lookup: () => undefined },
+      settings: {
+        onFailure: 'Continue',
+        metacontrollerUser: METACONTROLLER.username,
+        glassBreakers: [],
+        noCrossNamespaceRefs: false,
+      },
+    };
+  }
+
+  private get namespace(): KubeObject {
+    return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: this.namespaceLabels } };
+  }
+
+  /** What the webhook said last. */
+  answer: Answer | undefined;
+
+  /** A write through both webhooks; says whether it was allowed. */
+  async write(object: FluxObject, user = { username: 'developer' }): Promise<boolean> {
+    const applier = this.applier ? [this.applier] : [];
+    const world = { objects: [...this.gates, ...this.rollouts, ...applier, this.namespace], now: this.now };
+    const mutated = await send(mutateFlux, { object, oldObject: this.object, user }, world);
+    this.answer = mutated;
+    if (!mutated.object) return false;
+    const final = { object: mutated.object, oldObject: this.object, user };
+    if (!(await send(validateFlux, final, world)).allowed) return false;
+    if (JSON.stringify(mutated.object.spec) !== JSON.stringify(this.object.spec)) {
+      const { metadata } = mutated.object;
+      mutated.object.metadata = { ...metadata, generation: (metadata.generation ?? 0) + 1 };
+    }
+    this.object = mutated.object;
+    return true;
+  }
+
+  async decorate() {
+    const related = mapOf(...this.gates.filter((g) => g.spec.selects), this.namespace, ...this.others);
+    const attachments = mapOf(this.binding);
+    return fluxHook.sync({ controller, object: this.object, attachments, related, finalizing: false }, this.call);
+  }
+
+  async bind() {
+    if (!this.binding) return;
+    const parent = this.binding as unknown as KubeObject;
+    const related = mapOf(...this.gates, ...this.rollouts, this.binding.spec?.awaits && this.applier);
+    const { status } = await fluxBindingHook.sync(
+      { controller, parent, children: {}, related, finalizing: false },
+      this.call,
+    );
+    this.binding = { ...this.binding, status: status as NonNullable<FluxBinding['status']> };
+  }
+
+  /** Syncs until nothing changes; fails when that takes more than ten rounds. */
+  async settle() {
+    for (let round = 0; round < 10; round++) {
+      const before = JSON.stringify([this.object, this.binding]);
+      const answer = await this.decorate();
+      if (answer.status) this.object = { ...this.object, status: answer.status as any };
+      if (answer.annotations) {
+        this.writes++;
+        const annotations: Record<string, any> = { ...this.object.metadata.annotations, ...answer.annotations };
+        for (const [key, value] of Object.entries(annotations)) if (value === null) delete annotations[key];
+        const allowed = await this.write(
+          { ...this.object, metadata: { ...this.object.metadata, annotations } },
+          METACONTROLLER,
+        );
+        expect(allowed, 'our own writes always conform').toBe(true);
+      }
+      const [binding] = answer.attachments as FluxBinding[];
+      this.binding = binding && { ...binding, ...(this.binding?.status && { status: this.binding.status }) };
+      await this.bind();
+      if (JSON.stringify([this.object, this.binding]) === before) return;
+    }
+    throw new Error('never settles');
+  }
+}

@@ -1,0 +1,135 @@
+/** More Gates than one decision looks at: closed, said so, and to be mended. */
+import { describe, expect, it } from 'vitest';
+import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { gate, kustomization } from '../core/flux/objects.ts';
+import { send } from '../webhooks/fluxCall.ts';
+import { Cluster } from './fluxCluster.ts';
+
+const everywhere = { selects: { namespaceSelector: {} } };
+const openGates = (count: number, namespace = 'aaa') =>
+  Array.from({ length: count }, (_, i) => gate(`${namespace}/open-${i}`, { ...everywhere, default: 'opened' }));
+const names = (count: number, prefix = 'gate') => Array.from({ length: count }, (_, i) => `${prefix}-${i}`).join();
+const LIMIT = /more than 200 Gates .* limits of one object, and counts as closed/;
+
+const edit = (cluster: Cluster, path: string) =>
+  cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, path } });
+const rename = (cluster: Cluster, gates: string, spec = {}) => {
+  const { metadata } = cluster.object;
+  const annotations = { ...metadata.annotations, 'gate.fluxcd.io/gates': gates };
+  return cluster.write({
+    ...cluster.object,
+    metadata: { ...metadata, annotations },
+    spec: { ...cluster.object.spec, ...spec },
+  });
+};
+
+describe('[H1] Gates beyond the limit lift no freeze', () => {
+  it('200 open Gates beside a closed one that select the same object', async () => {
+    const cluster = new Cluster(kustomization({ annotations: {} }));
+    cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(await edit(cluster, './evil')).toBe(false);
+    expect(cluster.answer?.message).toMatch(LIMIT);
+    expect(cluster.object.metadata.annotations).toMatchObject({
+      'gate.fluxcd.io/selected-by': '(too-many)',
+      'gate.fluxcd.io/state': 'closed: (too-many)',
+    });
+    expect(cluster.object.status?.conditions?.[0]).toMatchObject({ type: 'Approved', status: 'False' });
+    expect(cluster.object.status?.conditions?.[0]?.message).toMatch(LIMIT);
+    expect(cluster.binding?.spec?.problems).toEqual([expect.stringMatching(LIMIT)]);
+    expect(cluster.binding?.spec?.gates).toContainEqual({ namespace: 'w2', name: 'freeze', selected: true });
+  });
+
+  it('they come while the object is held already', async () => {
+    const cluster = new Cluster(kustomization({ annotations: {} }));
+    cluster.gates = [gate('w2/freeze', everywhere)];
+    await cluster.settle();
+    cluster.gates.push(...openGates(200));
+    expect(await edit(cluster, './evil')).toBe(false);
+    await cluster.settle();
+    expect(await edit(cluster, './evil')).toBe(false);
+    expect(cluster.object.spec?.suspend).toBe(true);
+  });
+
+  it('nobody writes a mark in its place that names open ones alone', async () => {
+    const cluster = new Cluster(kustomization({ annotations: {} }));
+    cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
+    await cluster.settle();
+    const { metadata } = cluster.object;
+    const annotations = { ...metadata.annotations, 'gate.fluxcd.io/selected-by': 'aaa/open-1' };
+    await cluster.write({ ...cluster.object, metadata: { ...metadata, annotations } });
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': '(too-many)' });
+  });
+
+  it('closed or open, the object is held; and free again when they are fewer', async () => {
+    const cluster = new Cluster(kustomization({ annotations: {} }));
+    cluster.gates = openGates(201);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(await edit(cluster, './x')).toBe(false);
+    cluster.gates = openGates(200);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBeUndefined();
+    expect(await edit(cluster, './x')).toBe(true);
+  });
+
+  it('named and selecting ones count together', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': names(150) } }));
+    const named = Array.from({ length: 150 }, (_, i) => gate(`shop/gate-${i}`, { default: 'opened' }));
+    cluster.gates = [...named, ...openGates(50)];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBeUndefined();
+    cluster.gates.push(...openGates(1, 'bbb'));
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+  });
+});
+
+describe('an object beyond the limit is mended', () => {
+  it('by naming fewer Gates, whatever their number was', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': names(300) } }));
+    cluster.gates = [gate('shop/mine', { default: 'opened' })];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.binding?.spec?.problems).toEqual([expect.stringMatching(LIMIT)]);
+    expect(await edit(cluster, './x')).toBe(false);
+    expect(await rename(cluster, 'mine')).toBe(true);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBeUndefined();
+    expect(await edit(cluster, './x')).toBe(true);
+  });
+
+  it('but not by leaving a closed one', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,open-1' } }));
+    cluster.gates = [gate('shop/freeze'), gate('shop/open-1', { default: 'opened' }), ...openGates(199)];
+    await cluster.settle();
+    expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/state': 'closed: (too-many)' });
+    expect(await rename(cluster, 'open-1')).toBe(false);
+    expect(await rename(cluster, 'freeze', { path: './evil' })).toBe(false);
+    expect(await rename(cluster, 'freeze')).toBe(true);
+    await cluster.settle();
+    expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/state': 'closed: shop/freeze' });
+  });
+});
+
+describe('[M2] one review reads no more than its limits', () => {
+  const many = (annotation: string) => kustomization({ annotations: { 'gate.fluxcd.io/gates': annotation } });
+  const rollouts = Object.fromEntries(
+    Array.from({ length: 100 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, `app-${i}`]),
+  );
+  const rows: [says: string, object: ReturnType<typeof many>, old: ReturnType<typeof many>, reads: number][] = [
+    ['200 names before and 200 others after', many(names(200, 'a')), many(names(200, 'b')), 0],
+    ['300 names', many(names(300)), many('freeze'), 1],
+    ['100 Rollouts', kustomization({ annotations: rollouts }), kustomization({ annotations: {} }), 0],
+    ['a mark of 300 Gates', kustomization({ annotations: { 'gate.fluxcd.io/selected-by': names(300) } }), many(''), 3],
+  ];
+  it.each(rows)('%s', async (_, object, oldObject, reads) => {
+    for (const handler of [mutateFlux, validateFlux]) {
+      const answer = await send(handler, { object, oldObject }, { objects: [gate('shop/freeze')] });
+      expect(answer.reads.length).toBeLessThanOrEqual(reads);
+      if (reads === 0) expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/the limit/) });
+    }
+  });
+});
