@@ -11,6 +11,10 @@ export const LIMITS = {
   boundRollouts: 64,
   /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */
   nesting: 100,
+  /** Characters of an ImagePolicy's filterTags.pattern and filterTags.extract. */
+  pattern: 256,
+  /** Instructions that a filterTags.pattern compiles to: `[a-z]{1,100}` has some 200. */
+  patternSize: 500,
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
   resyncAfterSeconds: 3600,
 } as const;

@@ -25,8 +25,8 @@ interface Rule<Value> {
 export function policyRules(policy: ImagePolicy | undefined): PolicyRules {
   const { filterTags, policy: kind } = policy?.spec ?? {};
   const extract = compileExtract(filterTags);
-  if (!extract) {
-    const refusal = `the policy's filterTags.pattern ${quote(filterTags?.pattern)} cannot be used`;
+  if ('problem' in extract) {
+    const refusal = `the policy's filterTags.pattern ${quote(filterTags?.pattern)} cannot be used: ${extract.problem}`;
     return { refusal: () => refusal, rank: () => undefined };
   }
   const rule = ruleOf(kind);

@@ -1,56 +1,68 @@
 /**
  * ImagePolicy's `spec.filterTags`: a Go regular expression and a template. The part it extracts is what the policy orders by.
  *
- * Go's expressions run in linear time, JavaScript's need not. Patterns come from users, so those that could make a
- * backtracking matcher slow are not evaluated; their tags keep the order of discovery.
+ * The expressions are tenants' text. RE2JS is Go's regexp in JavaScript: the same syntax, the same limits of repetition and
+ * nesting, and time linear in expression and tag.
  */
+import { RE2JS } from 're2js';
+import { LIMITS } from '../limits.ts';
+import { Memo } from '../memo.ts';
+
+/** undefined for a tag that does not match. */
 export type Extract = (tag: string) => string | undefined;
 
-const MAX_PATTERN = 256;
-const MAX_UNBOUNDED = 4;
+/** What the OCI distribution specification accepts. */
+const MAX_TAG = 128;
+/** Longest text that is taken out of a tag. */
+const MAX_EXTRACTED = 256;
+const MAX_PATTERNS = 64;
+const MAX_TAGS = 1000;
 
-/** undefined when the pattern cannot be evaluated safely; the function gives undefined for a tag that does not match. */
-export function compileExtract(filter: { pattern?: string; extract?: string } | undefined): Extract | undefined {
-  if (!filter?.pattern) return (tag) => tag;
-  const expression = compile(filter.pattern);
-  if (!expression) return undefined;
-  const { extract } = filter;
-  return (tag) => {
-    const match = expression.exec(tag);
-    if (!match) return undefined;
-    return extract ? expand(extract, match) : tag;
-  };
+/** An expression at the limits takes about a millisecond for each tag, and each decision asks for all tags again. */
+const extracts = new Memo<Extract | { problem: string }>(MAX_PATTERNS);
+
+/** A pattern that cannot be used is a problem: half a sentence that says why. */
+export function compileExtract(
+  filter: { pattern?: string; extract?: string } | undefined,
+): Extract | { problem: string } {
+  const { pattern, extract = '' } = filter ?? {};
+  if (!pattern) return (tag) => tag;
+  if (pattern.length > LIMITS.pattern) return { problem: `it has more than ${LIMITS.pattern} characters` };
+  if (extract.length > LIMITS.pattern) return { problem: `extract has more than ${LIMITS.pattern} characters` };
+  return extracts.get(JSON.stringify([pattern, extract]), () => compile(pattern, extract));
 }
 
-function compile(pattern: string): RegExp | undefined {
-  if (pattern.length > MAX_PATTERN || !isTame(pattern)) return undefined;
-  const flags = /^\(\?([is]+)\)/.exec(pattern);
-  const source = (flags ? pattern.slice(flags[0].length) : pattern)
-    .replaceAll('(?P<', '(?<')
-    .replace(/\\A/g, '^')
-    .replace(/\\z/g, '$');
+function compile(pattern: string, extract: string): Extract | { problem: string } {
+  let expression: RE2JS;
   try {
-    return new RegExp(source, flags?.[1]);
-  } catch {
-    return undefined;
+    expression = RE2JS.compile(pattern);
+  } catch (error) {
+    return { problem: (error as Error).message };
   }
+  if (expression.programSize() > LIMITS.patternSize) {
+    return { problem: `its repetitions make it longer than ${LIMITS.patternSize} instructions` };
+  }
+  const results = new Memo<string | undefined>(MAX_TAGS);
+  return (tag) => (tag.length > MAX_TAG ? undefined : results.get(tag, () => extracted(expression, extract, tag)));
 }
 
-/** No repetition inside a repeated group, few unbounded repetitions, no backreference. Stricter than it need be. */
-function isTame(pattern: string): boolean {
-  const plain = pattern
-    .replace(/\\[1-9k]/g, '\u0000')
-    .replace(/\\./g, 'x')
-    .replace(/\[\^?\]?[^\]]*\]/g, 'x');
-  if (plain.includes('\u0000') || /\)[*+{]/.test(plain)) return false;
-  return (plain.match(/[*+]|\{\d+,\d*\}/g) ?? []).length <= MAX_UNBOUNDED;
+function extracted(expression: RE2JS, extract: string, tag: string): string | undefined {
+  const match = expression.exec(tag) as RegExpExecArray | null;
+  if (!match) return undefined;
+  const text = extract === '' ? tag : expand(extract, match);
+  return text.length <= MAX_EXTRACTED ? text : undefined;
 }
 
-/** Go's Regexp.Expand: `$name`, `${name}`, `$1`; unknown names are empty, `$$` is a dollar. */
+const VARIABLE = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
+/** To Go a number with a leading zero, or beyond nine digits, is a name. */
+const NUMBER = /^(?:0|[1-9]\d{0,8})$/;
+
+/** Go's Regexp.Expand: `$name`, `${name}`, `$1`; unknown names are empty, `$$` is a dollar, any other dollar stays. */
 function expand(template: string, match: RegExpExecArray): string {
-  return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (whole, braced?: string, bare?: string) => {
+  return template.replace(VARIABLE, (_, braced?: string, bare?: string) => {
     const name = braced ?? bare;
-    if (name === undefined) return whole === '$$' ? '$' : '';
-    return (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? '';
+    if (name === undefined) return '$';
+    if (NUMBER.test(name)) return match[Number(name)] ?? '';
+    return match.groups && Object.hasOwn(match.groups, name) ? (match.groups[name] ?? '') : '';
   });
 }

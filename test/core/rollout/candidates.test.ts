@@ -90,7 +90,12 @@ describe('releasesAfter', () => {
       'a pattern that cannot be read selects nothing',
       { ...semver, filterTags: { pattern: '(' } },
       ['1.0.0'],
-      [{ tag: '1.0.0', reason: "the policy's filterTags.pattern '(' cannot be used" }],
+      [
+        {
+          tag: '1.0.0',
+          reason: "the policy's filterTags.pattern '(' cannot be used: error parsing regexp: missing closing ): `(`",
+        },
+      ],
     ],
   ])('[H8] withdraws what the policy could not select: %s', (_title, spec, available, withdrawn) => {
     const policy = { apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy;

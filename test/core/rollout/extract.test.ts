@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compileExtract } from '../../../core/rollout/extract.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { compileExtract, type Extract } from '../../../core/rollout/extract.ts';
 
 describe('compileExtract', () => {
   it.each([
@@ -12,20 +13,87 @@ describe('compileExtract', () => {
     [{ pattern: '(?i)^rc-(\\d+)$', extract: '$1' }, 'RC-1', '1'],
     [undefined, 'anything', 'anything'],
   ])('%j of %s is %j', (filter, tag, expected) => {
-    expect(compileExtract(filter)!(tag)).toBe(expected);
+    expect(extractOf(filter)(tag)).toBe(expected);
   });
 
   it('gives nothing for a tag that does not match', () => {
-    expect(compileExtract({ pattern: '^v', extract: '$0' })!('1.0')).toBeUndefined();
+    expect(extractOf({ pattern: '^v', extract: '$0' })('1.0')).toBeUndefined();
   });
 
-  it.each(['^(a+)+$', '^(a|aa)*$', '(?P<x>.*.*.*.*.*)', '(', 'a'.repeat(300)])('does not evaluate %s', (pattern) => {
-    expect(compileExtract({ pattern })).toBeUndefined();
+  it.each([
+    ['^(a+)+$', 'aaa', 'aaa'],
+    ['^(a|aa)*$', 'aaa', 'aaa'],
+    ['^(?P<a>\\pL+)(?P<b>[[:digit:]]+)\\z', 'rc12', 'rc12'],
+    ['(?s)^.(?i:B)$', 'ab', 'ab'],
+    ['^a??', 'a', 'a'],
+  ])('reads %s as Go does', (pattern, tag, expected) => {
+    expect(extractOf({ pattern })(tag)).toBe(expected);
   });
 
-  it('evaluates what it accepts in a moment', () => {
-    const started = performance.now();
-    compileExtract({ pattern: '^(.*)x(.*)y(.*)z(.*)$' })!('xyxyxyxy'.repeat(16));
-    expect(performance.now() - started).toBeLessThan(500);
+  it.each(['(', '(?=a)', '\\1', 'a{1001}', '(a{1000}){1000}', `${'('.repeat(1100)}`, 'a'.repeat(300), '[a-z]{1,900}'])(
+    'does not evaluate %s, and says why',
+    (pattern) => {
+      expect(compileExtract({ pattern })).toEqual({ problem: expect.stringMatching(/\w/) });
+    },
+  );
+
+  it.each([
+    ['$1x', ''],
+    // biome-ignore-start lint/suspicious/noTemplateCurlyInString: Go's template syntax.
+    ['${1}x', '7x'],
+    ['${1', '${1'],
+    ['${}', '${}'],
+    // biome-ignore-end lint/suspicious/noTemplateCurlyInString: Go's template syntax.
+    ['$01', ''],
+    ['$0', 'x7'],
+    ['$$1$', '$1$'],
+    ['$-$n', '$-7'],
+    ['$__proto__$constructor$2', ''],
+  ])('expands %s as Go does', (extract, expected) => {
+    expect(extractOf({ pattern: '^x(?P<n>\\d)$', extract })('x7')).toBe(expected);
   });
 });
+
+describe('[C1] a pattern that makes a backtracking matcher slow', () => {
+  const tags = Array.from({ length: 20 }, (_, i) => `${'a'.repeat(40 + i)}x`);
+
+  it.each([
+    `^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`,
+    `^${'(a|aa)?'.repeat(18)}$`,
+    '^(a+)+$',
+    '^(.*)x(.*)y(.*)z(.*)$',
+    '^(a|a?)+$',
+    '(a?){100}(a?)$',
+  ])('%s costs what a plain one costs', (pattern) => {
+    const time = (of: string) => {
+      const started = performance.now();
+      for (const tag of tags) extractOf({ pattern: of })(tag);
+      return performance.now() - started;
+    };
+    time('^warm(up)?$');
+    expect(time(pattern)).toBeLessThan(500 * Math.max(0.5, time(`^[a-z]+x$|${pattern.length}`)));
+  });
+
+  it('is compiled once, and asked once about a tag', () => {
+    const filter = { pattern: '^(a+)+b$' };
+    expect(compileExtract({ ...filter })).toBe(compileExtract(filter));
+  });
+
+  it.each([
+    ['a pattern', { pattern: 'a'.repeat(LIMITS.pattern + 1) }],
+    ['a template', { pattern: 'a', extract: '$0'.repeat(LIMITS.pattern) }],
+  ])('%s beyond the limit is named', (_, filter) => {
+    expect(compileExtract(filter)).toMatchObject({ problem: expect.stringContaining(`${LIMITS.pattern} characters`) });
+  });
+
+  it('a tag longer than tags are does not match, nor does one that would be blown up', () => {
+    expect(extractOf({ pattern: 'a' })('a'.repeat(129))).toBeUndefined();
+    expect(extractOf({ pattern: '.+', extract: '$0'.repeat(100) })('a'.repeat(128))).toBeUndefined();
+  });
+});
+
+function extractOf(filter: Parameters<typeof compileExtract>[0]): Extract {
+  const extract = compileExtract(filter);
+  if ('problem' in extract) throw new Error(extract.problem);
+  return extract;
+}
