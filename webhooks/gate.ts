@@ -11,6 +11,7 @@ import { keptCalls } from '../core/gate/usedCalls.ts';
 import { gateWarnings } from '../core/gate/warnings.ts';
 import { problemText } from '../core/schedule/problem.ts';
 import { validateGateDelete } from './gateDelete.ts';
+import { refuseReach } from './gateReach.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 
 /** Keeps the copy of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
@@ -40,7 +41,8 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
     .map(problemText)
     .filter((problem) => !known.has(problem));
   if (problems.length > 0) return denied(`${problems.join('; ')}.`);
-  return allowed(gateWarnings(gate, old, call.now));
+  const reach = await refuseReach(gate, old, request, call);
+  return reach ? denied(reach) : allowed(gateWarnings(gate, old, call.now));
 }
 
 function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {

@@ -201,6 +201,32 @@ describe('the request that counts is the one that arrived last', () => {
   });
 });
 
+describe('[H2] to select beyond its own namespace takes a right of its own', () => {
+  const all = { namespaceSelector: {} };
+  const team = { namespaceSelector: { matchLabels: { team: 'a' } } };
+  const rows: [says: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [
+    ['a new Gate that selects all namespaces', all, 'none', true],
+    ['a new Gate that selects some', team, 'none', true],
+    ['a new Gate that selects in its own', { labelSelector: {} }, 'none', false],
+    ['a Gate that gets such a selection', all, undefined, true],
+    ['one that selects more', all, team, true],
+    ['one that selects other kinds there', { ...team, kinds: ['Bucket'] }, team, true],
+    ['one that selects what it did', team, team, false],
+    ['one that draws back to its namespace', {}, all, false],
+  ];
+  it.each(rows)('%s', async (_, selects, before, asked) => {
+    const of = (wanted: object | undefined) => gate({ default: 'opened', ...(wanted && { selects: wanted }) });
+    const at = day('10:00:00');
+    const attempt = { object: of(selects), at, ...(before !== 'none' && { old: of(before) }) };
+    const denied = await write({ validate: validateGate }, attempt);
+    expect(denied.allowed).toBe(!asked);
+    if (asked) expect(denied.message).toMatch(/alice may not hold objects of other namespaces: .* select-namespaces/);
+    expect(await write({ validate: validateGate }, { ...attempt, maySelect: ['alice'] })).toMatchObject({
+      allowed: true,
+    });
+  });
+});
+
 describe('what cannot be evaluated is denied with its field', () => {
   const cases: [string, Gate['spec'] | object, Record<string, string> | undefined, string][] = [
     [

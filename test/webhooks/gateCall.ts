@@ -33,6 +33,8 @@ export interface Write {
   objects?: KubeObject<any, any>[];
   /** Users that have the verb bypass. */
   mayBypass?: string[];
+  /** Users that have the verb select-namespaces in the whole cluster. */
+  maySelect?: string[];
 }
 
 export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
@@ -41,7 +43,12 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
   const call: WebhookCall = {
     now: Date.parse(of.at),
     cluster: clusterOf(of.objects ?? []),
-    access: { may: async (user, { verb }) => verb === 'bypass' && (of.mayBypass ?? []).includes(user.username) },
+    access: {
+      async may(user, { verb, namespace }) {
+        if (verb === 'select-namespaces') return namespace === '' && (of.maySelect ?? []).includes(user.username);
+        return verb === 'bypass' && (of.mayBypass ?? []).includes(user.username);
+      },
+    },
     events: { record: (event) => void events.push(event) },
     settings: {
       onFailure: 'Continue',

@@ -1,0 +1,37 @@
+/** What a tenant's Gates reach of others, on the real API server. */
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, gate, ref, sharedCluster } from './support/cluster.ts';
+import { gated, isHeld, suspension } from './support/gates.ts';
+
+const { admin, developer, sre, newNamespace } = sharedCluster();
+
+/** Gives the developer a role of manifests/rbac/user-roles.yaml, in one namespace or everywhere. */
+const binding = (role: string, namespace: string): AnyObject => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { name: role, namespace },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'developer' }],
+});
+
+describe('[H2] a right on Gates in one namespace', () => {
+  it('holds nothing in another, whatever else is bound there', async () => {
+    const [mine, theirs] = await Promise.all([newNamespace(), newNamespace({ team: 'theirs' })]);
+    const app = gated('Kustomization', theirs, 'app');
+    await admin.create(app);
+    await admin.create(binding('gate-editor', mine));
+    await admin.create(binding('gate-selector', mine));
+    const selects = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': theirs } } };
+    const freeze = (wanted: object) => gate(mine, 'freeze', { spec: { default: 'closed', selects: wanted } });
+    await expect(developer.create(freeze(selects))).rejects.toThrow(/select-namespaces/);
+    await developer.create(freeze({}));
+    await expect(developer.mergePatch(ref('gate', mine, 'freeze'), { spec: { selects } })).rejects.toThrow(
+      /developer may not hold objects of other namespaces/,
+    );
+    await sre.create(gate(mine, 'allowed', { spec: { default: 'opened', selects } }));
+    await developer.mergePatch(ref('gate', mine, 'allowed'), { spec: { interval: '5m' } });
+    expect(suspension(await admin.get(app as never))).toEqual([undefined, undefined]);
+    await developer.mergePatch(ref('gate', mine, 'allowed'), { spec: { default: 'closed' } });
+    await isHeld(admin, app);
+  });
+});
