@@ -12,7 +12,7 @@ import { asksToResume } from '../core/flux/suspension.ts';
 import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
 import { verifyPins } from '../core/flux/verifyPins.ts';
 import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
-import { freshReason, reasonForDelete } from '../core/gate/glass.ts';
+import { freshReason, recentReason } from '../core/gate/glass.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import {
   namespaceOf,
@@ -90,7 +90,7 @@ async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, 
   if (refuseDeletion({ oldObject, world }) === undefined || isCleaner(username)) return allowed();
   const namespace = await readNamespace(namespaceOf(request), call);
   if (!namespace || namespace.metadata.deletionTimestamp) return allowed();
-  const reason = reasonForDelete(oldObject, username, call.now);
+  const reason = recentReason(oldObject, username, call.now);
   const closed = closedRefs(oldObject, world);
   const glass = reason && closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
   if (glass?.broken && reason) {

@@ -5,7 +5,7 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { evaluateGate } from '../core/gate/evaluate.ts';
-import { reasonForDelete } from '../core/gate/glass.ts';
+import { recentReason } from '../core/gate/glass.ts';
 import { holdersOf } from '../core/gate/holders.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import { askForGlass, recordGlass } from './glass.ts';
@@ -22,7 +22,7 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };
   const held = await readHolders(ref, call);
   if (held.length === 0 || (await isNamespaceGoing(ref.namespace, call))) return allowed();
-  const reason = reasonForDelete(gate, request.userInfo.username, call.now);
+  const reason = recentReason(gate, request.userInfo.username, call.now);
   if (reason) {
     const glass = await askForGlass([ref], request, call);
     if (glass.broken) return { allowed: true, audit: recordGlass(gate, [ref], reason, request, call) };

@@ -7,7 +7,7 @@ import { mutateGate, validateGate } from './gate.ts';
 import { type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout.ts';
 import { mutateRolloutGate } from './rolloutGate.ts';
-import { mutateRolloutStatus } from './rolloutStatus.ts';
+import { mutateRolloutStatus, validateRolloutStatus } from './rolloutStatus.ts';
 import { validateSchedule } from './schedule.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
@@ -18,6 +18,7 @@ export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/gate': mutateGate,
   'validate/flux': validateFlux,
   'validate/rollout': validateRollout,
+  'validate/rollout-status': validateRolloutStatus,
   'validate/gate': validateGate,
   'validate/schedule': validateSchedule,
 };

@@ -4,12 +4,12 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { closedGatesText, glassText } from '../core/flux/gateText.ts';
-import { freshReason, reasonForDelete } from '../core/gate/glass.ts';
+import { freshReason, recentReason } from '../core/gate/glass.ts';
 import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import { boundLabel } from '../core/kube/labels.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
-import { droppedGates, gainsOwner } from '../core/rollout/frozen.ts';
+import { addsDeployment, droppedGates, gainsOwner } from '../core/rollout/frozen.ts';
 import { askForGlass, recordGlass } from './glass.ts';
 import { denied, type Verdict } from './response.ts';
 
@@ -51,14 +51,22 @@ export async function denyDelete(
   const closed = await readClosedOfAll(rollout, call);
   if (closed.length === 0 || (await isGoing(namespace, call))) return undefined;
   const what = `Rollout '${name}' cannot be deleted while a Gate it requires is closed`;
-  return denyOrBreak(
-    what,
-    closed,
-    rollout,
-    reasonForDelete(rollout, request.userInfo.username, call.now),
-    request,
-    call,
-  );
+  return denyOrBreak(what, closed, rollout, recentReason(rollout, request.userInfo.username, call.now), request, call);
+}
+
+/** A deployment that somebody writes into the status goes where the Rollout's own would. undefined: nothing is in the way. */
+export async function denyDeployment(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  if (!addsDeployment(rollout, before)) return undefined;
+  const closed = await readClosedOfAll(before, call);
+  if (closed.length === 0) return undefined;
+  const what = `Rollout '${rollout.metadata.name}' cannot get a new deployment in its status while a Gate it requires is closed`;
+  const reason = recentReason(before, request.userInfo.username, call.now);
+  return denyOrBreak(what, closed, before, reason, request, call);
 }
 
 async function denyOrBreak(

@@ -5,6 +5,7 @@
 import type { HistoryEntry, Rollout, RolloutStatus } from '../api/types.ts';
 import { sameJson } from '../core/rollout/revision.ts';
 import { type AdmissionHandler, allowed } from './response.ts';
+import { denyDeployment } from './rolloutFrozen.ts';
 
 const OUR_FIELDS = [
   'observedGeneration',
@@ -31,6 +32,14 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
   const status = acceptStatus(rollout.status, stored);
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
+};
+
+/** Our own deployments are decided from live Gates already: see hooks/rollout.ts. */
+export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
+  const rollout = request.object as Rollout | null | undefined;
+  const before = request.oldObject as Rollout | null | undefined;
+  if (!rollout || !before || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
+  return (await denyDeployment(rollout, before, request, call)) ?? allowed();
 };
 
 /** What others wrote, as it may be stored: our fields restored where the writer does not know them, the next revision. */

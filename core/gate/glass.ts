@@ -4,8 +4,8 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
-/** A reason counts for a DELETE by the same person within this time: a DELETE carries no object to write it on. */
-const DELETE_WITHIN_MS = 5 * 60_000;
+/** A reason counts for a DELETE, or a write of status, by the same person within this time: neither can carry one. */
+const COUNTS_FOR_MS = 5 * 60_000;
 
 /** A Flux object, a Gate or a Rollout. */
 type AnyObject = KubeObject<any, any>;
@@ -19,10 +19,10 @@ export function freshReason(object: AnyObject, oldObject: AnyObject | undefined)
 }
 
 /** The reason that `user` gave on the stored object shortly before. */
-export function reasonForDelete(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
+export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
   const record = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '');
   const at = parseTime(record?.[1]);
-  if (at === undefined || record?.[2] !== user || now - at > DELETE_WITHIN_MS || now < at - 1000) return undefined;
+  if (at === undefined || record?.[2] !== user || now - at > COUNTS_FOR_MS || now < at - 1000) return undefined;
   return reasonOf(oldObject);
 }
 

@@ -19,6 +19,13 @@ export function gainsOwner({ metadata }: Rollout, before: Rollout): boolean {
   return (metadata.ownerReferences ?? []).some(({ uid }) => !known.has(uid));
 }
 
+/** A deployment of the past cannot change: another id at the top is another deployment. */
+export function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
+  const [head] = status?.history ?? [];
+  const [known] = before?.history ?? [];
+  return head !== undefined && (!known || head.id !== known.id);
+}
+
 function path({ namespace, name }: NamespacedName): string {
   return `${namespace}/${name}`;
 }

@@ -41,7 +41,7 @@ describe('the installation', () => {
     const deployment = objectIn('app/deployment.yaml');
     const { env } = deployment.spec.template.spec.containers[0];
     const user = env.find(({ name }: { name: string }) => name === 'METACONTROLLER_USER').value;
-    expect(textOf('webhooks/mutating.yaml')).toContain(`!= '${user}'`);
+    for (const file of ['mutating', 'validating']) expect(textOf(`webhooks/${file}.yaml`)).toContain(`!= '${user}'`);
     const [, , namespace, name] = user.split(':');
     const binding = objectsIn('rbac/metacontroller.yaml').find(({ kind }) => kind === 'ClusterRoleBinding');
     expect(binding?.subjects).toEqual([{ kind: 'ServiceAccount', namespace, name }]);

@@ -4,7 +4,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../api/types.ts';
 import { mutateRollout, validateRollout } from '../../webhooks/rollout.ts';
 import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
-import { mutateRolloutStatus } from '../../webhooks/rolloutStatus.ts';
+import { mutateRolloutStatus, validateRolloutStatus } from '../../webhooks/rolloutStatus.ts';
 import { fakeCall, object, rollout } from '../hooks/rolloutCall.ts';
 
 const P = 'rollout.kuberik.com/';
@@ -288,5 +288,65 @@ describe('mutate/rolloutgate', () => {
     expect(await labelOf('app')).toBe('app');
     expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
     expect(await labelOf('')).toBeUndefined();
+  });
+});
+
+describe('validate/rollout-status, behind a closed Gate', () => {
+  const entry = (id: number, extras: object = {}) => ({
+    id,
+    version: { tag: `${id}.0.0` },
+    timestamp: '2026-03-01T11:00:00Z',
+    ...extras,
+  });
+  const spec = { gates: [{ name: 'freeze' }] };
+  const freeze = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
+  const judge = async (
+    history: ReturnType<typeof entry>[],
+    user = 'alice',
+    old = [entry(1)],
+    may = false,
+    annotations = {},
+  ) => {
+    const before = annotated(annotations, spec, { history: old });
+    const after = annotated(annotations, spec, { history });
+    const { webhookCall, events } = call([freeze], may);
+    const verdict = await validateRolloutStatus(
+      { ...write({ object: after, old: before, user }), subResource: 'status' },
+      webhookCall,
+    );
+    return { verdict, events };
+  };
+
+  it.each([
+    { title: 'another deployment', history: [entry(2), entry(1)] },
+    { title: 'a first deployment', history: [entry(1)], old: [] },
+  ])('refuses $title, and says why', async ({ history, old }) => {
+    const { verdict } = await judge(history, 'alice', old);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining(
+        'cannot get a new deployment in its status while a Gate it requires is closed: ',
+      ),
+    });
+  });
+
+  it.each([
+    { title: 'the bake of the one that is there', history: [entry(1, { bakeStatus: 'Succeeded' })] },
+    { title: 'a deployment of our own controller', history: [entry(2), entry(1)], user: 'metacontroller' },
+  ])('lets $title through', async ({ history, user }) => {
+    expect((await judge(history, user)).verdict).toMatchObject({ allowed: true });
+  });
+
+  it('lets it through with the reason that its writer gave on the Rollout shortly before, and records that', async () => {
+    const reason = {
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',
+    };
+    const { verdict, events } = await judge([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
+    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
+    expect(events.map((event) => event.reason)).toEqual(['GlassBroken']);
+    expect((await judge([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
+      allowed: false,
+    });
   });
 });
