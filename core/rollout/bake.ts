@@ -6,7 +6,14 @@ import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { hasApplied, targetName } from './bound.ts';
 import type { RolloutConfig } from './config.ts';
-import { allFreshlyHealthy, errorsSince, type FailedCheck, judgesRevision, notReady } from './health.ts';
+import {
+  allFreshlyHealthy,
+  errorsSince,
+  type FailedCheck,
+  judgesRevision,
+  notReady,
+  unhealthyChecks,
+} from './health.ts';
 import {
   BAKE_COMPLETED,
   BAKE_STARTED,
@@ -51,7 +58,9 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   }
   // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
   const arrived = started !== undefined || unapplied.length === 0;
-  const errors = errorsSince(arrived ? healthChecks : healthChecks.filter(judgesRevision), cutoff);
+  const watched = arrived ? healthChecks : healthChecks.filter(judgesRevision);
+  // All were Healthy when the bake started: one that is not any more failed since, whether or not it says when.
+  const errors = started === undefined ? errorsSince(watched, cutoff) : errorsOrUnhealthy(watched, cutoff);
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
@@ -61,12 +70,18 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   return { head, news: [], ...(!waits && { wakeAt: deadline }) };
 }
 
+function errorsOrUnhealthy(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
+  const errors = errorsSince(checks, cutoff);
+  return errors.length > 0 ? errors : unhealthyChecks(checks);
+}
+
 /** Health from before this instant says nothing about the head. */
 function healthCutoff(head: HistoryEntry): EpochMs {
   return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
 }
 
-function deployCutoff(head: HistoryEntry): EpochMs {
+/** Of the deployment, or of its last retry. */
+export function deployCutoff(head: HistoryEntry): EpochMs {
   return Math.max(parseTime(head.timestamp) ?? 0, parseTime(head.lastRetryTimestamp) ?? 0);
 }
 

@@ -14,7 +14,7 @@ export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
 
 /** Why automatic deployments wait; undefined when no check is Unhealthy. Pending does not block. */
 export function unhealthyMessage(checks: readonly HealthCheck[]): string | undefined {
-  const check = checks.find(({ status }) => status?.status === 'Unhealthy');
+  const check = checks.find(isUnhealthy);
   if (!check) return undefined;
   const { name, namespace } = check.metadata;
   const detail = check.status?.message ? `: ${check.status.message}` : '';
@@ -52,6 +52,26 @@ export function errorsSince(checks: readonly HealthCheck[], cutoff: EpochMs): Fa
   return checks
     .filter(({ status }) => (parseTime(status?.lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= cutoff)
     .map((check) => failed(check, check.status?.message));
+}
+
+export function isUnhealthy({ status }: HealthCheck): boolean {
+  return status?.status === 'Unhealthy';
+}
+
+export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
+  return checks.filter(isUnhealthy).map((check) => failed(check, check.status?.message));
+}
+
+/**
+ * The checks that may hold the version after `head`. Where that has failed and automation goes on, what it has broken is no
+ * obstacle: only its successor can mend it. What was wrong before its deployment, which began at `since`, holds as ever.
+ */
+export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
+  const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));
+  return checks.filter(({ metadata, status }) => {
+    if (failed.has(`${metadata.namespace}/${metadata.name}`)) return false;
+    return (parseTime(status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY) < since;
+  });
 }
 
 /** The checks that keep a bake from starting, with the reason of each. */

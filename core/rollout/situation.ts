@@ -3,11 +3,12 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { refKey } from '../gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../gate/required.ts';
+import { deployCutoff } from './bake.ts';
 import { boundTo } from './bound.ts';
 import { releasesAfter, type Withdrawal } from './candidates.ts';
 import type { RolloutConfig } from './config.ts';
 import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
-import { sortedChecks, unhealthyMessage } from './health.ts';
+import { obstructing, sortedChecks, unhealthyMessage } from './health.ts';
 import type { Observed } from './observed.ts';
 import { type Rejection, rejectedBy, rejections } from './rejected.ts';
 import type { Requests } from './request.ts';
@@ -63,7 +64,9 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || requests.forceDeploy);
   const judged = pending === undefined ? { all: [], closed: [] } : judge(observed, pending, requests.glass ?? [], now);
-  const unhealthy = unhealthyMessage(sortedChecks(observed.healthChecks));
+  const checks = sortedChecks(observed.healthChecks);
+  const goesForward = head?.bakeStatus === 'Failed' && config.onFailure === 'Continue';
+  const unhealthy = unhealthyMessage(goesForward ? obstructing(checks, head, deployCutoff(head)) : checks);
   const failure = { onFailure: config.onFailure, unblocked: requests.unblockFailed };
   return {
     candidates,

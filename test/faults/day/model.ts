@@ -135,7 +135,9 @@ export class Model {
   private mayFollow(bypassed: boolean): boolean {
     if (!this.head) return true;
     if (this.baking || (this.head.state === 'Failed' && this.hold && !this.unblock)) return false;
-    return (this.gateOpen || bypassed) && this.health !== 'Unhealthy';
+    // What the failed version has broken only its successor can mend.
+    const goesForward = this.head.state === 'Failed' && !this.hold;
+    return (this.gateOpen || bypassed) && (goesForward || this.health !== 'Unhealthy');
   }
 
   private begin(release: number, byHand: boolean, bypassed: boolean): void {

@@ -48,9 +48,15 @@ async function happen(world: World, model: Model, random: () => number): Promise
     await STEPS.publish!(world, `1.${model.newest}.0`);
   } else if (roll < 0.75) {
     const sick = random() < 0.25;
-    model.health = { status: sick ? 'Unhealthy' : 'Healthy', changed: now, error: sick ? now : model.health.error };
+    // Not every reporter says when.
+    const tells = sick && random() < 0.7;
+    model.health = { status: sick ? 'Unhealthy' : 'Healthy', changed: now, error: tells ? now : model.health.error };
     const at = new Date(world.now).toISOString().replace('.000', '');
-    await STEPS.health!(world, { status: model.health.status, lastChangeTime: at, ...(sick && { lastErrorTime: at }) });
+    await STEPS.health!(world, {
+      status: model.health.status,
+      lastChangeTime: at,
+      ...(tells && { lastErrorTime: at }),
+    });
   } else if (roll < 0.8) {
     model.gateOpen = !model.gateOpen;
     await STEPS.rolloutGate!(world, { name: 'qa', passing: model.gateOpen });

@@ -50,7 +50,8 @@ export class Model {
   private bake(now: number): void {
     const [head] = this.history;
     if (head?.state !== 'Deploying' && head?.state !== 'InProgress') return;
-    if (this.health.error >= head.since && !head.recovery) head.state = 'Failed';
+    const unhealthyInBake = head.state === 'InProgress' && this.health.status === 'Unhealthy';
+    if ((this.health.error >= head.since || unhealthyInBake) && !head.recovery) head.state = 'Failed';
     else if (head.state === 'Deploying' && this.health.status === 'Healthy' && this.health.changed >= head.since) {
       head.state = 'InProgress';
       head.baking = now;
@@ -81,9 +82,12 @@ export class Model {
   private mayFollow(head: Entry, now: number): boolean {
     // Health of this very second would count as the next version's.
     if (this.health.status === 'Healthy' && this.health.changed === now) return false;
+    if (this.health.error === now) return false;
     if (head.state === 'Deploying' || head.state === 'InProgress') return false;
     if (head.state === 'Failed' && this.hold && !this.unblock) return false;
-    return this.gateOpen && this.health.status !== 'Unhealthy';
+    // What the failed version has broken only its successor can mend.
+    const goesForward = head.state === 'Failed' && !this.hold;
+    return this.gateOpen && (goesForward || this.health.status !== 'Unhealthy');
   }
 
   private recovers(head: Entry | undefined, byHand: boolean): boolean {
