@@ -4,6 +4,7 @@ import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/port
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/labels.ts';
 import { hookRoutes } from './hooks/index.ts';
+import { requireClientCertificate } from './server/clientCertificate.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
@@ -70,8 +71,9 @@ async function main(): Promise<void> {
   listeners.push(hooksListener);
   let webhook: Listener | undefined;
   if (config.tls) {
-    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall) });
-    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, maxConnections });
+    const refuseCaller = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
+    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall), refuseCaller });
+    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, maxConnections, log });
     listeners.push(webhook);
   }
   log.info({ hooks: hooksListener.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');

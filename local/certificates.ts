@@ -9,22 +9,31 @@ export interface KeyPair {
   key: string;
 }
 
+export interface IssueOptions {
+  use?: 'server' | 'client';
+  /** A year from now by default. */
+  notAfterMs?: number;
+}
+
 export interface CertificateAuthority extends KeyPair {
-  /** A certificate for a TLS server on loopback. */
-  issue(commonName: string): Promise<KeyPair>;
+  /** A certificate for a TLS server on loopback, or for a client. */
+  issue(commonName: string, options?: IssueOptions): Promise<KeyPair>;
 }
 
 /** A year: longer than a control plane on a laptop runs without a restart. */
 const LIFETIME_MS = 365 * 24 * 3_600_000;
 
-export async function createAuthority(nowMs: number): Promise<CertificateAuthority> {
+export async function createAuthority(
+  nowMs: number,
+  name = 'rollout-hooks local authority',
+): Promise<CertificateAuthority> {
   const common = {
     keyType: 'ec',
     algorithm: 'sha256',
     notBeforeDate: new Date(nowMs - 60_000),
     notAfterDate: new Date(nowMs + LIFETIME_MS),
   } as const;
-  const root = await generate([{ name: 'commonName', value: 'rollout-hooks local authority' }], {
+  const root = await generate([{ name: 'commonName', value: name }], {
     ...common,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
@@ -32,14 +41,15 @@ export async function createAuthority(nowMs: number): Promise<CertificateAuthori
     ],
   });
   const authority = { certificate: root.cert, key: root.private };
-  const issue = async (commonName: string): Promise<KeyPair> => {
+  const issue = async (commonName: string, { use = 'server', notAfterMs }: IssueOptions = {}): Promise<KeyPair> => {
     const issued = await generate([{ name: 'commonName', value: commonName }], {
       ...common,
+      ...(notAfterMs !== undefined && { notAfterDate: new Date(notAfterMs) }),
       ca: { cert: authority.certificate, key: authority.key },
       extensions: [
         { name: 'basicConstraints', cA: false, critical: true },
         { name: 'keyUsage', digitalSignature: true, critical: true },
-        { name: 'extKeyUsage', serverAuth: true },
+        { name: 'extKeyUsage', [use === 'server' ? 'serverAuth' : 'clientAuth']: true },
         {
           name: 'subjectAltName',
           altNames: [

@@ -97,7 +97,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const keyFile = join(dir, 'pki/webhook.key');
     writeFileSync(certificateFile, plane.webhookCertificate.certificate);
     writeFileSync(keyFile, plane.webhookCertificate.key, { mode: 0o600 });
-    const server = { certificateFile, keyFile, ca: plane.ca };
+    const server = { certificateFile, keyFile, ca: plane.ca, clientCaFile: plane.webhookClientCa };
     const startReplica: StartReplica = async (name, ports, env = options.hookEnv) =>
       watch(await startHookServer({ dir, name, ...server, ...ports, env }));
     const ports = { hooksPort: await freePort(), webhookPort: await freePort() };

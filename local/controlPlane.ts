@@ -8,6 +8,7 @@ import { type RunningChild, startChild } from './childProcess.ts';
 import { send } from './client.ts';
 import { freePort } from './ports.ts';
 import { type Access, createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
+import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';
 
 export interface ControlPlane {
   url: string;
@@ -16,6 +17,8 @@ export interface ControlPlane {
   ca: string;
   /** For the admission webhook on loopback. */
   webhookCertificate: KeyPair;
+  /** Path of the authority (PEM) of the client certificate that the API server shows to webhooks. */
+  webhookClientCa: string;
   accessOf(user: UserName): Access;
   /** etcd, then kube-apiserver. */
   children: RunningChild[];
@@ -61,6 +64,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const authority = await createAuthority(Date.now());
   const serving = await authority.issue('kube-apiserver');
   const webhookCertificate = await authority.issue('rollout-hooks');
+  const webhookClient = await createWebhookClient(Date.now());
+  const webhookClientCa = file('webhook-client-ca.crt', webhookClient.ca);
+  const admissionConfig = admissionConfiguration(file('webhook-client.kubeconfig', webhookClient.kubeconfig));
   const signing = createSigningKey();
   const tokens = createTokens();
   const signingKeyFile = file('service-account.key', signing.key);
@@ -90,6 +96,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--tls-private-key-file=${file('apiserver.key', serving.key)}`,
           `--token-auth-file=${file('tokens.csv', tokenFile(tokens))}`,
           '--authorization-mode=RBAC',
+          `--admission-control-config-file=${file('admission.yaml', admissionConfig)}`,
           // It would want every Namespace's default ServiceAccount, which a controller we do not run makes.
           '--disable-admission-plugins=ServiceAccount',
           '--service-cluster-ip-range=10.0.0.0/24',
@@ -139,6 +146,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       ca,
       etcdUrl,
       webhookCertificate,
+      webhookClientCa,
       accessOf,
       children: [etcd, apiserver],
       start: (name) => starts[name](),

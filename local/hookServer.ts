@@ -5,6 +5,7 @@ import { REPOSITORY } from './cache.ts';
 import { type RunningChild, startChild } from './childProcess.ts';
 import { Problem } from './problem.ts';
 import { USERS } from './users.ts';
+import { WEBHOOK_CLIENT_NAME } from './webhookClient.ts';
 
 export interface HookPorts {
   hooksPort: number;
@@ -20,6 +21,8 @@ export interface HookServerOptions extends HookPorts {
   keyFile: string;
   /** PEM. */
   ca: string;
+  /** Path of the authority of the API server's client certificate, where that sends one. */
+  clientCaFile?: string;
   /** Settings of main.ts beside those above, such as ON_FAILURE. */
   env?: Record<string, string>;
 }
@@ -40,6 +43,10 @@ export async function startHookServer(options: HookServerOptions): Promise<Runni
       WEBHOOK_PORT: String(options.webhookPort),
       WEBHOOK_TLS_CERT: options.certificateFile,
       WEBHOOK_TLS_KEY: options.keyFile,
+      ...(options.clientCaFile && {
+        WEBHOOK_CLIENT_CA: options.clientCaFile,
+        WEBHOOK_CLIENT_NAMES: WEBHOOK_CLIENT_NAME,
+      }),
       KUBECONFIG: join(options.dir, USERS.hooks.file),
       METACONTROLLER_USER: USERS.metacontroller.userName,
       ...options.env,

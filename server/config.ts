@@ -1,5 +1,6 @@
 /** The environment, read once. Every mistake is told at once, with what to do. */
 import type { Settings } from '../api/ports.ts';
+import type { TlsFiles } from './certificate.ts';
 
 export interface Config {
   hooksPort: number;
@@ -11,8 +12,10 @@ export interface Config {
   eventsAddress?: string;
   /** Names this replica in notifications. */
   instance: string;
-  /** Paths; the webhook is served over TLS only when both are given. */
-  tls?: { cert: string; key: string };
+  /** The webhook is served only when certificate and key are given. */
+  tls?: TlsFiles;
+  /** Who may call the webhook, by name in the client certificate; whoever has one when there are none. */
+  webhookClients: string[];
   logLevel: string;
   /** Seconds between SIGTERM and the end of accepting, so that endpoints are withdrawn first. */
   shutdownDelaySeconds: number;
@@ -27,6 +30,9 @@ export const ENVIRONMENT: Record<string, string> = {
   HOST: 'address to listen on (all addresses)',
   WEBHOOK_TLS_CERT: 'file with the certificate of the admission webhook, PEM',
   WEBHOOK_TLS_KEY: 'file with its key, PEM',
+  WEBHOOK_CLIENT_CA:
+    'file with the authority of the client certificates that the webhook asks the API server for, PEM (asks for none)',
+  WEBHOOK_CLIENT_NAMES: 'names in such a certificate that may call, comma-separated (any)',
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
@@ -52,6 +58,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   const { WEBHOOK_TLS_CERT: cert, WEBHOOK_TLS_KEY: key } = env;
   if (!cert !== !key) mistakes.push('WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together, only one is set');
+  const clientCa = env.WEBHOOK_CLIENT_CA;
+  const webhookClients = listOf(env.WEBHOOK_CLIENT_NAMES);
+  if (clientCa && !cert) mistakes.push('WEBHOOK_CLIENT_CA is set, and the webhook is off: set WEBHOOK_TLS_CERT too');
+  if (webhookClients.length > 0 && !clientCa)
+    mistakes.push('WEBHOOK_CLIENT_NAMES says nothing without WEBHOOK_CLIENT_CA');
   const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
   if (!(delay >= 0 && delay <= 300))
     mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not in 0 to 300`);
@@ -69,19 +80,24 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...(eventsAddress && { eventsAddress }),
     instance: env.HOSTNAME || 'rollout-hooks',
     host: env.HOST || '::',
+    webhookClients,
     logLevel: env.LOG_LEVEL || 'info',
     shutdownDelaySeconds: delay,
     settings: {
       onFailure: onFailure as Settings['onFailure'],
       metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
-      glassBreakers: (env.GLASS_BREAKERS ?? '')
-        .split(',')
-        .map((user) => user.trim())
-        .filter(Boolean),
+      glassBreakers: listOf(env.GLASS_BREAKERS),
       noCrossNamespaceRefs: noCrossNamespaceRefs === 'true',
     },
   };
-  if (cert && key) config.tls = { cert, key };
+  if (cert && key) config.tls = { cert, key, ...(clientCa && { clientCa }) };
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   return config;
+}
+
+function listOf(text = ''): string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
 }

@@ -19,7 +19,7 @@ export interface AppOptions {
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   /** Why the caller may not ask; undefined when it may. Asked before its body is read. */
-  refuseCaller?(request: IncomingMessage): Refusal | undefined;
+  refuseCaller?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
 }

@@ -1,15 +1,15 @@
 /** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a clean end. */
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { type TlsFiles, type TlsLog, watchTls } from './certificate.ts';
 
 /** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that. */
 const KEEP_ALIVE_MS = 95_000;
 const HEADERS_MS = 100_000;
 const REQUEST_MS = 30_000;
-const CERTIFICATE_POLL_MS = 10_000;
 
 export interface Listener {
   port: number;
@@ -30,27 +30,27 @@ export function listenHttp(handler: RequestListener, options: ListenOptions): Pr
   return listen(createHttpServer(), handler, options);
 }
 
-/** Reads the certificate again when its file changes: cert-manager rotates it in place. */
+export interface TlsListenOptions extends ListenOptions {
+  log: TlsLog;
+  /** How often the files are looked at. */
+  pollMs?: number;
+}
+
 export async function listenHttps(
   handler: RequestListener,
-  tls: { cert: string; key: string },
-  options: ListenOptions,
+  files: TlsFiles,
+  { log, pollMs, ...options }: TlsListenOptions,
 ): Promise<Listener> {
-  const read = () => ({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
-  const server: HttpsServer = createHttpsServer({ ...read(), minVersion: 'TLSv1.2' });
-  const reload = () => {
-    try {
-      server.setSecureContext({ ...read(), minVersion: 'TLSv1.2' });
-    } catch {
-      // Half written: the next poll sees both files.
-    }
-  };
-  watchFile(tls.cert, { interval: CERTIFICATE_POLL_MS, persistent: false }, reload);
+  const take = (secure: SecureContextOptions) => server.setSecureContext(secure);
+  const { options: secure, stop } = watchTls(files, take, log, pollMs);
+  // Probes have no certificate: who needs one is refused by its request.
+  const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
+  const server: HttpsServer = createHttpsServer({ ...secure, ...client });
   const listener = await listen(server, handler, options);
   return {
     ...listener,
     close: () => {
-      unwatchFile(tls.cert, reload);
+      stop();
       return listener.close();
     },
   };

@@ -1,0 +1,41 @@
+/** How the API server shows webhooks that it is the API server: a client certificate, and the configuration that makes it send that. */
+import { stringify } from 'yaml';
+import { createAuthority } from './certificates.ts';
+
+export interface WebhookClient {
+  /** PEM of the authority that signed nothing else. */
+  ca: string;
+  /** A kubeconfig with the certificate and its key. */
+  kubeconfig: string;
+}
+
+/** The name in the certificate: manifests/components/authenticated-webhook lets nobody else in. */
+export const WEBHOOK_CLIENT_NAME = 'kube-apiserver-webhooks';
+
+export async function createWebhookClient(nowMs: number): Promise<WebhookClient> {
+  const authority = await createAuthority(nowMs, 'rollout-hooks local clients of webhooks');
+  const { certificate, key } = await authority.issue(WEBHOOK_CLIENT_NAME, { use: 'client' });
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const user = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) };
+  return {
+    ca: authority.certificate,
+    // Every webhook of this control plane is ours.
+    kubeconfig: stringify({ apiVersion: 'v1', kind: 'Config', users: [{ name: '*', user }] }),
+  };
+}
+
+/** For --admission-control-config-file. */
+export function admissionConfiguration(kubeconfigFile: string): string {
+  return stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AdmissionConfiguration',
+    plugins: ['ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook'].map((name) => ({
+      name,
+      configuration: {
+        apiVersion: 'apiserver.config.k8s.io/v1',
+        kind: 'WebhookAdmissionConfiguration',
+        kubeConfigFile: kubeconfigFile,
+      },
+    })),
+  });
+}

@@ -1,0 +1,24 @@
+/** The ports of the hook server, asked by somebody who is neither the API server nor Metacontroller. */
+import { describe, expect, it } from 'vitest';
+import { ask, REVIEW } from '../server/program.ts';
+import { gate, ref, sharedCluster } from './support/cluster.ts';
+
+const { admin, sre, newNamespace } = sharedCluster();
+
+describe('[H6] the port of the webhook', () => {
+  it('answers the API server, and nobody else', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', window: '1h' } }));
+    const configuration = await admin.get({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'rollout-hooks' },
+    });
+    const { url: address, caBundle } = configuration.webhooks.at(-1).clientConfig;
+    const url = new URL(address);
+    const ca = Buffer.from(caBundle, 'base64');
+    const forged = await ask({ port: Number(url.port), path: '/admission/mutate/gate', ca, agent: false }, REVIEW);
+    expect([forged.status, JSON.parse(forged.text).error]).toEqual([401, expect.stringContaining('none was sent')]);
+    expect((await admin.get(ref('gate', ns, 'freeze'))).spec.window).toBe('1h');
+  });
+});

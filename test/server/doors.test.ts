@@ -1,0 +1,166 @@
+/** Who is let in at the webhook's port, with which certificate. */
+import { once } from 'node:events';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CertificateAuthority, createAuthority, type KeyPair } from '../../local/certificates.ts';
+import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
+
+let world: World;
+let program: Program;
+let clients: CertificateAuthority;
+let foreign: CertificateAuthority;
+const HOUR = 3_600_000;
+
+beforeAll(async () => {
+  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
+  clients = await createAuthority(Date.now(), 'clients');
+  foreign = await createAuthority(Date.now(), 'clients');
+  writeFileSync(join(world.dir, 'clients.crt'), clients.certificate);
+  program = await world.start({
+    WEBHOOK_CLIENT_CA: join(world.dir, 'clients.crt'),
+    WEBHOOK_CLIENT_NAMES: 'kube-apiserver, other.example',
+  });
+});
+afterAll(() => world.dispose());
+
+const shown = ({ certificate, key }: KeyPair) => ({ cert: certificate, key });
+const errorOf = ({ text }: Answer) => JSON.parse(text).error as string;
+
+/** A connection without a certificate, on which these bytes are sent. */
+function call(text: string, session?: Buffer): TLSSocket {
+  const socket = connect({ host: '127.0.0.1', port: program.webhookPort, ca: program.ca, ...(session && { session }) });
+  socket.write(text);
+  return socket;
+}
+
+describe('[H6] an admission request', () => {
+  it('of the API server is answered', async () => {
+    const own = shown(await clients.issue('kube-apiserver', { use: 'client' }));
+    const { status, text } = await admit(program, { agent: false, ...own });
+    expect([status, JSON.parse(text).response.allowed]).toEqual([200, true]);
+  });
+
+  it.each<[string, () => Promise<ConnectionOptions>, number, RegExp]>([
+    ['without a certificate', async () => ({}), 401, /none was sent/],
+    [
+      'with a certificate of an authority with the same name',
+      async () => shown(await foreign.issue('kube-apiserver', { use: 'client' })),
+      401,
+      /does not accept this one/,
+    ],
+    [
+      'with a certificate of its own making',
+      async () => ({ cert: foreign.certificate, key: foreign.key }),
+      401,
+      /does not accept this one/,
+    ],
+    [
+      'with a certificate that has ended',
+      async () => shown(await clients.issue('kube-apiserver', { use: 'client', notAfterMs: Date.now() - 1000 })),
+      401,
+      /CERT_HAS_EXPIRED/,
+    ],
+    ["with a server's certificate", async () => shown(await clients.issue('kube-apiserver')), 401, /does not accept/],
+    [
+      "with somebody else's certificate of the same authority",
+      async () => shown(await clients.issue('kubelet', { use: 'client' })),
+      403,
+      /'kubelet' is none of WEBHOOK_CLIENT_NAMES/,
+    ],
+  ])('%s is refused, with a sentence', async (_what, options, status, sentence) => {
+    const answer = await admit(program, { agent: false, ...(await options()) });
+    expect(answer.status).toBe(status);
+    expect(errorOf(answer)).toMatch(sentence);
+  });
+
+  it('on a resumed session that never showed a certificate is refused too', async () => {
+    const first = call('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
+    // The session comes after the handshake, before the first answer.
+    let session: Buffer | undefined;
+    first.on('session', (bytes) => {
+      session = bytes;
+    });
+    await once(first, 'data');
+    first.end();
+    const again = call('POST /admission/mutate/gate HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}', session);
+    expect(String((await once(again, 'data'))[0])).toContain('401 Unauthorized');
+    again.destroy();
+  });
+
+  it('is refused before its body is read', async () => {
+    const socket = call('POST /admission/mutate/gate HTTP/1.1\r\nHost: x\r\nContent-Length: 7000000\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    socket.destroy();
+    expect(String(answer)).toContain('401 Unauthorized');
+  });
+});
+
+it('probes need no certificate', async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    const options = { port: program.webhookPort, path, ca: program.ca, agent: false } as const;
+    expect(await ask(options)).toEqual({ status: 200, text: 'ok\n' });
+  }
+});
+
+describe('a certificate that is replaced', () => {
+  /** What the port shows now. */
+  const shows = (of: Program, ca: string) =>
+    ask({ port: of.webhookPort, path: '/healthz', ca, agent: false }).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  const until = async (condition: () => boolean | Promise<boolean>) => {
+    while (!(await condition())) await new Promise(setImmediate);
+  };
+
+  it('half-way, by one that has ended, or by none stays until it is whole; the log says so once', async () => {
+    const files = { cert: join(world.dir, 'own.crt'), key: join(world.dir, 'own.key') };
+    copyFileSync(join(world.dir, 'tls.crt'), files.cert);
+    copyFileSync(join(world.dir, 'tls.key'), files.key);
+    const own = await world.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
+    const later = await createAuthority(Date.now(), 'later');
+    const whole = await later.issue('rollout-hooks');
+    const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
+
+    const problems: [() => void, RegExp][] = [
+      [() => writeFileSync(files.cert, whole.certificate), /do not belong together/],
+      [() => writeFileSync(files.cert, whole.certificate.slice(0, 100)), /has no certificate/],
+      [
+        () => {
+          writeFileSync(files.key, ended.key);
+          writeFileSync(files.cert, ended.certificate);
+        },
+        /is not valid now/,
+      ],
+    ];
+    for (const [write, problem] of problems) {
+      write();
+      await until(() => problem.test(own.log()));
+      expect(await shows(own, own.ca)).toBe(true);
+    }
+    for (const [, problem] of problems) {
+      expect(
+        own
+          .log()
+          .split('\n')
+          .filter((line) => problem.test(line)).length,
+      ).toBeLessThanOrEqual(2);
+    }
+    // The certificate is there, and its file does not change again: the key's does.
+    writeFileSync(files.cert, whole.certificate);
+    await until(() => own.log().split('do not belong together').length > 2);
+    writeFileSync(files.key, whole.key);
+    await until(() => shows(own, later.certificate));
+    expect(await shows(own, own.ca)).toBe(false);
+  }, 90_000);
+
+  it('and one whose key is another’s is a start that fails with a sentence', async () => {
+    const other = await clients.issue('rollout-hooks');
+    writeFileSync(join(world.dir, 'wrong.key'), other.key);
+    await expect(world.start({ WEBHOOK_TLS_KEY: join(world.dir, 'wrong.key') })).rejects.toThrow(
+      /tls\.crt and .*wrong\.key do not belong together/,
+    );
+  });
+});
