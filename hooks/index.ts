@@ -8,6 +8,7 @@ import { fluxBindingHook } from './fluxBinding.ts';
 import { gateHook } from './gate.ts';
 import { healthCheckHook } from './healthCheck.ts';
 import type { CompositeHook, DecoratorHook } from './hook.ts';
+import { boundedResync } from './resync.ts';
 import { rolloutHook } from './rollout.ts';
 import { rolloutGateHook } from './rolloutGate.ts';
 import { rolloutRequestsHook } from './rolloutRequests.ts';
@@ -45,9 +46,11 @@ export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
         path: `/hooks/${entry.name}/sync`,
         async answer(body) {
           check(body);
-          return entry.subject === 'parent'
-            ? entry.hook.sync(body as CompositeRequest, call())
-            : entry.hook.sync(body as DecoratorRequest, call());
+          return boundedResync(
+            entry.subject === 'parent'
+              ? await entry.hook.sync(body as CompositeRequest, call())
+              : await entry.hook.sync(body as DecoratorRequest, call()),
+          );
         },
       },
     ];

@@ -3,12 +3,13 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/labels.ts';
+import { LIMITS } from '../limits.ts';
 import type { GateEvaluation } from './evaluate.ts';
 
 /** For Gates without `spec.interval`: the count of what they hold is at most this old. */
 const DEFAULT_MS = 60_000;
 const SHORTEST_MS = 1000;
-const LONGEST_MS = 24 * 3_600_000;
+const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
 /** Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate. */
 const SPREAD = 0.1;
 

@@ -1,13 +1,10 @@
 /** Times and durations as they are written on Gates. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseDuration } from '../kube/duration.ts';
-import { parseTime, wholeSeconds } from '../kube/time.ts';
+import { LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
 
 /** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now (DESIGN section 6). */
 export const CLOCK_TOLERANCE_MS = 60_000;
-
-/** The last instant that RFC 3339 can write: 9999-12-31T23:59:59Z. */
-export const LAST_INSTANT: EpochMs = 253_402_300_799_000;
 
 /** Whole seconds. undefined for anything that is not an RFC 3339 time of a day that exists. */
 export function parseRequestTime(text: string | undefined): EpochMs | undefined {

@@ -1,6 +1,7 @@
 /** Which rules are active, and when that changes next. */
 import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { LAST_INSTANT } from '../kube/time.ts';
 import type { Calendar, Rule } from './calendar.ts';
 import { type Interval, localDay, startOfDay, windowOn } from './windows.ts';
 
@@ -21,9 +22,15 @@ const SPANS = [2, 17];
 
 /**
  * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
- * count as one. undefined when it stays as it is for ever.
+ * count as one. undefined when it stays as it is for ever, or for longer than a time can be written: `9999-12-31` as the
+ * last day of a range means no end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
+  const next = nextOfAll(calendar, now);
+  return next !== undefined && next <= LAST_INSTANT ? next : undefined;
+}
+
+function nextOfAll(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   const today = localDay(now, calendar.timeZone);
   for (const span of SPANS) {
     const found = changeWithin(calendar, now, today, span);

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { Customize, NotSyncedError } from './customize.ts';
 import type { Resource } from './discovery.ts';
 import type { Engine } from './engine.ts';
+import { goDurationMs } from './goDuration.ts';
 import { type HookClient, TooManyRequests } from './hookClient.ts';
 import type { Informer, Subscriber } from './informer.ts';
 import { jsonEqual } from './json.ts';
@@ -178,7 +179,7 @@ export class ParentLoop {
       kind,
       related: () => this.#customize.relatedOf(key, parent),
       resyncAfter: (seconds) => {
-        if (seconds > 0) this.#workers.queue.addAfter(key, seconds * 1000);
+        if (seconds > 0) this.#workers.queue.addAfter(key, goDurationMs(seconds));
       },
     });
   }

@@ -42,6 +42,15 @@ describe('answers', () => {
     await waitFor(() => calls(controller.path).length >= 4, 'the syncs that were asked for');
     await staysTrue(() => calls(controller.path).length <= 5, 'no more of them', 1500);
   });
+
+  it('[H4] resyncAfterSeconds beyond 64 bits of nanoseconds brings the next sync at once, below it none', async () => {
+    const beyond = await composite({}, ({ parent }, call) => ({
+      body: { status: parent.status ?? {}, resyncAfterSeconds: call <= 5 ? 2 ** 63 / 1e9 : 9e9 },
+    }));
+    await thing('beyond', beyond);
+    await waitFor(() => calls(beyond.path).length >= 6, 'the syncs that nobody wants');
+    await staysTrue(() => calls(beyond.path).length <= 7, 'no more of them', 1500);
+  });
 });
 
 describe('finalize', () => {

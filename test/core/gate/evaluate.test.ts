@@ -117,3 +117,28 @@ describe('for every gate', () => {
     );
   });
 });
+
+describe('[H3] closed until the last day that can be written', () => {
+  const closed = (timezone: string) =>
+    gate({
+      default: 'opened',
+      schedule: { action: 'Close', timezone, rules: [{ dateRange: { start: '2026-01-01', end: '9999-12-31' } }] },
+    });
+
+  it.each([
+    ['UTC', undefined],
+    ['America/New_York', undefined],
+    ['Asia/Tokyo', '9999-12-31T15:00:00Z'],
+  ])('in %s: no time beyond it', (timezone, until) => {
+    const evaluation = evaluated(closed(timezone), '2026-03-01T00:00:00Z');
+    expect(evaluation.opened).toBe(false);
+    expect(evaluation.until).toBe(until);
+  });
+
+  it.each([253_402_300_800_000, 8e15, Number.MAX_SAFE_INTEGER, -1e14, -1e300])(
+    '%d is written as a time that can be read',
+    (at) => {
+      expect(formatTime(at)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    },
+  );
+});
