@@ -36,7 +36,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const namespace = namespaceOf(request);
   const [rollouts, world, closedForPins, applier] = await Promise.all([
     readRollouts(object, namespace, call),
-    readGateWorld(stored ? [object, stored] : [object], namespace, call),
+    readGateWorld(stored ? [object, stored] : [object], namespace, call, !stored),
     stored ? readClosedForPins(object, stored, namespace, call) : [],
     asksToResume(object, stored) ? readApplier(object, call) : undefined,
   ]);
@@ -60,6 +60,19 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const verdict: Verdict = { allowed: true, object: outcome.object, warnings: outcome.warnings };
   if (glass?.broken && reason) verdict.audit = recordGlass(object, closed, reason, request, call);
   return verdict;
+}
+
+/**
+ * A new object without a mark: the Gates that select it hold it in the write that creates it, before Flux sees it. Not asked
+ * about more, and not in the way where we do not answer: every other Flux object of the cluster comes by here.
+ */
+export async function mutateCreatedFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+  const { object, oldObject } = objectsOf(request);
+  if (!object || oldObject || request.subResource) return allowed();
+  const world = await readGateWorld([object], namespaceOf(request), call, true);
+  const outcome = judgeWrite({ object, rollouts: new Map(), world, user: request.userInfo.username });
+  if (outcome.denial !== undefined) return denied(outcome.denial, outcome.warnings);
+  return { allowed: true, object: outcome.object, warnings: outcome.warnings };
 }
 
 /** The object is final here: other webhooks have had their turn. */

@@ -9,8 +9,8 @@ import { applierOf, KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { gateReads } from '../core/flux/gateReads.ts';
 import { marksOf, rolloutsLeft } from '../core/flux/marks.ts';
 import type { GateWorld } from '../core/flux/requiredGates.ts';
-import { refKey, TOO_MANY } from '../core/gate/refs.ts';
-import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
+import { refKey } from '../core/gate/refs.ts';
+import type { JudgedGate } from '../core/gate/required.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
 import { LIMITS } from '../core/limits.ts';
 import { ownGates } from '../core/rollout/frozen.ts';
@@ -47,13 +47,17 @@ export async function readClosedForPins(
 ): Promise<JudgedGate[]> {
   const left = await readRolloutsNamed(new Set(rolloutsLeft(object, oldObject)), namespace, call);
   const refs = new Map([...left.values()].flatMap(ownGates).map((ref) => [refKey(ref), ref]));
-  if (refs.size > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, call.now).closed;
   return readClosed([...refs.values()], call);
 }
 
 /** The Gates that either object names or is marked with; the Namespace only where a mark is to be checked. */
-export async function readGateWorld(objects: FluxObject[], namespace: string, call: WebhookCall): Promise<GateWorld> {
-  const reads = gateReads(objects);
+export async function readGateWorld(
+  objects: FluxObject[],
+  namespace: string,
+  call: WebhookCall,
+  isNew = false,
+): Promise<GateWorld> {
+  const reads = gateReads(objects, isNew);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, labels, listed] = await Promise.all([
     readAll([...refs.keys()], (key) =>

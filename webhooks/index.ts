@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import type { AdmissionReview } from '../api/admission.ts';
 import type { Route, WebhookCall } from '../api/ports.ts';
-import { mutateFlux, validateFlux } from './flux.ts';
+import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux.ts';
 import { mutateGate, validateGate } from './gate.ts';
 import { type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout.ts';
@@ -12,6 +12,7 @@ import { validateSchedule } from './schedule.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
+  'mutate/flux-created': mutateCreatedFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
   'mutate/rolloutgate': mutateRolloutGate,

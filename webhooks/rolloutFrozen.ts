@@ -5,9 +5,11 @@ import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { closedGatesText, glassText } from '../core/flux/gateText.ts';
 import { freshReason, recentReason } from '../core/gate/glass.ts';
+import { TOO_MANY } from '../core/gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import { boundLabel } from '../core/kube/labels.ts';
+import { LIMITS } from '../core/limits.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
 import { addsDeployment, droppedGates, gainsOwner } from '../core/rollout/frozen.ts';
 import { askForGlass, recordGlass } from './glass.ts';
@@ -96,11 +98,12 @@ async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<Jud
   return readClosed(requiredGates(rollout, bindings), call);
 }
 
-/** Live: a cache may not know yet that a Gate has closed. */
+/** Live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
 export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<JudgedGate[]> {
+  if (refs.length > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, now).closed;
   const apiVersion = 'gating.toolkit.fluxcd.io/v1alpha1';
   const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ apiVersion, resource: 'gates', ...ref })));
   const found = new Map(

@@ -16,13 +16,13 @@ export interface GateReads {
   namespace: boolean;
 }
 
-/** Of both, the object as stored and as it shall be. */
-export function gateReads(objects: readonly FluxObject[]): GateReads {
+/** Of both, the object as stored and as it shall be. `isNew`: no decorator has marked it yet. */
+export function gateReads(objects: readonly FluxObject[], isNew = false): GateReads {
   const named = objects.flatMap((object) => namedGates(object).refs);
   const marks = objects.map(markedGates);
   const marked = marks.flatMap((refs) => refs ?? []);
   const all = unique([...named, ...marked]);
-  const list = marks.includes(undefined) || all.length > LIMITS.requiredGates;
+  const list = isNew || marks.includes(undefined) || all.length > LIMITS.requiredGates;
   return { refs: list ? unique(named) : all, list, namespace: list || marked.length > 0 };
 }
 

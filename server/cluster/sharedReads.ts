@@ -14,6 +14,7 @@ export function withSharedReads(reader: ClusterReader): ClusterReader {
   return {
     ...reader,
     get: shared(reader.get) as ClusterReader['get'],
+    list: shared(reader.list) as ClusterReader['list'],
     listMetadata: shared(reader.listMetadata),
   };
 }

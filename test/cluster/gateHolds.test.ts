@@ -245,6 +245,35 @@ describe('spec.selects', () => {
   });
 });
 
+describe('a new object that a closed Gate selects', () => {
+  const isSuspended = ({ object }: { object: AnyObject }) => {
+    expect(object.spec.suspend).toBe(true);
+    expect(object.metadata.annotations).toMatchObject({ [SELECTED_BY]: expect.stringMatching(/\/freeze$/) });
+  };
+
+  it('is returned suspended by the call that creates it, whatever its kind', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', selects: {} } }));
+    for (const { kind } of GOVERNED) isSuspended(await developer.create(gated(kind, ns, 'new')));
+    const named = gated('Kustomization', ns, 'gets-its-name');
+    const { name: _, ...metadata } = named.metadata;
+    isSuspended(await developer.create({ ...named, metadata: { ...metadata, generateName: 'new-' } } as AnyObject));
+    const marked = gated('Kustomization', ns, 'marked');
+    marked.metadata.annotations = { 'gate.fluxcd.io/x': '' };
+    isSuspended(await developer.create(marked));
+    isSuspended(await developer.apply(gated('Kustomization', ns, 'applied'), { manager: 'kustomize-controller' }));
+  });
+
+  it('in a Namespace that was made a moment ago', async () => {
+    const platform = await newNamespace();
+    const team = `new-${platform}`;
+    const selects = { namespaceSelector: { matchLabels: { team } } };
+    await sre.create(gate(platform, 'freeze', { spec: { default: 'closed', selects } }));
+    const ns = await newNamespace({ team });
+    isSuspended(await developer.create(gated('HelmRelease', ns, 'app')));
+  });
+});
+
 describe('a Rollout waits', () => {
   async function releasing(extras: { spec?: Record<string, unknown>; annotations?: Record<string, string> }) {
     const ns = await newNamespace();

@@ -5,17 +5,18 @@ import { objectIn, objectsBelow } from './support/files.ts';
 const governed = GOVERNED_KINDS.map(({ group, resource }) => `${group}/${resource}`).sort();
 
 describe('every governed kind of Flux', () => {
-  it.each(['webhooks/mutating.yaml', 'webhooks/validating.yaml'])(
-    'is in the Flux rules of %s, in any version',
-    (file) => {
-      const { rules } = objectIn(file).webhooks.find(({ name }: { name: string }) => name.startsWith('flux.'));
-      const covered = rules.flatMap(({ apiGroups, resources }: any) =>
-        resources.map((r: string) => `${apiGroups[0]}/${r}`),
-      );
-      expect(covered.sort()).toEqual(governed);
-      for (const { apiVersions } of rules) expect(apiVersions).toEqual(['*']);
-    },
-  );
+  it.each([
+    ['webhooks/mutating.yaml', 'flux.'],
+    ['webhooks/mutating.yaml', 'flux-created.'],
+    ['webhooks/validating.yaml', 'flux.'],
+  ])('is in the Flux rules of %s, %s, in any version', (file, webhook) => {
+    const { rules } = objectIn(file).webhooks.find(({ name }: { name: string }) => name.startsWith(webhook));
+    const covered = rules.flatMap(({ apiGroups, resources }: any) =>
+      resources.map((r: string) => `${apiGroups[0]}/${r}`),
+    );
+    expect(covered.sort()).toEqual(governed);
+    for (const { apiVersions } of rules) expect(apiVersions).toEqual(['*']);
+  });
 
   it('is decorated, one controller for each Flux component', () => {
     const flux = objectsBelow('controllers').filter(({ metadata }) => metadata.name.startsWith('flux-'));

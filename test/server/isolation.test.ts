@@ -51,7 +51,7 @@ it('[M2] HealthChecks whose reads hang do not take the connections of admission'
   let held = 0;
   apiServer = (request, response) => {
     if (request.url?.includes('/kustomizations/slow-')) held++;
-    else response.writeHead(404).end('{}');
+    else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
   };
   const program = await world.start();
   const agent = new PlainAgent({ keepAlive: true });

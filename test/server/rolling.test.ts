@@ -75,10 +75,11 @@ it('a rolling restart fails no admission request', async () => {
 it('a request that is under way at the end is answered, with nothing more accepted beside it', async () => {
   const { promise: asked, resolve: reached } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  apiServer = async (_request, response) => {
+  apiServer = async ({ url }, response) => {
     reached();
     await released;
-    response.writeHead(404).end('{}');
+    const isList = url?.includes('labelSelector=');
+    response.writeHead(isList ? 200 : 404).end('{"items":[]}');
   };
   const program = await world.start();
   const agent = new Agent({ keepAlive: true });

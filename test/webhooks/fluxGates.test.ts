@@ -1,7 +1,7 @@
 /** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../api/flux.ts';
-import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { mutateCreatedFlux, mutateFlux, validateFlux } from '../../webhooks/flux.ts';
 import { gate, kustomization, NOW, owner } from '../core/flux/objects.ts';
 import { send, type World, type Write } from './fluxCall.ts';
 
@@ -213,6 +213,49 @@ describe('a write of an older resourceVersion', () => {
   });
 });
 
+describe('a new object that a closed Gate selects', () => {
+  const everywhere = gate('ops/all', { selects: { namespaceSelector: { matchLabels: { team: 'shop' } } } });
+  const here = gate('shop/all', { selects: {} });
+  const shop = { ...namespace(), metadata: { name: 'shop', labels: { team: 'shop' } } };
+  const plain = kustomization({ annotations: {} });
+  const { name: _, ...generated } = { ...plain.metadata, generateName: 'web-' };
+  const rows: [says: string, handler: typeof mutateFlux, object: FluxObject, gates: any[]][] = [
+    ['from its own namespace', mutateCreatedFlux, plain, [here]],
+    ['from another', mutateCreatedFlux, plain, [everywhere]],
+    [
+      'and gets its name from the API server',
+      mutateCreatedFlux,
+      { ...plain, metadata: generated } as FluxObject,
+      [here],
+    ],
+    ['and carries a mark of another kind', mutateFlux, kustomization(), [here]],
+    ['and carries any word of ours', mutateFlux, kustomization({ annotations: { 'gate.fluxcd.io/x': '' } }), [here]],
+    [
+      'and says that open ones do',
+      mutateFlux,
+      kustomization({ annotations: { 'gate.fluxcd.io/selected-by': '' } }),
+      [here],
+    ],
+  ];
+  it.each(rows)('is suspended in the request that creates it: %s', async (_says, handler, object, gates) => {
+    const answer = await send(handler, { object }, { objects: [shop, ...gates] });
+    expect(answer.object?.spec?.suspend).toBe(true);
+    const { namespace: ns, name } = gates[0].metadata;
+    expect(answer.object?.metadata.annotations).toMatchObject({
+      'gate.fluxcd.io/selected-by': `${ns}/${name}`,
+      'gate.fluxcd.io/state': `closed: ${ns}/${name}`,
+      'gate.fluxcd.io/suspended': 'unset',
+    });
+    expect(answer.warnings[0]).toContain(`is suspended: gate ${ns}/${name} is closed`);
+  });
+
+  it('is left as it is where no Gate selects it', async () => {
+    const elsewhere = gate('ops/own', { selects: {} });
+    const answer = await send(mutateCreatedFlux, { object: plain }, { objects: [shop, elsewhere] });
+    expect(answer.object).toEqual(plain);
+  });
+});
+
 describe('live reads', () => {
   it('are of the Gates that either object names, and of the Namespace only for a selecting Gate', async () => {
     const object = frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/b' });
@@ -221,10 +264,19 @@ describe('live reads', () => {
       'gates/freeze',
     ]);
     const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
-    expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual([
+    expect((await send(mutateFlux, { object: marked, oldObject: frozen() }, { objects: [] })).reads.sort()).toEqual([
       'gates/all',
+      'gates/freeze',
       'namespaces/shop',
     ]);
+  });
+
+  it('are of all that may select it for a new object, whether it is marked or not', async () => {
+    const all = ['gates/*', 'gates/*', 'namespaces/shop'];
+    const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
+    expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual(all);
+    const plain = kustomization({ annotations: {} });
+    expect((await send(mutateCreatedFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
   });
 
   it('take effect at the second of a window edge, with nobody else awake', async () => {
