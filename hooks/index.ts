@@ -1,18 +1,25 @@
 /** The route table of the Metacontroller hooks: `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
 import { GOVERNED_KINDS } from '../api/flux.ts';
-import type { CompositeRequest, CustomizeRequest, DecoratorRequest } from '../api/metacontroller.ts';
+import type {
+  CompositeRequest,
+  CompositeResponse,
+  CustomizeRequest,
+  DecoratorRequest,
+  DecoratorResponse,
+} from '../api/metacontroller.ts';
 import type { HookCall, Route } from '../api/ports.ts';
 import { envelopeCheck } from './envelope.ts';
 import { fluxHook } from './flux.ts';
 import { fluxBindingHook } from './fluxBinding.ts';
 import { gateHook } from './gate.ts';
 import { healthCheckHook } from './healthCheck.ts';
-import type { CompositeHook, DecoratorHook } from './hook.ts';
+import { type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
 import { boundedResync } from './resync.ts';
 import { rolloutHook } from './rollout.ts';
 import { rolloutGateHook } from './rolloutGate.ts';
 import { rolloutRequestsHook } from './rolloutRequests.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
+import { mapProblem, shapeProblem } from './shape.ts';
 
 type Entry =
   | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook }
@@ -47,9 +54,11 @@ export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
         async answer(body) {
           check(body);
           return boundedResync(
-            entry.subject === 'parent'
-              ? await entry.hook.sync(body as CompositeRequest, call())
-              : await entry.hook.sync(body as DecoratorRequest, call()),
+            await blaming<CompositeResponse | DecoratorResponse>(body, () =>
+              entry.subject === 'parent'
+                ? entry.hook.sync(body as CompositeRequest, call())
+                : entry.hook.sync(body as DecoratorRequest, call()),
+            ),
           );
         },
       },
@@ -61,10 +70,27 @@ export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
         path: `/hooks/${entry.name}/customize`,
         async answer(body) {
           checkParent(body);
-          return customize(body as CustomizeRequest, call());
+          return blaming(body, () => customize(body as CustomizeRequest, call()));
         },
       });
     }
     return routes;
   });
+}
+
+/** An unexpected error is the request's where that is no request that Metacontroller could send, else ours. */
+async function blaming<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (typeof (error as { status?: unknown }).status === 'number') throw error;
+    const { parent, object, related, children, attachments } = body as Record<string, unknown>;
+    const problem =
+      (parent === undefined ? undefined : shapeProblem(parent, '/parent')) ??
+      (object === undefined ? undefined : shapeProblem(object, '/object')) ??
+      mapProblem(related, '/related') ??
+      mapProblem(children, '/children') ??
+      mapProblem(attachments, '/attachments');
+    throw problem ? new HookError(400, `not a request for this hook: ${problem}`) : error;
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * Writes api/generated/*.ts from manifests/crds/*.yaml, the one source of truth.
+ * Writes api/generated/*.ts from manifests/crds/*.yaml, the one source of truth: a type for each kind, and schemas.ts.
  * `--check` writes nothing and fails when a file is out of date.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -52,6 +52,28 @@ function closeObjects(schema: unknown): void {
   Object.values(node).forEach(closeObjects);
 }
 
+/** What an object of each kind looks like, without the texts. */
+async function schemasOf(files: string[]): Promise<{ path: string; text: string }> {
+  const schemas: Record<string, unknown> = {};
+  for (const file of files) {
+    const crd = parse(await readFile(join(crdDir, file), 'utf8')) as Crd;
+    const schema = structuredClone(crd.spec.versions[0]?.schema.openAPIV3Schema) as JSONSchema;
+    schemas[crd.spec.names.kind] = { type: 'object', properties: shapeOf(schema.properties) };
+  }
+  const banner = '/* Generated from manifests/crds by scripts/generate-types.ts. Do not edit. */';
+  const text = `${banner}\n\nexport const SCHEMAS: Record<string, object> = ${JSON.stringify(schemas, undefined, 1)};\n`;
+  return { path: join(outDir, 'schemas.ts'), text };
+}
+
+const SHAPE = ['type', 'properties', 'additionalProperties', 'items', 'nullable', 'required'];
+
+/** The part of a schema that says which JSON goes where; what a value may be is for the API server to judge. */
+function shapeOf(schema: unknown, isMap = true): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const entries = Object.entries(schema).filter(([key]) => isMap || SHAPE.includes(key));
+  return Object.fromEntries(entries.map(([key, value]) => [key, shapeOf(value, !isMap && key === 'properties')]));
+}
+
 const args = process.argv.slice(2);
 if (args.includes('--help')) {
   console.log(usage);
@@ -61,8 +83,7 @@ const check = args.includes('--check');
 const files = (await readdir(crdDir)).filter((file) => file.includes('_') && file.endsWith('.yaml'));
 await mkdir(outDir, { recursive: true });
 let stale = 0;
-for (const file of files) {
-  const { path, text } = await typesOf(file);
+for (const { path, text } of [...(await Promise.all(files.map(typesOf))), await schemasOf(files)]) {
   const current = await readFile(path, 'utf8').catch(() => '');
   if (current === text) continue;
   stale++;

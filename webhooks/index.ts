@@ -1,7 +1,8 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import { Ajv } from 'ajv';
-import type { AdmissionReview } from '../api/admission.ts';
+import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { Route, WebhookCall } from '../api/ports.ts';
+import { shapeProblem } from '../hooks/shape.ts';
 import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux.ts';
 import { mutateGate, validateGate } from './gate.ts';
 import { type AdmissionHandler, reviewOf } from './response.ts';
@@ -36,7 +37,11 @@ const isReview = new Ajv().compile({
       properties: {
         uid: { type: 'string' },
         operation: { enum: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] },
-        userInfo: { type: 'object' },
+        name: { type: 'string' },
+        namespace: { type: 'string' },
+        subResource: { type: 'string' },
+        userInfo: { type: 'object', required: ['username'], properties: { username: { type: 'string' } } },
+        options: { type: ['object', 'null'] },
         object: { type: ['object', 'null'] },
         oldObject: { type: ['object', 'null'] },
       },
@@ -59,7 +64,20 @@ export function webhookRoutes(call: () => WebhookCall): Route[] {
         );
       }
       const { request } = body as AdmissionReview;
-      return reviewOf(request!, await handle(request!, call()));
+      return reviewOf(request!, await blaming(request!, () => handle(request!, call())));
     },
   }));
+}
+
+/** An unexpected error is the request's where no API server could send it, else ours. */
+async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (typeof (error as { status?: unknown }).status === 'number') throw error;
+    const problem =
+      (object && shapeProblem(object, '/request/object')) ??
+      (oldObject && shapeProblem(oldObject, '/request/oldObject'));
+    throw problem ? new ReviewError(`not an AdmissionReview of admission.k8s.io/v1: ${problem}`) : error;
+  }
 }

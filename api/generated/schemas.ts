@@ -1,0 +1,1614 @@
+/* Generated from manifests/crds by scripts/generate-types.ts. Do not edit. */
+
+export const SCHEMAS: Record<string, object> = {
+ "Gate": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "default"
+    ],
+    "properties": {
+     "interval": {
+      "type": "string"
+     },
+     "default": {
+      "type": "string"
+     },
+     "window": {
+      "type": "string"
+     },
+     "schedule": {
+      "type": "object",
+      "required": [
+       "rules"
+      ],
+      "properties": {
+       "timezone": {
+        "type": "string"
+       },
+       "action": {
+        "type": "string"
+       },
+       "rules": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "properties": {
+          "name": {
+           "type": "string"
+          },
+          "timeRange": {
+           "type": "object",
+           "required": [
+            "start",
+            "end"
+           ],
+           "properties": {
+            "start": {
+             "type": "string"
+            },
+            "end": {
+             "type": "string"
+            }
+           }
+          },
+          "daysOfWeek": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          },
+          "dateRange": {
+           "type": "object",
+           "required": [
+            "start",
+            "end"
+           ],
+           "properties": {
+            "start": {
+             "type": "string"
+            },
+            "end": {
+             "type": "string"
+            }
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "selects": {
+      "type": "object",
+      "properties": {
+       "kinds": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       },
+       "namespaceSelector": {
+        "type": "object",
+        "properties": {
+         "matchLabels": {
+          "type": "object",
+          "additionalProperties": {
+           "type": "string"
+          }
+         },
+         "matchExpressions": {
+          "type": "array",
+          "items": {
+           "type": "object",
+           "required": [
+            "key",
+            "operator"
+           ],
+           "properties": {
+            "key": {
+             "type": "string"
+            },
+            "operator": {
+             "type": "string"
+            },
+            "values": {
+             "type": "array",
+             "items": {
+              "type": "string"
+             }
+            }
+           }
+          }
+         }
+        }
+       },
+       "labelSelector": {
+        "type": "object",
+        "properties": {
+         "matchLabels": {
+          "type": "object",
+          "additionalProperties": {
+           "type": "string"
+          }
+         },
+         "matchExpressions": {
+          "type": "array",
+          "items": {
+           "type": "object",
+           "required": [
+            "key",
+            "operator"
+           ],
+           "properties": {
+            "key": {
+             "type": "string"
+            },
+            "operator": {
+             "type": "string"
+            },
+            "values": {
+             "type": "array",
+             "items": {
+              "type": "string"
+             }
+            }
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "receiver": {
+      "type": "object",
+      "required": [
+       "type",
+       "secretRef"
+      ],
+      "properties": {
+       "type": {
+        "type": "string"
+       },
+       "secretRef": {
+        "type": "object",
+        "required": [
+         "name"
+        ],
+        "properties": {
+         "name": {
+          "type": "string"
+         }
+        }
+       }
+      }
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "requestedAt": {
+      "type": "string"
+     },
+     "resetToDefaultAt": {
+      "type": "string"
+     },
+     "request": {
+      "type": "object",
+      "required": [
+       "action",
+       "at"
+      ],
+      "properties": {
+       "action": {
+        "type": "string"
+       },
+       "at": {
+        "type": "string"
+       },
+       "by": {
+        "type": "string"
+       },
+       "reason": {
+        "type": "string"
+       },
+       "for": {
+        "type": "string"
+       }
+      }
+     },
+     "planned": {
+      "type": "object",
+      "required": [
+       "action",
+       "at"
+      ],
+      "properties": {
+       "action": {
+        "type": "string"
+       },
+       "at": {
+        "type": "string"
+       },
+       "by": {
+        "type": "string"
+       },
+       "reason": {
+        "type": "string"
+       },
+       "for": {
+        "type": "string"
+       }
+      }
+     },
+     "openedBy": {
+      "type": "string"
+     },
+     "closedBy": {
+      "type": "string"
+     },
+     "reason": {
+      "type": "string"
+     },
+     "nextTransition": {
+      "type": "string"
+     },
+     "held": {
+      "type": "integer"
+     },
+     "webhookPath": {
+      "type": "string"
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
+ "ClusterRolloutSchedule": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "rolloutSelector",
+     "rules"
+    ],
+    "properties": {
+     "rolloutSelector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "namespaceSelector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "action": {
+      "type": "string"
+     },
+     "timezone": {
+      "type": "string"
+     },
+     "rules": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "name": {
+         "type": "string"
+        },
+        "timeRange": {
+         "type": "object",
+         "required": [
+          "start",
+          "end"
+         ],
+         "properties": {
+          "start": {
+           "type": "string"
+          },
+          "end": {
+           "type": "string"
+          }
+         }
+        },
+        "daysOfWeek": {
+         "type": "array",
+         "items": {
+          "type": "string"
+         }
+        },
+        "dateRange": {
+         "type": "object",
+         "required": [
+          "start",
+          "end"
+         ],
+         "properties": {
+          "start": {
+           "type": "string"
+          },
+          "end": {
+           "type": "string"
+          }
+         }
+        }
+       }
+      }
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "active": {
+      "type": "boolean"
+     },
+     "activeRules": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "nextTransition": {
+      "type": "string"
+     },
+     "managedGates": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "matchingRollouts": {
+      "type": "integer"
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
+ "FluxBinding": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "target"
+    ],
+    "properties": {
+     "target": {
+      "type": "object",
+      "required": [
+       "apiVersion",
+       "kind",
+       "name",
+       "uid"
+      ],
+      "properties": {
+       "apiVersion": {
+        "type": "string"
+       },
+       "kind": {
+        "type": "string"
+       },
+       "name": {
+        "type": "string"
+       },
+       "uid": {
+        "type": "string"
+       }
+      }
+     },
+     "pins": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "rollout"
+       ],
+       "properties": {
+        "rollout": {
+         "type": "string"
+        },
+        "variable": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "gates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "namespace",
+        "name"
+       ],
+       "properties": {
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        },
+        "selected": {
+         "type": "boolean"
+        }
+       }
+      }
+     },
+     "problems": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "source": {
+      "type": "object",
+      "required": [
+       "apiVersion",
+       "kind",
+       "namespace",
+       "name"
+      ],
+      "properties": {
+       "apiVersion": {
+        "type": "string"
+       },
+       "kind": {
+        "type": "string"
+       },
+       "namespace": {
+        "type": "string"
+       },
+       "name": {
+        "type": "string"
+       }
+      }
+     },
+     "awaits": {
+      "type": "object",
+      "required": [
+       "namespace",
+       "name",
+       "since"
+      ],
+      "properties": {
+       "namespace": {
+        "type": "string"
+       },
+       "name": {
+        "type": "string"
+       },
+       "since": {
+        "type": "string"
+       }
+      }
+     },
+     "observed": {
+      "type": "object",
+      "properties": {
+       "deployed": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "rollout",
+          "id",
+          "version",
+          "uid"
+         ],
+         "properties": {
+          "rollout": {
+           "type": "string"
+          },
+          "id": {
+           "type": "integer"
+          },
+          "version": {
+           "type": "string"
+          },
+          "uid": {
+           "type": "string"
+          }
+         }
+        }
+       },
+       "fetched": {
+        "type": "string"
+       },
+       "applied": {
+        "type": "string"
+       }
+      }
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "deployed": {
+      "type": "string"
+     },
+     "summary": {
+      "type": "string"
+     },
+     "pins": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "rollout",
+        "state"
+       ],
+       "properties": {
+        "rollout": {
+         "type": "string"
+        },
+        "variable": {
+         "type": "string"
+        },
+        "id": {
+         "type": "integer"
+        },
+        "version": {
+         "type": "string"
+        },
+        "uid": {
+         "type": "string"
+        },
+        "state": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "applied": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "rollout",
+        "id",
+        "version",
+        "uid"
+       ],
+       "properties": {
+        "rollout": {
+         "type": "string"
+        },
+        "id": {
+         "type": "integer"
+        },
+        "version": {
+         "type": "string"
+        },
+        "uid": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "gates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "namespace",
+        "name",
+        "opened"
+       ],
+       "properties": {
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        },
+        "opened": {
+         "type": "boolean"
+        },
+        "message": {
+         "type": "string"
+        },
+        "until": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "heldSince": {
+      "type": "string"
+     },
+     "awaits": {
+      "type": "object",
+      "required": [
+       "namespace",
+       "name",
+       "since",
+       "state",
+       "stateSince"
+      ],
+      "properties": {
+       "namespace": {
+        "type": "string"
+       },
+       "name": {
+        "type": "string"
+       },
+       "since": {
+        "type": "string"
+       },
+       "state": {
+        "type": "string"
+       },
+       "reason": {
+        "type": "string"
+       },
+       "stateSince": {
+        "type": "string"
+       }
+      }
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
+ "HealthCheck": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "properties": {
+     "class": {
+      "type": "string"
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "status": {
+      "type": "string"
+     },
+     "message": {
+      "type": "string"
+     },
+     "lastErrorTime": {
+      "type": "string"
+     },
+     "lastChangeTime": {
+      "type": "string"
+     }
+    }
+   }
+  }
+ },
+ "RolloutGate": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "passing",
+     "rolloutRef"
+    ],
+    "properties": {
+     "rolloutRef": {
+      "type": "object",
+      "required": [
+       "name"
+      ],
+      "properties": {
+       "name": {
+        "type": "string"
+       }
+      }
+     },
+     "passing": {
+      "type": "boolean"
+     },
+     "allowedVersions": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "rejectedVersions": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     }
+    }
+   },
+   "status": {
+    "type": "object"
+   }
+  }
+ },
+ "Rollout": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "releasesImagePolicy"
+    ],
+    "properties": {
+     "releasesImagePolicy": {
+      "type": "object",
+      "properties": {
+       "name": {
+        "type": "string"
+       },
+       "namespace": {
+        "type": "string"
+       }
+      }
+     },
+     "wantedVersion": {
+      "type": "string"
+     },
+     "versionHistoryLimit": {
+      "type": "integer"
+     },
+     "availableReleasesRetentionDays": {
+      "type": "integer"
+     },
+     "availableReleasesMinCount": {
+      "type": "integer"
+     },
+     "releaseUpdateInterval": {
+      "type": "string"
+     },
+     "bakeTime": {
+      "type": "string"
+     },
+     "deployTimeout": {
+      "type": "string"
+     },
+     "healthCheckSelector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "selector": {
+        "type": "object",
+        "properties": {
+         "matchLabels": {
+          "type": "object",
+          "additionalProperties": {
+           "type": "string"
+          }
+         },
+         "matchExpressions": {
+          "type": "array",
+          "items": {
+           "type": "object",
+           "required": [
+            "key",
+            "operator"
+           ],
+           "properties": {
+            "key": {
+             "type": "string"
+            },
+            "operator": {
+             "type": "string"
+            },
+            "values": {
+             "type": "array",
+             "items": {
+              "type": "string"
+             }
+            }
+           }
+          }
+         }
+        }
+       },
+       "namespaceSelector": {
+        "type": "object",
+        "properties": {
+         "matchLabels": {
+          "type": "object",
+          "additionalProperties": {
+           "type": "string"
+          }
+         },
+         "matchExpressions": {
+          "type": "array",
+          "items": {
+           "type": "object",
+           "required": [
+            "key",
+            "operator"
+           ],
+           "properties": {
+            "key": {
+             "type": "string"
+            },
+            "operator": {
+             "type": "string"
+            },
+            "values": {
+             "type": "array",
+             "items": {
+              "type": "string"
+             }
+            }
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "gates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "name"
+       ],
+       "properties": {
+        "name": {
+         "type": "string"
+        },
+        "namespace": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "onFailure": {
+      "type": "string"
+     },
+     "releaseConfigMap": {
+      "type": "object",
+      "required": [
+       "name"
+      ],
+      "properties": {
+       "name": {
+        "type": "string"
+       }
+      }
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "revision": {
+      "type": "integer"
+     },
+     "handledRequest": {
+      "type": "object",
+      "additionalProperties": {
+       "type": "string"
+      }
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "currentVersion": {
+      "type": "string"
+     },
+     "pendingVersion": {
+      "type": "string"
+     },
+     "history": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "timestamp",
+        "version"
+       ],
+       "properties": {
+        "id": {
+         "type": "integer"
+        },
+        "version": {
+         "type": "object",
+         "required": [
+          "tag"
+         ],
+         "properties": {
+          "tag": {
+           "type": "string"
+          },
+          "digest": {
+           "type": "string"
+          },
+          "version": {
+           "type": "string"
+          },
+          "revision": {
+           "type": "string"
+          },
+          "created": {
+           "type": "string"
+          }
+         }
+        },
+        "timestamp": {
+         "type": "string"
+        },
+        "appliedTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "triggeredBy": {
+         "type": "object",
+         "required": [
+          "kind",
+          "name"
+         ],
+         "properties": {
+          "kind": {
+           "type": "string"
+          },
+          "name": {
+           "type": "string"
+          }
+         }
+        },
+        "requestedBy": {
+         "type": "string"
+        },
+        "bakeStatus": {
+         "type": "string"
+        },
+        "bakeStatusMessage": {
+         "type": "string"
+        },
+        "bakeStartTime": {
+         "type": "string"
+        },
+        "bakeEndTime": {
+         "type": "string"
+        },
+        "lastRetryTimestamp": {
+         "type": "string"
+        },
+        "waitedSeconds": {
+         "type": "integer"
+        },
+        "waitingSince": {
+         "type": "string"
+        },
+        "failedHealthChecks": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "name",
+           "namespace"
+          ],
+          "properties": {
+           "name": {
+            "type": "string"
+           },
+           "namespace": {
+            "type": "string"
+           },
+           "message": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "availableReleases": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "version": {
+         "type": "string"
+        },
+        "revision": {
+         "type": "string"
+        },
+        "created": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "availableReleasesCount": {
+      "type": "integer"
+     },
+     "lastReleaseUpdate": {
+      "type": "string"
+     },
+     "releaseCandidates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "version": {
+         "type": "string"
+        },
+        "revision": {
+         "type": "string"
+        },
+        "created": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "gatedReleaseCandidates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "version": {
+         "type": "string"
+        },
+        "revision": {
+         "type": "string"
+        },
+        "created": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "rejectedReleases": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag",
+        "gate",
+        "timestamp"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "gate": {
+         "type": "string"
+        },
+        "timestamp": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "withdrawnReleases": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag",
+        "reason"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "reason": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "gates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "name"
+       ],
+       "properties": {
+        "name": {
+         "type": "string"
+        },
+        "passing": {
+         "type": "boolean"
+        },
+        "allowedVersions": {
+         "type": "array",
+         "items": {
+          "type": "string"
+         }
+        },
+        "message": {
+         "type": "string"
+        },
+        "bypassGates": {
+         "type": "boolean"
+        }
+       }
+      }
+     },
+     "artifactType": {
+      "type": "string"
+     },
+     "source": {
+      "type": "string"
+     },
+     "title": {
+      "type": "string"
+     },
+     "description": {
+      "type": "string"
+     }
+    }
+   }
+  }
+ },
+ "RolloutSchedule": {
+  "type": "object",
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "rolloutSelector",
+     "rules"
+    ],
+    "properties": {
+     "rolloutSelector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "action": {
+      "type": "string"
+     },
+     "timezone": {
+      "type": "string"
+     },
+     "rules": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "name": {
+         "type": "string"
+        },
+        "timeRange": {
+         "type": "object",
+         "required": [
+          "start",
+          "end"
+         ],
+         "properties": {
+          "start": {
+           "type": "string"
+          },
+          "end": {
+           "type": "string"
+          }
+         }
+        },
+        "daysOfWeek": {
+         "type": "array",
+         "items": {
+          "type": "string"
+         }
+        },
+        "dateRange": {
+         "type": "object",
+         "required": [
+          "start",
+          "end"
+         ],
+         "properties": {
+          "start": {
+           "type": "string"
+          },
+          "end": {
+           "type": "string"
+          }
+         }
+        }
+       }
+      }
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "active": {
+      "type": "boolean"
+     },
+     "activeRules": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "nextTransition": {
+      "type": "string"
+     },
+     "managedGates": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "matchingRollouts": {
+      "type": "integer"
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ }
+};

@@ -1,0 +1,68 @@
+/** RolloutSchedules: the RolloutGates they make, against what the clock on the wall shows. */
+import fc from 'fast-check';
+import { admit, ROUTES, serve } from '../apiServer.ts';
+import { ask } from '../call.ts';
+import { expectThat } from '../finding.ts';
+import { type Calendar, isActive, nextChange } from '../naive/calendar.ts';
+import { rfc3339 } from './gateModel.ts';
+import { calendar } from './gateParts.ts';
+
+export interface Scheduled {
+  spec: Calendar;
+  action: 'Allow' | 'Deny' | undefined;
+  cluster: boolean;
+  at: number;
+}
+
+export const scheduled: fc.Arbitrary<Scheduled> = fc.record({
+  spec: calendar,
+  action: fc.constantFrom('Allow' as const, 'Deny' as const, undefined),
+  cluster: fc.boolean(),
+  at: fc.integer({ min: 0, max: 9 * 24 * 60 }).map((minutes) => Date.UTC(2026, 2, 24) + minutes * 60_000),
+});
+
+export async function checkScheduled({ spec, action, cluster, at }: Scheduled): Promise<void> {
+  serve({ now: at, objects: () => [] });
+  const kind = cluster ? 'ClusterRolloutSchedule' : 'RolloutSchedule';
+  const metadata = { name: 'hours', uid: 'uid-hours', generation: 1, ...(!cluster && { namespace: 'shop' }) };
+  const parent = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind,
+    metadata,
+    spec: { rolloutSelector: {}, ...spec, ...(action && { action }) },
+  };
+  const written = await admit({ user: 'developer', object: parent });
+  expectThat(written.allowed, 'a schedule is refused', { parent, message: written.message });
+
+  const rollout = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'app', namespace: 'shop', uid: 'uid-app' },
+    spec: { releasesImagePolicy: { name: 'app' } },
+  };
+  const related = { 'Rollout.kuberik.com/v1alpha1': { 'shop/app': rollout } };
+  const body = {
+    controller: { apiVersion: '', kind: '', metadata: {} },
+    parent,
+    children: {},
+    related,
+    finalizing: false,
+  };
+  const answer = await ask(ROUTES.get(`/hooks/${kind.toLowerCase()}/sync`)!, body);
+  if (!('body' in answer)) return expectThat(false, 'a sync is refused', { answer });
+  const { children, status } = answer.body;
+  const active = isActive(spec, at);
+  const details = { at: rfc3339(at), parent, status, children, active };
+  expectThat(children.length === 1, 'there is not one RolloutGate for one Rollout', details);
+  expectThat(
+    (children[0].spec.passing === ((action ?? 'Deny') === 'Allow')) === active,
+    'the gate does not say what the calendar says',
+    details,
+  );
+  expectThat((status.active ?? false) === active, 'the status does not say what the calendar says', details);
+  const next = nextChange(spec, at);
+  const seen = status.nextTransition === undefined ? undefined : Date.parse(status.nextTransition);
+  // What is further ahead than the naive reckoning looks may be there or not.
+  if (next !== undefined || (seen !== undefined && seen < at + 15 * 86_400_000))
+    expectThat(seen === next, 'the next transition is another one', { ...details, next: next && rfc3339(next) });
+}

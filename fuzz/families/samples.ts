@@ -1,0 +1,402 @@
+/** For each route, requests that are in order: what the mangled ones start from. */
+import type { AnyObject } from '../apiServer.ts';
+import { reviewOf } from '../apiServer.ts';
+import { METACONTROLLER } from '../users.ts';
+
+interface Sample {
+  request: object;
+  world: AnyObject[];
+}
+
+const AT = '2026-03-27T09:00:00Z';
+const KUBERIK = 'kuberik.com/v1alpha1';
+const labels = {
+  app: 'web',
+  tier: 'production',
+  'kustomize.toolkit.fluxcd.io/name': 'apps',
+  'kustomize.toolkit.fluxcd.io/namespace': 'shop',
+};
+const conditions = [
+  {
+    type: 'Ready',
+    status: 'True',
+    reason: 'ReconciliationSucceeded',
+    message: 'Applied',
+    lastTransitionTime: AT,
+    observedGeneration: 1,
+  },
+];
+const expressions = {
+  matchLabels: { team: 'a' },
+  matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }],
+};
+
+const object = (apiVersion: string, kind: string, name: string, fields: object, metadata: object = {}): AnyObject => ({
+  apiVersion,
+  kind,
+  metadata: {
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    generation: 1,
+    resourceVersion: '7',
+    creationTimestamp: AT,
+    ...metadata,
+  },
+  ...fields,
+});
+
+const closed = object(
+  'gating.toolkit.fluxcd.io/v1alpha1',
+  'Gate',
+  'a',
+  {
+    spec: {
+      default: 'closed',
+      window: '1h',
+      interval: '1m',
+      schedule: {
+        timezone: 'Europe/Berlin',
+        action: 'Open',
+        rules: [
+          {
+            name: 'day',
+            timeRange: { start: '22:00', end: '06:00' },
+            daysOfWeek: ['Friday'],
+            dateRange: { start: '2026-01-01', end: '2026-12-31' },
+          },
+        ],
+      },
+      selects: {
+        kinds: ['Kustomization'],
+        namespaceSelector: expressions,
+        labelSelector: { matchLabels: { tier: 'production' } },
+      },
+      receiver: { type: 'hmac', secretRef: { name: 'token' } },
+    },
+    status: {
+      observedGeneration: 1,
+      request: { action: 'close', at: AT, by: 'sre', reason: 'INC-1' },
+      planned: { action: 'open', at: '2026-03-28T09:00:00Z', by: 'sre' },
+      webhookPath: '/hook/1',
+      conditions,
+    },
+  },
+  {
+    labels: { 'gate.fluxcd.io/selects': '' },
+    annotations: {
+      'close.gate.fluxcd.io/requestedAt': AT,
+      'close.gate.fluxcd.io/reason': 'INC-1',
+      'open.gate.fluxcd.io/requestedAt': '2026-03-27T08:00:00Z',
+      'open.gate.fluxcd.io/for': '1.1.0',
+      'gate.fluxcd.io/accepted-request': `{"current":{"action":"close","at":"${AT}","by":"sre"},"handled":{"close":"${AT}"},"seen":{"close":"${AT}"}}`,
+      'gate.fluxcd.io/used-calls': '1774602000:0123456789abcdef.0123456789abcdef',
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-by': `${AT} sre`,
+    },
+  },
+);
+const open = {
+  ...closed,
+  metadata: { ...closed.metadata, name: 'b', uid: 'uid-b', annotations: {}, labels: {} },
+  spec: { default: 'opened' },
+  status: {},
+};
+
+const deployment = (tag: string, id: number) => ({
+  id,
+  version: { tag, digest: 'sha256:1', version: tag, revision: 'abc', created: AT },
+  timestamp: AT,
+  message: 'Automatic deployment',
+  triggeredBy: { kind: 'System', name: 'rollout-controller' },
+  bakeStatus: id === 2 ? 'InProgress' : 'Failed',
+  bakeStartTime: AT,
+  waitedSeconds: 5,
+  failedHealthChecks: [{ name: 'web', namespace: 'shop', message: 'down' }],
+});
+const rollout = object(
+  KUBERIK,
+  'Rollout',
+  'app',
+  {
+    spec: {
+      releasesImagePolicy: { name: 'app', namespace: 'shop' },
+      wantedVersion: '1.1.0',
+      versionHistoryLimit: 5,
+      bakeTime: '5m',
+      deployTimeout: '1h',
+      releaseUpdateInterval: '1m',
+      healthCheckSelector: { selector: expressions, namespaceSelector: {} },
+      gates: [{ name: 'a' }, { name: 'b', namespace: 'shop' }],
+      onFailure: 'Hold',
+      releaseConfigMap: { name: 'app-release' },
+    },
+    status: {
+      observedGeneration: 1,
+      revision: 9,
+      handledRequest: { retry: 'r1' },
+      conditions,
+      currentVersion: '1.0.0',
+      history: [deployment('1.0.0', 2), deployment('0.9.0', 1)],
+      availableReleases: [{ tag: '0.9.0' }, { tag: '1.0.0' }, { tag: '1.1.0', created: AT }],
+      releaseCandidates: [{ tag: '1.1.0' }],
+      gatedReleaseCandidates: [{ tag: '1.1.0' }],
+      rejectedReleases: [{ tag: '1.2.0', gate: 'qa', timestamp: AT }],
+      gates: [{ name: 'qa', passing: true, allowedVersions: ['1.1.0'] }],
+    },
+  },
+  {
+    labels,
+    annotations: {
+      'rollout.kuberik.com/force-deploy': '1.1.0',
+      'rollout.kuberik.com/bypass-gates': '1.1.0',
+      'rollout.kuberik.com/retry': '',
+      'rollout.kuberik.com/unblock-failed': 'true',
+      'rollout.kuberik.com/deploy-message': 'hotfix',
+      'rollout.kuberik.com/request': 'force-deploy=r1,retry=r2,glass=r3',
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-gates': 'shop/a',
+    },
+  },
+);
+const rolloutGate = object(
+  KUBERIK,
+  'RolloutGate',
+  'qa',
+  { spec: { rolloutRef: { name: 'app' }, passing: true, allowedVersions: ['1.1.0'], rejectedVersions: ['1.2.0'] } },
+  { labels: { 'rollout.kuberik.com/rollout-name': 'app' } },
+);
+const policy = object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app', {
+  spec: {
+    imageRepositoryRef: { name: 'app' },
+    policy: { semver: { range: '*' } },
+    filterTags: { pattern: '^v?(?P<v>.*)$', extract: '$v' },
+  },
+  status: { latestRef: { name: 'registry.example/app', tag: '1.1.0', digest: 'sha256:2' } },
+});
+const healthCheck = object(
+  KUBERIK,
+  'HealthCheck',
+  'web',
+  {
+    spec: { class: 'kustomization' },
+    status: { status: 'Healthy', message: 'well', lastErrorTime: AT, lastChangeTime: AT },
+  },
+  {
+    labels: { team: 'a' },
+    annotations: {
+      'healthcheck.kuberik.com/kustomization': 'shop/web',
+      'healthcheck.kuberik.com/requeue-interval': '10s',
+    },
+  },
+);
+
+const kustomization = object(
+  'kustomize.toolkit.fluxcd.io/v1',
+  'Kustomization',
+  'web',
+  {
+    spec: {
+      interval: '10m',
+      path: './',
+      prune: true,
+      suspend: true,
+      sourceRef: { kind: 'OCIRepository', name: 'web' },
+      postBuild: { substitute: { APP: '1.0.0' } },
+    },
+    status: {
+      observedGeneration: 1,
+      lastAppliedRevision: '1.0.0@sha256:1',
+      lastAttemptedRevision: '1.0.0@sha256:1',
+      conditions,
+      inventory: {
+        entries: [
+          { id: 'shop_web_apps_Deployment', v: 'v1' },
+          { id: 'shop_a__b__ConfigMap', v: 'v1' },
+        ],
+      },
+    },
+  },
+  {
+    labels,
+    ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'uid-owner' }],
+    finalizers: ['finalizers.fluxcd.io'],
+    managedFields: [
+      {
+        manager: 'kustomize-controller',
+        operation: 'Apply',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:spec': { 'f:path': {}, 'f:postBuild': { 'f:substitute': { 'f:APP': {} } } } },
+      },
+    ],
+    annotations: {
+      'gate.fluxcd.io/gates': 'a,shop/b',
+      'gate.fluxcd.io/selected-by': 'shop/a',
+      'gate.fluxcd.io/state': 'closed: shop/a',
+      'gate.fluxcd.io/suspended': 'false',
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'rollout.kuberik.com/substitute.APP.from': 'app',
+      'rollout.kuberik.com/deployed': 'app=2/1.0.0/uid-app',
+      'kubectl.kubernetes.io/last-applied-configuration':
+        '{"spec":{"path":"./","postBuild":{"substitute":{"APP":"1.0.0"}}}}',
+    },
+  },
+);
+const repository = object(
+  'source.toolkit.fluxcd.io/v1',
+  'OCIRepository',
+  'web',
+  {
+    spec: { url: 'oci://registry.example/app', interval: '1m', ref: { tag: '1.0.0' } },
+    status: { observedGeneration: 1, conditions, artifact: { revision: '1.0.0@sha256:1', digest: 'sha256:1' } },
+  },
+  {
+    labels,
+    annotations: {
+      'rollout.kuberik.com/rollout': 'app',
+      'gate.fluxcd.io/gates': 'b',
+      'gate.fluxcd.io/state': 'opening: 2026-03-27T09:59:00Z',
+      'gate.fluxcd.io/suspended': 'true',
+    },
+  },
+);
+const binding = object(
+  KUBERIK,
+  'FluxBinding',
+  'kustomization-web',
+  {
+    spec: {
+      target: { apiVersion: kustomization.apiVersion, kind: 'Kustomization', name: 'web', uid: 'uid-web' },
+      pins: [{ rollout: 'app', variable: 'APP' }],
+      gates: [
+        { namespace: 'shop', name: 'a', selected: true },
+        { namespace: 'shop', name: 'b' },
+      ],
+      problems: ['something'],
+      source: { apiVersion: repository.apiVersion, kind: 'OCIRepository', namespace: 'shop', name: 'web' },
+      awaits: { namespace: 'shop', name: 'apps', since: AT },
+      observed: { deployed: [{ rollout: 'app', id: 2, version: '1.0.0', uid: 'uid-app' }], applied: '1.0.0@sha256:1' },
+    },
+    status: {
+      observedGeneration: 1,
+      deployed: 'app=2/1.0.0/uid-app',
+      pins: [{ rollout: 'app', variable: 'APP', id: 2, version: '1.0.0', uid: 'uid-app', state: 'Waiting' }],
+      gates: [{ namespace: 'shop', name: 'a', opened: false, message: 'closed' }],
+      heldSince: AT,
+      awaits: { namespace: 'shop', name: 'apps', since: AT, state: 'Asked', stateSince: AT },
+      conditions,
+    },
+  },
+  { labels: { 'app.rollout.kuberik.com/bound': '', 'gate.fluxcd.io/resumed-by': 'shop.apps' } },
+);
+const schedule = object(KUBERIK, 'RolloutSchedule', 'hours', {
+  spec: { rolloutSelector: expressions, action: 'Allow', timezone: 'Europe/Berlin', rules: closed.spec.schedule.rules },
+  status: { active: true, activeRules: ['day'], managedGates: ['schedule-gate-1'], conditions },
+});
+const namespace = object('v1', 'Namespace', 'shop', {}, { namespace: undefined, labels: { team: 'a' } });
+const secret = object('v1', 'Secret', 'token', { data: { token: 'c2VjcmV0' } });
+const deploymentObject = object('apps/v1', 'Deployment', 'web', {
+  spec: { replicas: 1 },
+  status: { observedGeneration: 1, readyReplicas: 1, updatedReplicas: 1, availableReplicas: 1, conditions },
+});
+
+const WORLD = [
+  closed,
+  open,
+  rollout,
+  rolloutGate,
+  policy,
+  healthCheck,
+  kustomization,
+  repository,
+  binding,
+  namespace,
+  secret,
+  deploymentObject,
+];
+
+const controller = {
+  apiVersion: 'metacontroller.k8s.io/v1alpha1',
+  kind: 'CompositeController',
+  metadata: { name: 'c' },
+};
+
+function mapOf(objects: AnyObject[]) {
+  const groups = Map.groupBy(objects, ({ apiVersion, kind }) => `${kind}.${apiVersion}`);
+  return Object.fromEntries(
+    [...groups].map(([key, list]) => [
+      key,
+      Object.fromEntries(
+        list.map((each) => [[each.metadata.namespace, each.metadata.name].filter(Boolean).join('/'), each]),
+      ),
+    ]),
+  );
+}
+
+const SUBJECTS: Record<string, AnyObject[]> = {
+  rollout: [rollout],
+  'rollout-requests': [rollout],
+  'rollout-status': [rollout],
+  rolloutgate: [rolloutGate],
+  healthcheck: [healthCheck],
+  rolloutschedule: [schedule],
+  clusterrolloutschedule: [
+    { ...schedule, kind: 'ClusterRolloutSchedule', spec: { ...schedule.spec, namespaceSelector: expressions } },
+  ],
+  schedule: [schedule],
+  gate: [closed, open],
+  fluxbinding: [binding],
+  flux: [kustomization, repository],
+  'flux-created': [kustomization, repository],
+};
+
+function hookBody(about: AnyObject): object {
+  const map = mapOf(WORLD);
+  const own = mapOf([binding, rolloutGate]);
+  return { controller, parent: about, object: about, children: own, attachments: own, related: map, finalizing: false };
+}
+
+const known = new Map<string, Sample[]>();
+
+export function sampleBodies(path: string): Sample[] {
+  const found = known.get(path) ?? make(path);
+  known.set(path, found);
+  return found;
+}
+
+function make(path: string): Sample[] {
+  const [, door, first, second = ''] = path.split('/');
+  const name = door === 'hooks' ? first! : second;
+  const subjects = SUBJECTS[name];
+  if (!subjects) throw new Error(`no sample for ${path}: add one to fuzz/families/samples.ts`);
+  const requests = subjects.flatMap((about) =>
+    door === 'hooks' ? [hookBody(about)] : reviews(about, name === 'rollout-status'),
+  );
+  return requests.map((request) => ({ request, world: WORLD }));
+}
+
+function reviews(about: AnyObject, ofStatus: boolean): object[] {
+  const subResource = ofStatus ? { subResource: 'status' } : {};
+  const changed = {
+    ...about,
+    spec: { ...about.spec, interval: '5m', gates: undefined },
+    metadata: {
+      ...about.metadata,
+      annotations: { ...about.metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-2' },
+    },
+  };
+  const update = (user: string) =>
+    reviewOf({ user, object: changed, oldObject: about, fieldManager: 'kustomize-controller', ...subResource });
+  if (ofStatus) return [update('developer')];
+  const connect = update('developer');
+  connect.request!.operation = 'CONNECT';
+  return [
+    update('developer'),
+    update('admin'),
+    update(METACONTROLLER),
+    reviewOf({ user: 'developer', object: about }),
+    reviewOf({ user: 'developer', oldObject: about }),
+    reviewOf({ user: 'admin', oldObject: about }),
+    connect,
+  ];
+}

@@ -1,0 +1,92 @@
+/** `npm run fuzz`: see options.ts. */
+import { endRequested } from '../local/endRequested.ts';
+import { Finding } from './finding.ts';
+import { MemoryWatch } from './memory.ts';
+import { HELP, type Options, parseOptions, UsageError } from './options.ts';
+import { type Failure, fuzz, type Progress, replay } from './run.ts';
+
+/** Samples of memory in one run. */
+const SAMPLES = 40;
+const PROGRESS_MS = 5000;
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+
+function report({ seed, path, smallest, message }: Failure, { only }: Options): void {
+  const family = only ? ` --only ${only}` : '';
+  process.stdout.write(`${message}\n\nThe smallest input that shows it (${smallest.family}):\n`);
+  process.stdout.write(`${JSON.stringify(smallest.input, undefined, 2)}\n\n`);
+  process.stdout.write(`To replay it: npm run fuzz -- --seed ${seed} --replay ${path}${family}\n`);
+}
+
+/** Answers the exit code. */
+async function run(options: Options): Promise<number> {
+  const { runs, seed, only } = options;
+  const started = performance.now();
+  const memory = new MemoryWatch();
+  let ending = false;
+  let done: Progress = { runs: 0, perFamily: {} };
+  let told = started;
+  let sampled = 0;
+  endRequested().then(() => {
+    ending = true;
+    say('Ending after this batch');
+  });
+  say(`${runs} runs, seed ${seed}`);
+  const onBatch = async (progress: Progress) => {
+    done = progress;
+    if (progress.runs >= (sampled + 1) * (runs / SAMPLES)) {
+      sampled++;
+      memory.sample();
+    }
+    if (performance.now() - told > PROGRESS_MS) {
+      told = performance.now();
+      say(`${progress.runs} of ${runs} runs, ${(progress.runs / ((told - started) / 1000)).toFixed(0)} a second`);
+    }
+    // Signals are heard between batches only.
+    await new Promise((resolve) => setImmediate(resolve));
+    return !ending;
+  };
+  const failure = await fuzz({ runs, seed, family: only, onBatch });
+  if (failure) {
+    report(failure, options);
+    return 1;
+  }
+  const kinds = Object.entries(done.perFamily).map(([family, count]) => `${count} ${family}`);
+  process.stdout.write(
+    `${done.runs} runs from seed ${seed} in ${((performance.now() - started) / 1000).toFixed(0)} s, nothing found: ${kinds.join(', ')}\n`,
+  );
+  const found = memory.result;
+  if (found) {
+    const range = ([first, last]: [number, number]) => `${first.toFixed(1)} → ${last.toFixed(1)} MiB`;
+    process.stdout.write(
+      `memory, first and last quarter: heap ${range(found.heapMiB)}, resident ${range(found.rssMiB)}\n`,
+    );
+  }
+  if (ending) return 130;
+  memory.judge();
+  return 0;
+}
+
+async function main(): Promise<number> {
+  try {
+    const options = parseOptions(process.argv.slice(2), Date.now);
+    if (options.help) {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    if (options.replay === undefined) return await run(options);
+    const failure = await replay(options.seed, options.replay, options.only);
+    if (failure) report(failure, options);
+    else say('This input shows nothing any more.');
+    return failure ? 1 : 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      say(`${error.message}: see npm run fuzz -- --help`);
+      return 2;
+    }
+    say(error instanceof Finding ? error.message : ((error as Error).stack ?? String(error)));
+    return 1;
+  }
+}
+
+process.exit(await main());

@@ -1,0 +1,77 @@
+/** docs/gates.md "Rules", read aloud: what was asked of a Gate, and whether it is open. */
+import { type Calendar, isActive, nextChange } from './calendar.ts';
+import { durationMs } from './values.ts';
+
+export interface GateSpec {
+  default: 'opened' | 'closed';
+  window?: string;
+  schedule?: Calendar & { action?: 'Open' | 'Close' };
+}
+
+export interface Request {
+  action: 'open' | 'close';
+  at: number;
+  for?: string | undefined;
+}
+
+/** "Clocks differ." */
+const TOLERANCE_MS = 60_000;
+
+/** One Gate, told of every write that was stored, in their order. */
+export class NaiveGate {
+  spec: GateSpec;
+  private current: Request | undefined;
+  private planned: Request | undefined;
+
+  constructor(spec: GateSpec) {
+    this.spec = spec;
+  }
+
+  /** "The request that arrived last; both in one write: the later timestamp; equal: close." */
+  arrive(requests: Request[], now: number): void {
+    this.settle(now);
+    const inOrder = [...requests].sort((a, b) => a.at - b.at || (a.action === 'close' ? 1 : -1));
+    for (const request of inOrder) {
+      if (request.at > now + TOLERANCE_MS) {
+        this.planned = request;
+      } else {
+        this.current = request;
+        // "A newer request calls it off."
+        this.planned = undefined;
+      }
+    }
+  }
+
+  /** @param version the tag that a Rollout is about to deploy */
+  isOpen(now: number, version?: string): boolean {
+    this.settle(now);
+    const request = this.current;
+    if (request && now < this.endOf(request)) {
+      const reaches = request.for === undefined || request.for === version;
+      return request.action === 'open' && reaches;
+    }
+    return this.standing(now);
+  }
+
+  private settle(now: number): void {
+    if (!this.planned || this.planned.at > now) return;
+    this.current = this.planned;
+    this.planned = undefined;
+  }
+
+  private endOf({ action, at, for: version }: Request): number {
+    const { window, schedule } = this.spec;
+    const towardsDefault = version === undefined && (action === 'open') === (this.spec.default === 'opened');
+    // "Closed at once", "open at once": nothing is left of either request.
+    if (!schedule && towardsDefault) return at;
+    if (window !== undefined) return at + Math.ceil(durationMs(window)! / 1000) * 1000;
+    if (!schedule || action === 'close') return Number.POSITIVE_INFINITY;
+    return nextChange(schedule, at) ?? Number.POSITIVE_INFINITY;
+  }
+
+  private standing(now: number): boolean {
+    const { schedule } = this.spec;
+    if (schedule && isActive(schedule, now)) return schedule.action === 'Open';
+    return this.spec.default === 'opened';
+  }
+}
