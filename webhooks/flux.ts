@@ -99,18 +99,23 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
 
 async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
   const { username } = request.userInfo;
-  const world = await readGateWorld([oldObject], namespaceOf(request), call);
-  if (refuseDeletion({ oldObject, world }) === undefined || isCleaner(username)) return allowed();
+  if (isCleaner(username)) return allowed();
+  const [world, closedForPins] = await Promise.all([
+    readGateWorld([oldObject], namespaceOf(request), call),
+    readClosedForPins(undefined, oldObject, namespaceOf(request), call),
+  ]);
+  const deletion = { oldObject, world, closedForPins };
+  if (refuseDeletion(deletion) === undefined) return allowed();
   const namespace = await readNamespace(namespaceOf(request), call);
   if (!namespace || namespace.metadata.deletionTimestamp) return allowed();
   const reason = recentReason(oldObject, username, call.now);
-  const closed = closedRefs(oldObject, world);
+  const closed = [...closedRefs(oldObject, world), ...closedForPins.map(({ ref }) => ref)];
   const glass = reason && closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
   if (glass?.broken && reason) {
     return { allowed: true, audit: recordGlass(oldObject, closed, reason, request, call) };
   }
   const refused = glass?.broken === false ? glass.refused : undefined;
-  return denied(refuseDeletion({ oldObject, world, refused })!);
+  return denied(refuseDeletion({ ...deletion, refused })!);
 }
 
 function closedRefs(object: FluxObject, world: GateWorld): NamespacedName[] {

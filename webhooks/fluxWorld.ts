@@ -38,9 +38,9 @@ export async function readRollouts(
   return readRolloutsNamed(new Set(marksOf(object).pins.map((pin) => pin.rollout)), namespace, call);
 }
 
-/** The closed Gates of the Rollouts that lose a field of the object in this write. */
+/** The closed Gates of the Rollouts that lose a field of the object in this write; `object` is undefined where it goes. */
 export async function readClosedForPins(
-  object: FluxObject,
+  object: FluxObject | undefined,
   oldObject: FluxObject,
   namespace: string,
   call: WebhookCall,

@@ -9,9 +9,10 @@ import { TOO_MANY } from '../core/gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import { boundLabel } from '../core/kube/labels.ts';
+import { gainsOwner } from '../core/kube/owners.ts';
 import { LIMITS } from '../core/limits.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
-import { addsDeployment, droppedGates, gainsOwner } from '../core/rollout/frozen.ts';
+import { addsDeployment, droppedGates } from '../core/rollout/frozen.ts';
 import { askForGlass, recordGlass } from './glass.ts';
 import { denied, type Verdict } from './response.ts';
 

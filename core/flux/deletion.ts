@@ -2,6 +2,7 @@
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { refKey } from '../gate/refs.ts';
+import type { JudgedGate } from '../gate/required.ts';
 import { applierOf } from './applier.ts';
 import { closedGatesText, glassText, subjectOf } from './gateText.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
@@ -9,13 +10,15 @@ import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 export interface Deletion {
   oldObject: FluxObject;
   world: GateWorld;
+  /** Closed Gates of the Rollouts that it follows: to go and be made again without marks is a way to leave them. */
+  closedForPins?: readonly JudgedGate[];
   /** Why the glass was not broken, where it was tried. */
   refused?: string | undefined;
 }
 
 /** The sentence that refuses it, or undefined. Whoever has broken the glass is not asked here. */
-export function refuseDeletion({ oldObject, world, refused }: Deletion): string | undefined {
-  const closed = closedGates(requiredGates(oldObject, world), world);
+export function refuseDeletion({ oldObject, world, closedForPins = [], refused }: Deletion): string | undefined {
+  const closed = [...closedGates(requiredGates(oldObject, world), world), ...closedForPins];
   if (closed.length > 0) {
     return `${subjectOf(oldObject)} cannot be deleted: ${closedGatesText(closed)}${glassText(refused, 'delete')}`;
   }

@@ -3,6 +3,7 @@ import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Pin } from '../../api/types.ts';
+import { gainsOwner } from '../kube/owners.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface Marks {
@@ -48,9 +49,13 @@ export function pinPath(pin: Pin): string[] {
   return pin.variable === undefined ? ['spec', 'ref', 'tag'] : ['spec', 'postBuild', 'substitute', pin.variable];
 }
 
-/** The Rollouts that lose a field of the object in this write: it is unmarked, handed over, or claimed by a second one. */
-export function rolloutsLeft(object: FluxObject, oldObject: FluxObject): string[] {
-  const kept = new Set(marksOf(object).pins.map(pinKey));
+/**
+ * The Rollouts that lose a field of the object in this write: it is unmarked, handed over, or claimed by a second one; or
+ * the object goes (undefined), or gets an owner with which the garbage collector may take it, to be made again without marks.
+ */
+export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
+  const stays = object && !gainsOwner(object, oldObject);
+  const kept = new Set(stays ? marksOf(object).pins.map(pinKey) : []);
   const lost = marksOf(oldObject).pins.filter((pin) => !kept.has(pinKey(pin)));
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }

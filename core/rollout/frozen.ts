@@ -13,12 +13,6 @@ export function droppedGates(rollout: Rollout, before: Rollout): NamespacedName[
   return ownGates(before).filter((ref) => !kept.has(path(ref)));
 }
 
-/** Losing one is no way to be deleted. */
-export function gainsOwner({ metadata }: Rollout, before: Rollout): boolean {
-  const known = new Set((before.metadata.ownerReferences ?? []).map(({ uid }) => uid));
-  return (metadata.ownerReferences ?? []).some(({ uid }) => !known.has(uid));
-}
-
 /** A deployment of the past cannot change: another id at the top is another deployment. */
 export function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
   const [head] = status?.history ?? [];

@@ -94,6 +94,33 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(answer.reads).toEqual([]);
   });
 
+  const gone = { objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] };
+  it('is neither deleted, nor given to an owner with which it would be', async () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }];
+    const owned = { ...oldObject, metadata: { ...oldObject.metadata, ownerReferences } };
+    const world = (value: string) => ({
+      objects: [...gone.objects, waiting, gate('shop/freeze', { default: value as 'opened' })],
+    });
+    for (const [default_, expected] of [
+      ['closed', false],
+      ['opened', true],
+    ] as const) {
+      const deletion = await send(validateFlux, { oldObject }, world(default_));
+      const adoption = await send(mutateFlux, { object: owned, oldObject }, world(default_));
+      expect([deletion.allowed, adoption.allowed]).toEqual([expected, expected]);
+      if (!expected) expect(deletion.message).toMatch(/cannot be deleted: gate 'shop\/freeze' is closed/);
+    }
+  });
+
+  it('goes with its Namespace, and with the garbage collector', async () => {
+    const going = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', deletionTimestamp: 'now' } };
+    expect((await send(validateFlux, { oldObject }, { objects: [...behind.objects, going] })).allowed).toBe(true);
+    const user = { username: 'system:serviceaccount:kube-system:generic-garbage-collector' };
+    expect(
+      (await send(validateFlux, { oldObject, user }, { objects: [...behind.objects, ...gone.objects] })).allowed,
+    ).toBe(true);
+  });
+
   it('is held where a Git sync does so', async () => {
     const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'git' }];
     const object = kustomization({ annotations: { note: 'x' }, substitute: { APP: '6' }, managedFields });
@@ -126,7 +153,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
 });
 
 const untouched: [says: string, write: Parameters<typeof send>[1]][] = [
-  ['a DELETE', { oldObject: kustomization(at(1, '1.0.0')), name: '' }],
+  ['a DELETE of what follows no Rollout', { oldObject: kustomization({ annotations: {} }), name: '' }],
   [
     'a status write',
     { object: kustomization(at(1, '1.0.0')), oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' },
