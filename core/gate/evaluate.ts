@@ -4,9 +4,10 @@ import type { Gate } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
 import { compileCalendar } from '../schedule/calendar.ts';
 import { type FieldProblem, problemText } from '../schedule/problem.ts';
-import { calendarProblems, requestProblems, windowProblems } from './problems.ts';
+import { requestProblems, windowProblems } from './problems.ts';
+import { remembered } from './remembered.ts';
 import { type GateRequest, requestsOf } from './requests.ts';
-import { type GateState, nextChange, resetAt, stateAt, type Timeline } from './timeline.ts';
+import { type GateState, nextChange, resetAt, stateAt, steadyUntil, type Timeline } from './timeline.ts';
 import { parseWindow } from './timestamp.ts';
 
 export interface GateEvaluation {
@@ -27,8 +28,21 @@ export interface GateEvaluation {
   openFor?: string;
 }
 
+/** Remembered as long as it cannot change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
+  return remembered(gate, now, () => {
+    const { timeline, problems } = timelineOf(gate, now);
+    return { value: evaluationOf(timeline, problems, now), until: steadyUntil(timeline, now) };
+  });
+}
+
+/** For the comparison with what is remembered. */
+export function evaluateAfresh(gate: Gate, now: EpochMs): GateEvaluation {
   const { timeline, problems } = timelineOf(gate, now);
+  return evaluationOf(timeline, problems, now);
+}
+
+function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs): GateEvaluation {
   const state = stateAt(timeline, now);
   const until = nextChange(timeline, now);
   const reset = resetAt(timeline);
@@ -48,14 +62,15 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
 
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);
+  const compiled = gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule');
   const timeline: Timeline = {
     gate,
-    calendar: gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule').calendar,
+    calendar: compiled?.calendar,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // How long a request would hold is unknown: none counts.
     requests: badWindow.length > 0 ? { handled: {} } : requestsOf(gate, now),
   };
-  return { timeline, problems: [...requestProblems(gate), ...badWindow, ...calendarProblems(gate)] };
+  return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
 
 function messageOf(

@@ -51,7 +51,7 @@ const MAX_REASON = 1024;
 
 /** The requests as they stand at `now`. A planned one whose time has come is the current one. */
 export function requestsOf(gate: Gate, now: EpochMs): Requests {
-  const known = due(parseRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? requestsInStatus(gate), now);
+  const known = due(storedRequests(gate), now);
   const { seen, handled } = known;
   const isPlanned = ({ action, at }: GateRequest) => known.planned?.action === action && known.planned.at === at;
   const fresh = annotatedRequests(gate).filter(
@@ -67,6 +67,13 @@ export function requestsOf(gate: Gate, now: EpochMs): Requests {
   const current = latest([known.current, ...fresh.filter((request) => !ahead(request))]);
   const planned = latest([known.planned, ...fresh.filter(ahead)]);
   return { current, planned, handled, seen };
+}
+
+/** The instants at which `requestsOf` may begin to say something else by itself. */
+export function requestTimes(gate: Gate): EpochMs[] {
+  const { planned } = storedRequests(gate);
+  const annotatedAt = annotatedRequests(gate).flatMap(({ at }) => [at, at - CLOCK_TOLERANCE_MS]);
+  return planned ? [...annotatedAt, planned.at] : annotatedAt;
 }
 
 /** Both annotations' requests where they parse, in the order in which they count: the later last, and close after open. */
@@ -101,6 +108,10 @@ function due(requests: Requests, now: EpochMs): Requests {
   const { planned, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
+}
+
+function storedRequests(gate: Gate): Requests {
+  return parseRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? requestsInStatus(gate);
 }
 
 function requestsInStatus({ status }: Gate): Requests {

@@ -12,7 +12,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import type { Calendar } from '../schedule/calendar.ts';
 import { isActive, nextTransition } from '../schedule/evaluate.ts';
-import type { GateRequest, Requests } from './requests.ts';
+import { type GateRequest, type Requests, requestTimes } from './requests.ts';
 import { after } from './timestamp.ts';
 
 /** `for` and closed: open for that version only. */
@@ -37,8 +37,8 @@ export interface Timeline {
   requests: Requests;
 }
 
-/** More changes of cause without a change of state than any gate has in a row. */
-const MAX_STEPS = 64;
+/** The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a row. */
+const MAX_STEPS = 8;
 
 export function stateAt(timeline: Timeline, at: EpochMs): GateState {
   const override = overrideAt(timeline, at);
@@ -88,13 +88,28 @@ function standing({ gate, calendar }: Timeline, at: EpochMs): GateState {
   return { opened: gate.spec.default === 'opened', cause: 'default' };
 }
 
+/** A calendar whose windows say what the default says has no steps: its windows change nothing. */
 function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
+  const { gate, calendar, requests } = timeline;
   const override = overrideAt(timeline, at);
-  const plannedAt = timeline.requests.planned?.at;
+  const plannedAt = requests.planned?.at;
+  const turns = calendar && (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
   const steps = [
     plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
-    override && at < override.to ? override.to : timeline.calendar && nextTransition(timeline.calendar, at),
+    override && at < override.to ? override.to : turns && nextTransition(calendar, at),
   ];
-  const next = Math.min(...steps.filter((step) => step !== undefined));
+  const next = Math.min(...steps.filter((step) => typeof step === 'number'));
   return Number.isFinite(next) ? next : undefined;
+}
+
+/** The first instant after `now` at which the state, its cause or a request may be another one; undefined: never. */
+export function steadyUntil(timeline: Timeline, now: EpochMs): EpochMs | undefined {
+  const { gate, calendar, requests } = timeline;
+  const ends = [requests.current, requests.planned].flatMap((request) =>
+    request ? [request.at, overrideOf(timeline, request).to] : [],
+  );
+  const ahead = [...requestTimes(gate), ...ends, calendar && nextTransition(calendar, now)].filter(
+    (at) => at !== undefined && at > now && Number.isFinite(at),
+  ) as EpochMs[];
+  return ahead.length > 0 ? Math.min(...ahead) : undefined;
 }

@@ -32,3 +32,11 @@ export function parseTime(text: string | undefined | null): EpochMs | undefined 
 export function wholeSeconds(at: EpochMs): EpochMs {
   return Math.floor(at / 1000) * 1000;
 }
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The days from 1970-01-01 to a day written `YYYY-MM-DD`; undefined when there is no such day. */
+export function dayNumber(text: string): number | undefined {
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return new Date(at).getTime() === at && formatTime(at).startsWith(text) ? at / DAY_MS : undefined;
+}

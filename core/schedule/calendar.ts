@@ -1,5 +1,6 @@
 /** Calendar rules as people write them, checked and made ready for reckoning. Used by Gates and by RolloutSchedules. */
-import { Temporal } from 'temporal-polyfill';
+import { dayNumber } from '../kube/time.ts';
+import { isTimeZone } from './localTime.ts';
 import type { FieldProblem } from './problem.ts';
 
 export interface CalendarRule {
@@ -19,12 +20,14 @@ export interface CalendarSpec {
 
 export interface Rule {
   name: string;
-  start: Temporal.PlainTime;
-  end: Temporal.PlainTime;
+  /** Minutes after midnight. */
+  start: number;
+  end: number;
   /** 1 is Monday, as in ISO 8601; absent means every day. */
   weekdays?: ReadonlySet<number>;
-  firstDay?: Temporal.PlainDate;
-  lastDay?: Temporal.PlainDate;
+  /** Days from 1970-01-01. */
+  firstDay?: number;
+  lastDay?: number;
 }
 
 export interface Calendar {
@@ -33,8 +36,9 @@ export interface Calendar {
 }
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const MIDNIGHT = new Temporal.PlainTime();
+const MIDNIGHT = 0;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+/** The CRD's pattern lets 2025-02-30 through. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** The calendar, or every problem found. `path` is where the rules are, e.g. `spec` or `spec.schedule`. */
@@ -52,37 +56,24 @@ export function compileCalendar(
   return problems.length > 0 ? { problems } : { calendar: { timeZone, rules }, problems: [] };
 }
 
-/** A name, not an offset: an offset knows nothing of daylight saving time, and Go's LoadLocation refuses it too. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name) || name === 'Local') return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function compileRule(rule: CalendarRule, path: string, problems: FieldProblem[]): Rule {
-  const time = (text: string | undefined, field: string): Temporal.PlainTime => {
+  const time = (text: string | undefined, field: string): number => {
     if (text === undefined) return MIDNIGHT;
-    if (TIME.test(text)) return Temporal.PlainTime.from(text);
+    if (TIME.test(text)) return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
     problems.push({ field, value: text, reason: 'expected a time of day from 00:00 to 23:59' });
     return MIDNIGHT;
   };
-  const date = (text: string | undefined, field: string): Temporal.PlainDate | undefined => {
+  const date = (text: string | undefined, field: string): number | undefined => {
     if (text === undefined) return undefined;
-    const day = parseDate(text);
-    if (!day) problems.push({ field, value: text, reason: 'no such day; expected YYYY-MM-DD' });
+    const day = DATE.test(text) ? dayNumber(text) : undefined;
+    if (day === undefined) problems.push({ field, value: text, reason: 'no such day; expected YYYY-MM-DD' });
     return day;
   };
-  const compiled: Rule = {
-    name: rule.name ?? '',
-    start: time(rule.timeRange?.start, `${path}.timeRange.start`),
-    end: time(rule.timeRange?.end, `${path}.timeRange.end`),
-    firstDay: date(rule.dateRange?.start, `${path}.dateRange.start`),
-    lastDay: date(rule.dateRange?.end, `${path}.dateRange.end`),
-  };
+  const start = time(rule.timeRange?.start, `${path}.timeRange.start`);
+  const end = time(rule.timeRange?.end, `${path}.timeRange.end`);
+  const firstDay = date(rule.dateRange?.start, `${path}.dateRange.start`);
+  const lastDay = date(rule.dateRange?.end, `${path}.dateRange.end`);
+  const compiled: Rule = { name: rule.name ?? '', start, end, firstDay, lastDay };
   if (rule.daysOfWeek?.length) {
     rule.daysOfWeek.forEach((day, i) => {
       if (DAYS.includes(day)) return;
@@ -91,14 +82,4 @@ function compileRule(rule: CalendarRule, path: string, problems: FieldProblem[])
     compiled.weekdays = new Set(rule.daysOfWeek.map((day) => DAYS.indexOf(day) + 1));
   }
   return compiled;
-}
-
-/** The pattern in the CRD lets 2025-02-30 through. */
-function parseDate(text: string): Temporal.PlainDate | undefined {
-  if (!DATE.test(text)) return undefined;
-  try {
-    return Temporal.PlainDate.from(text, { overflow: 'reject' });
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,9 @@
 /** Which rules are active, and when that changes next. */
-import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { LAST_INSTANT } from '../kube/time.ts';
 import type { Calendar, Rule } from './calendar.ts';
-import { type Interval, localDay, startOfDay, windowOn } from './windows.ts';
+import { localDay, startOfDay } from './localTime.ts';
+import { type Interval, windowOn } from './windows.ts';
 
 /** Names of the active rules in their order; an unnamed rule is ''. */
 export function activeRules(calendar: Calendar, now: EpochMs): string[] {
@@ -44,17 +44,17 @@ function nextOfAll(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   return undefined;
 }
 
-function ruleActive(rule: Rule, today: Temporal.PlainDate, timeZone: string, now: EpochMs): boolean {
-  return [today.subtract({ days: 1 }), today].some((day) => {
+function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): boolean {
+  return [today - 1, today].some((day) => {
     const window = windowOn(rule, day, timeZone);
     return window !== undefined && window.from <= now && now < window.to;
   });
 }
 
 /** Looks at the windows around `day`; the calendar's state must not change between `now` and the day before it. */
-function changeWithin(calendar: Calendar, now: EpochMs, day: Temporal.PlainDate, span: number): EpochMs | undefined {
-  const horizon = startOfDay(day.add({ days: span + 1 }), calendar.timeZone);
-  const merged = mergedWindows(calendar, day.subtract({ days: 2 }), span + 2);
+function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
+  const horizon = startOfDay(day + span + 1, calendar.timeZone);
+  const merged = mergedWindows(calendar, day - 2, span + 2);
   const active = isActive(calendar, now);
   if (!active) return merged.find(({ from }) => from > now)?.from;
   const end = merged.find(({ from, to }) => to > now && from < horizon)?.to;
@@ -63,20 +63,16 @@ function changeWithin(calendar: Calendar, now: EpochMs, day: Temporal.PlainDate,
 }
 
 /** Whether the rule's date range has one of these days; a holiday list is mostly other years. */
-function touches({ firstDay, lastDay }: Rule, from: Temporal.PlainDate, to: Temporal.PlainDate): boolean {
-  return (
-    (!firstDay || Temporal.PlainDate.compare(firstDay, to) <= 0) &&
-    (!lastDay || Temporal.PlainDate.compare(lastDay, from) >= 0)
-  );
+function touches({ firstDay, lastDay }: Rule, from: number, to: number): boolean {
+  return (firstDay === undefined || firstDay <= to) && (lastDay === undefined || lastDay >= from);
 }
 
-function mergedWindows(calendar: Calendar, first: Temporal.PlainDate, days: number): Interval[] {
+function mergedWindows(calendar: Calendar, first: number, days: number): Interval[] {
   const windows: Interval[] = [];
-  const rules = calendar.rules.filter((rule) => touches(rule, first, first.add({ days: days + 1 })));
+  const rules = calendar.rules.filter((rule) => touches(rule, first, first + days + 1));
   for (let i = 0; i <= days; i++) {
-    const day = first.add({ days: i });
     for (const rule of rules) {
-      const window = windowOn(rule, day, calendar.timeZone);
+      const window = windowOn(rule, first + i, calendar.timeZone);
       if (window) windows.push(window);
     }
   }
@@ -90,10 +86,10 @@ function mergedWindows(calendar: Calendar, first: Temporal.PlainDate, days: numb
   return merged;
 }
 
-function rangeEdges(calendar: Calendar, today: Temporal.PlainDate): Temporal.PlainDate[] {
-  return calendar.rules
-    .flatMap(({ firstDay, lastDay }) => [firstDay, lastDay?.add({ days: 1 })])
-    .filter((day) => day !== undefined)
-    .filter((day) => Temporal.PlainDate.compare(day, today) > 0)
-    .sort(Temporal.PlainDate.compare);
+function rangeEdges(calendar: Calendar, today: number): number[] {
+  const edges = calendar.rules.flatMap(({ firstDay, lastDay }) => [
+    firstDay,
+    lastDay === undefined ? lastDay : lastDay + 1,
+  ]);
+  return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
 }

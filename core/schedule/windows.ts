@@ -2,12 +2,12 @@
  * The instants between which a rule is active.
  *
  * A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday morning. A date range
- * cuts: outside its days the rule is never active. Times are wall-clock times: one that the clock skips means the
- * moment of the jump, one that it shows twice means the first. That mapping never goes backwards, so a window never ends before it starts.
+ * cuts: outside its days the rule is never active. Times are wall-clock times, which never go backwards (localTime.ts), so
+ * a window never ends before it starts.
  */
-import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rule } from './calendar.ts';
+import { instantOf, startOfDay } from './localTime.ts';
 
 /** Half open: [from, to). */
 export interface Interval {
@@ -15,34 +15,21 @@ export interface Interval {
   to: EpochMs;
 }
 
-const MIDNIGHT = new Temporal.PlainTime();
-
 /** The window that starts on this local day; undefined when there is none. */
-export function windowOn(rule: Rule, day: Temporal.PlainDate, timeZone: string): Interval | undefined {
-  if (rule.weekdays && !rule.weekdays.has(day.dayOfWeek)) return undefined;
-  const overnight = Temporal.PlainTime.compare(rule.end, rule.start) <= 0;
-  const lastDay = overnight ? day.add({ days: 1 }) : day;
+export function windowOn(rule: Rule, day: number, timeZone: string): Interval | undefined {
+  if (rule.weekdays && !rule.weekdays.has(weekday(day))) return undefined;
+  const lastDay = rule.end <= rule.start ? day + 1 : day;
   // Far from the range: spare the time zone arithmetic.
-  if (rule.firstDay && Temporal.PlainDate.compare(lastDay, rule.firstDay) < 0) return undefined;
-  if (rule.lastDay && Temporal.PlainDate.compare(day, rule.lastDay) > 0) return undefined;
+  if (rule.firstDay !== undefined && lastDay < rule.firstDay) return undefined;
+  if (rule.lastDay !== undefined && day > rule.lastDay) return undefined;
   let from = instantOf(day, rule.start, timeZone);
   let to = instantOf(lastDay, rule.end, timeZone);
-  if (rule.firstDay) from = Math.max(from, startOfDay(rule.firstDay, timeZone));
-  if (rule.lastDay) to = Math.min(to, startOfDay(rule.lastDay.add({ days: 1 }), timeZone));
+  if (rule.firstDay !== undefined && day < rule.firstDay) from = Math.max(from, startOfDay(rule.firstDay, timeZone));
+  if (rule.lastDay !== undefined && lastDay > rule.lastDay) to = Math.min(to, startOfDay(rule.lastDay + 1, timeZone));
   return from < to ? { from, to } : undefined;
 }
 
-export function startOfDay(day: Temporal.PlainDate, timeZone: string): EpochMs {
-  return instantOf(day, MIDNIGHT, timeZone);
-}
-
-export function localDay(at: EpochMs, timeZone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).toPlainDate();
-}
-
-function instantOf(day: Temporal.PlainDate, time: Temporal.PlainTime, timeZone: string): EpochMs {
-  const wall = day.toPlainDateTime(time);
-  const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
-  if (zoned.toPlainDateTime().equals(wall)) return zoned.epochMilliseconds;
-  return zoned.getTimeZoneTransition('next')!.epochMilliseconds;
+/** 1 is Monday. 1970-01-01 was a Thursday. */
+function weekday(day: number): number {
+  return ((((day + 3) % 7) + 7) % 7) + 1;
 }

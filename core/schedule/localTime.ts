@@ -1,0 +1,58 @@
+/**
+ * Wall-clock times of a time zone as instants. Days are numbers, counted from 1970-01-01.
+ *
+ * A time that the clock skips means the moment of the jump, one that it shows twice means the first: the mapping never goes
+ * backwards.
+ */
+import { Temporal } from 'temporal-polyfill';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { DAY_MS } from '../kube/time.ts';
+import { Memo } from '../memo.ts';
+
+const EPOCH = new Temporal.PlainDate(1970, 1, 1);
+const MINUTE_MS = 60_000;
+/** Time zone arithmetic takes a hundred times as long as all else that a calendar needs. */
+const starts = new Memo<EpochMs>(20_000);
+const zones = new Memo<boolean>(1000);
+
+/** A name, not an offset: an offset knows nothing of daylight saving time, and Go's LoadLocation refuses it too. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name) || name === 'Local' || name.length > 100) return false;
+  return zones.get(name, () => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: name });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export function localDay(at: EpochMs, timeZone: string): number {
+  const offset =
+    timeZone === 'UTC'
+      ? 0
+      : Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1_000_000;
+  return Math.floor((at + offset) / DAY_MS);
+}
+
+export function startOfDay(day: number, timeZone: string): EpochMs {
+  if (timeZone === 'UTC') return day * DAY_MS;
+  return starts.get(`${timeZone} ${day}`, () => exactInstant(day, 0, timeZone));
+}
+
+/** `minutes` after midnight by the clock. */
+export function instantOf(day: number, minutes: number, timeZone: string): EpochMs {
+  const start = startOfDay(day, timeZone);
+  if (minutes === 0) return start;
+  const isPlain = startOfDay(day + 1, timeZone) - start === DAY_MS;
+  return isPlain ? start + minutes * MINUTE_MS : exactInstant(day, minutes, timeZone);
+}
+
+function exactInstant(day: number, minutes: number, timeZone: string): EpochMs {
+  const time = { hour: Math.floor(minutes / 60), minute: minutes % 60 };
+  const wall = EPOCH.add({ days: day }).toPlainDateTime(time);
+  const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
+  if (zoned.toPlainDateTime().equals(wall)) return zoned.epochMilliseconds;
+  return zoned.getTimeZoneTransition('next')!.epochMilliseconds;
+}
