@@ -7,12 +7,14 @@ import { refuseDeletion } from '../core/flux/deletion.ts';
 import { refuseCrowd } from '../core/flux/gateReads.ts';
 import { subjectOf } from '../core/flux/gateText.ts';
 import { repaired } from '../core/flux/repair.ts';
-import { closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
+import { allClosed, closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
 import { asksToResume } from '../core/flux/suspension.ts';
 import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
 import { verifyPins } from '../core/flux/verifyPins.ts';
 import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
 import { freshReason, recentReason } from '../core/gate/glass.ts';
+import type { JudgedGate } from '../core/gate/required.ts';
+import { type Readable, reveal, secrets } from '../core/gate/reveal.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import {
   namespaceOf,
@@ -24,6 +26,7 @@ import {
   readRollouts,
 } from './fluxWorld.ts';
 import { askForGlass, recordGlass } from './glass.ts';
+import { readableGates } from './readable.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 import { isStale } from './stale.ts';
 
@@ -45,17 +48,23 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const closed = oldObject && reason ? [...closedRefs(oldObject, world), ...closedForPins.map(({ ref }) => ref)] : [];
   const glass = closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
   const fieldManager = request.options?.fieldManager;
-  const outcome = judgeWrite({
-    object,
-    oldObject,
-    rollouts,
-    world,
-    closedForPins,
-    glass,
-    applier,
-    user: request.userInfo.username,
-    fieldManager: typeof fieldManager === 'string' ? fieldManager : undefined,
-  });
+  const judge = (readable?: Readable) =>
+    judgeWrite({
+      object,
+      oldObject,
+      rollouts,
+      world: readable ? { ...world, readable } : world,
+      closedForPins: reveal(closedForPins, namespace, readable),
+      glass,
+      applier,
+      user: request.userInfo.username,
+      fieldManager: typeof fieldManager === 'string' ? fieldManager : undefined,
+    });
+  let outcome = judge();
+  if (outcome.denial !== undefined && oldObject) {
+    const readable = await askReadable(oldObject, world, closedForPins, request, call);
+    if (readable) outcome = judge(readable);
+  }
   if (outcome.denial !== undefined) return denied(outcome.denial, outcome.warnings);
   const verdict: Verdict = { allowed: true, object: outcome.object, warnings: outcome.warnings };
   if (glass?.broken && reason) verdict.audit = recordGlass(object, closed, reason, request, call);
@@ -115,7 +124,26 @@ async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, 
     return { allowed: true, audit: recordGlass(oldObject, closed, reason, request, call) };
   }
   const refused = glass?.broken === false ? glass.refused : undefined;
-  return denied(refuseDeletion({ ...deletion, refused })!);
+  const readable = await askReadable(oldObject, world, closedForPins, request, call);
+  const told = {
+    oldObject,
+    world: readable ? { ...world, readable } : world,
+    closedForPins: reveal(closedForPins, namespaceOf(request), readable),
+  };
+  return denied(refuseDeletion({ ...told, refused })!);
+}
+
+/** Asked only where there is something to tell; undefined where not. */
+async function askReadable(
+  oldObject: FluxObject,
+  world: GateWorld,
+  closedForPins: readonly JudgedGate[],
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Readable | undefined> {
+  const closed = [...allClosed(requiredGates(oldObject, world), world), ...closedForPins];
+  const asked = secrets(closed, namespaceOf(request));
+  return asked.length > 0 ? readableGates(asked, request, call) : undefined;
 }
 
 function closedRefs(object: FluxObject, world: GateWorld): NamespacedName[] {

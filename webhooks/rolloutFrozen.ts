@@ -7,6 +7,7 @@ import { closedGatesText, glassText } from '../core/flux/gateText.ts';
 import { freshReason, recentReason } from '../core/gate/glass.ts';
 import { TOO_MANY } from '../core/gate/refs.ts';
 import { type JudgedGate, judgeGates } from '../core/gate/required.ts';
+import { reveal, secrets } from '../core/gate/reveal.ts';
 import { isCleaner } from '../core/kube/cleaners.ts';
 import { boundLabel } from '../core/kube/labels.ts';
 import { gainsOwner } from '../core/kube/owners.ts';
@@ -14,6 +15,7 @@ import { LIMITS } from '../core/limits.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
 import { addsDeployment, droppedGates } from '../core/rollout/frozen.ts';
 import { askForGlass, recordGlass } from './glass.ts';
+import { readableGates } from './readable.ts';
 import { denied, type Verdict } from './response.ts';
 
 /** undefined: no Gate is in the way. */
@@ -84,7 +86,9 @@ async function denyOrBreak(
   const glass = reason ? await askForGlass(refs, request, call) : undefined;
   if (reason && glass?.broken) return { allowed: true, audit: recordGlass(rollout, refs, reason, request, call) };
   const refused = glass?.broken === false ? glass.refused : undefined;
-  return denied(`${what}: ${closedGatesText(closed)}${glassText(refused)}`);
+  const namespace = rollout.metadata.namespace ?? '';
+  const readable = await readableGates(secrets(closed, namespace), request, call);
+  return denied(`${what}: ${closedGatesText(reveal(closed, namespace, readable))}${glassText(refused)}`);
 }
 
 /** Its own Gates and those of the objects bound to it. */

@@ -5,10 +5,13 @@ import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import { formatTime } from '../kube/time.ts';
 
+/** Of lists that anybody can make long. */
 export const MAX_LISTED = 20;
 
-/** Which gate, why it is closed, until when, and how to open it; all gates that are in the way. */
-export function closedGatesText(closed: readonly JudgedGate[]): string {
+/** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
+export function closedGatesText(all: readonly JudgedGate[]): string {
+  const closed = all.slice(0, MAX_LISTED);
+  const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
   const gates = closed.map((gate) =>
     gate.isLimit
       ? gate.message
@@ -21,7 +24,7 @@ export function closedGatesText(closed: readonly JudgedGate[]): string {
         `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)"`,
     );
   const open = commands.length > 0 ? ` To open: ${commands.join('; ')}.` : '';
-  return `${gates.join('; ')}.${open}`;
+  return `${gates.join('; ')}${more}.${open}`;
 }
 
 /** One line, the most telling words first: the API server cuts at 120 characters. */

@@ -12,6 +12,8 @@ export interface World {
   now?: number;
   /** `user namespace/gate` pairs that have the verb bypass. */
   mayBypass?: string[];
+  /** `user namespace/gate` pairs that may read it. */
+  mayGet?: string[];
   glassBreakers?: string[];
 }
 
@@ -101,8 +103,9 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
     now: world.now ?? NOW,
     cluster: fakeCluster(world.objects ?? [], reads),
     access: {
-      async may(user, { namespace, name }) {
-        return world.mayBypass?.includes(`${user.username} ${namespace}/${name}`) ?? false;
+      async may(user, { verb, namespace, name }) {
+        const granted = verb === 'get' ? world.mayGet : world.mayBypass;
+        return granted?.includes(`${user.username} ${namespace}/${name}`) ?? false;
       },
     },
     events: { record: (event) => void events.push(event) },

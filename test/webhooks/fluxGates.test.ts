@@ -256,6 +256,30 @@ describe('a new object that a closed Gate selects', () => {
   });
 });
 
+describe('[M6] who closed a Gate of another namespace, and why,', () => {
+  const request = { action: 'close' as const, at: '2026-03-04T09:00:00Z', by: 'anna', reason: 'INC-42' };
+  const withRequest = (at: string) => ({ ...gate(at, { default: 'opened' }), status: { request } }) as any;
+  const named = (gates: string, spec = {}) => kustomization({ annotations: { 'gate.fluxcd.io/gates': gates }, spec });
+  const TOLD = /closed by anna: INC-42/;
+  const writes = (gates: string): [string, typeof mutateFlux, Write][] => [
+    ['an edit', mutateFlux, { object: named(gates, { path: 'x' }), oldObject: named(gates) }],
+    ['a DELETE', validateFlux, { oldObject: named(gates) }],
+  ];
+  const objects = (at: string) => [withRequest(at), namespace()];
+
+  it.each(writes('ops/freeze'))('is told to those who may read it: %s', async (_, handler, of) => {
+    const untold = await send(handler, of, { objects: objects('ops/freeze') });
+    expect(untold).toMatchObject({ allowed: false, message: expect.stringContaining("gate 'ops/freeze' is closed (") });
+    expect(untold.message).not.toMatch(/anna|INC-42/);
+    const mayGet = ['developer ops/freeze'];
+    expect((await send(handler, of, { objects: objects('ops/freeze'), mayGet })).message).toMatch(TOLD);
+  });
+
+  it.each(writes('freeze'))('is told of one in its own namespace: %s', async (_, handler, of) => {
+    expect((await send(handler, of, { objects: objects('shop/freeze') })).message).toMatch(TOLD);
+  });
+});
+
 describe('live reads', () => {
   it('are of the Gates that either object names, and of the Namespace only for a selecting Gate', async () => {
     const object = frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/b' });
