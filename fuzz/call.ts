@@ -4,7 +4,7 @@ import { expectThat, Finding } from './finding.ts';
 
 /** An answer takes at most so many parses of its own body as JSON, and a constant for what else the machine does. */
 const PARSES = 50;
-const CONSTANT_MS = 40;
+const CONSTANT_MS = 100;
 const TRIES = 3;
 
 export type Answer<T = any> = { status: 200; body: T } | { status: number; error: string };

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { checkScheduled, scheduled } from './families/calendars.ts';
 import { checkMangled, mangled } from './families/mangled.ts';
+import { checkRollout, rolloutCase } from './families/rollouts.ts';
 import { checkStory, story } from './families/story.ts';
 
 interface Kind<Input> {
@@ -14,6 +15,7 @@ interface Kind<Input> {
 const KINDS = {
   mangled: { weight: 20, inputs: mangled, check: checkMangled },
   calendar: { weight: 3, inputs: scheduled, check: checkScheduled },
+  rollout: { weight: 20, inputs: rolloutCase, check: checkRollout },
   story: { weight: 10, inputs: story, check: checkStory },
 } satisfies Record<string, Kind<any>>;
 

@@ -1,0 +1,255 @@
+/** One sync of a Rollout in any state, seen through a cache that may be older than the cluster. */
+import fc from 'fast-check';
+import { type AnyObject, ROUTES, serve } from '../apiServer.ts';
+import { ask } from '../call.ts';
+import { expectThat } from '../finding.ts';
+import { objections } from '../naive/rollout.ts';
+import { rfc3339 } from './gateModel.ts';
+
+const NOW = Date.parse('2026-03-27T10:00:00Z');
+const KUBERIK = 'kuberik.com/v1alpha1';
+const TAGS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'];
+
+interface State {
+  wantedVersion: string | undefined;
+  forceDeploy: string | undefined;
+  bypassGates: string | undefined;
+  unblock: boolean;
+  retry: boolean;
+  /** Names of the Gates required; each is open for all, for one version, closed, or missing. */
+  gates: string[];
+  gateStates: Record<string, GateState>;
+  bound: string[];
+  rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
+  latest: string;
+  below: string | undefined;
+  going: boolean;
+}
+type GateState = 'opened' | 'closed' | 'for 1.2.0' | 'missing';
+
+export interface RolloutCase {
+  live: State;
+  /** What the cache has instead, where it is behind. */
+  stale: Partial<State>;
+  policy: boolean;
+  available: string[];
+  history: { tag: string; bakeStatus: string }[];
+  bakes: boolean;
+  onFailure: 'Continue' | 'Hold';
+  health: 'Healthy' | 'Unhealthy' | 'Pending' | undefined;
+}
+
+const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
+const gateState = fc.constantFrom<GateState>('opened', 'opened', 'closed', 'for 1.2.0', 'missing');
+const state: fc.Arbitrary<State> = fc.record({
+  wantedVersion: tag,
+  forceDeploy: tag,
+  bypassGates: tag,
+  unblock: fc.boolean(),
+  retry: fc.boolean(),
+  gates: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(['a', 'b'])),
+  gateStates: fc.record({ a: gateState, b: gateState, c: gateState }),
+  bound: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(['a', 'c'])),
+  rolloutGates: fc.array(
+    fc.record(
+      {
+        passing: fc.boolean(),
+        allowedVersions: fc.subarray(TAGS),
+        rejectedVersions: fc.subarray(TAGS, { maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ),
+    { maxLength: 2 },
+  ),
+  latest: fc.constantFrom(...TAGS),
+  below: fc.constantFrom(undefined, undefined, '1.3.0'),
+  going: fc.constantFrom(false, false, false, false, false, true),
+});
+
+export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.record({
+  live: state,
+  stale: fc.oneof(
+    { weight: 2, arbitrary: fc.constant({}) },
+    state.chain((other) =>
+      fc
+        .subarray(Object.keys(other) as (keyof State)[])
+        .map((keys) => Object.fromEntries(keys.map((key) => [key, other[key]]))),
+    ),
+  ),
+  policy: fc.constantFrom(true, true, true, false),
+  available: fc.subarray(TAGS),
+  history: fc.array(
+    fc.record({
+      tag: fc.constantFrom(...TAGS),
+      bakeStatus: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Deploying', 'InProgress', 'Cancelled'),
+    }),
+    { maxLength: 2 },
+  ),
+  bakes: fc.boolean(),
+  onFailure: fc.constantFrom('Continue', 'Hold'),
+  health: fc.constantFrom('Healthy', 'Unhealthy', 'Pending', undefined),
+});
+
+const named = (apiVersion: string, kind: string, name: string, fields: object, metadata: object = {}): AnyObject => ({
+  apiVersion,
+  kind,
+  metadata: { namespace: 'shop', name, uid: `uid-${name}`, generation: 1, ...metadata },
+  ...fields,
+});
+
+/** Everything of one moment. */
+function objectsOf(
+  of: State,
+  { policy, available, history, bakes, onFailure, health }: RolloutCase,
+  generation: number,
+) {
+  const at = rfc3339(NOW - 3_600_000);
+  const annotations: Record<string, string> = {};
+  const request: string[] = [];
+  const asked = {
+    'force-deploy': of.forceDeploy,
+    'bypass-gates': of.bypassGates,
+    'unblock-failed': of.unblock ? 'true' : undefined,
+    retry: of.retry ? '' : undefined,
+  };
+  for (const [key, value] of Object.entries(asked)) {
+    if (value === undefined) continue;
+    annotations[`rollout.kuberik.com/${key}`] = value;
+    request.push(`${key}=r-${value}`);
+  }
+  if (request.length > 0) annotations['rollout.kuberik.com/request'] = request.join(',');
+  const entries = history.map(({ tag: version, bakeStatus }, i) => ({
+    id: history.length - i,
+    version: { tag: version },
+    timestamp: at,
+    bakeStatus,
+    ...(bakeStatus === 'InProgress' && { bakeStartTime: at }),
+  }));
+  const rollout = named(
+    KUBERIK,
+    'Rollout',
+    'app',
+    {
+      spec: {
+        releasesImagePolicy: { name: 'app' },
+        onFailure,
+        ...(of.wantedVersion && { wantedVersion: of.wantedVersion }),
+        ...(of.gates.length > 0 && { gates: of.gates.map((name) => ({ name })) }),
+        ...(bakes && { bakeTime: '5m', healthCheckSelector: { selector: {} } }),
+      },
+      status: {
+        revision: 3,
+        ...(entries.length > 0 && { history: entries }),
+        availableReleases: available.map((each) => ({ tag: each })),
+      },
+    },
+    { generation, annotations, ...(of.going && { deletionTimestamp: at, finalizers: ['x'] }) },
+  );
+  const gates = Object.entries(of.gateStates).flatMap(([name, gate]) => {
+    if (gate === 'missing') return [];
+    const open = { 'open.gate.fluxcd.io/requestedAt': at, 'open.gate.fluxcd.io/for': '1.2.0' };
+    const fields = { spec: { default: gate === 'opened' ? 'opened' : 'closed' } };
+    return [
+      named(
+        'gating.toolkit.fluxcd.io/v1alpha1',
+        'Gate',
+        name,
+        fields,
+        gate === 'for 1.2.0' ? { annotations: open } : {},
+      ),
+    ];
+  });
+  const rolloutGates = of.rolloutGates.map((spec, i) =>
+    named(
+      KUBERIK,
+      'RolloutGate',
+      `qa${i}`,
+      { spec: { rolloutRef: { name: 'app' }, ...spec } },
+      { labels: { 'rollout.kuberik.com/rollout-name': 'app' } },
+    ),
+  );
+  const binding = named(
+    KUBERIK,
+    'FluxBinding',
+    'kustomization-web',
+    {
+      spec: {
+        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' },
+        pins: [{ rollout: 'app', variable: 'APP' }],
+        ...(of.bound.length > 0 && { gates: of.bound.map((name) => ({ namespace: 'shop', name })) }),
+      },
+    },
+    { labels: { 'app.rollout.kuberik.com/bound': '' } },
+  );
+  const range = of.below ? `<${of.below}` : '*';
+  const imagePolicy = named('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app', {
+    spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range } } },
+    status: { latestRef: { name: 'registry.example/app', tag: of.latest } },
+  });
+  const check = named(KUBERIK, 'HealthCheck', 'web', { status: { status: health, lastChangeTime: at } });
+  return {
+    rollout,
+    others: [
+      ...gates,
+      ...rolloutGates,
+      ...(of.bound.length > 0 ? [binding] : []),
+      ...(policy ? [imagePolicy] : []),
+      ...(health ? [check] : []),
+    ],
+  };
+}
+
+export async function checkRollout(input: RolloutCase): Promise<void> {
+  const { live, available, history, onFailure, health, bakes } = input;
+  // A policy's latest tag is one that it selects.
+  if (live.below && live.latest >= live.below) live.latest = '1.0.0';
+  const isStale = Object.keys(input.stale).length > 0;
+  const cached = objectsOf({ ...live, ...input.stale }, input, isStale ? 1 : 2);
+  const stored = objectsOf(live, input, 2);
+  serve({ now: NOW, objects: () => [stored.rollout, ...stored.others] });
+  const related: Record<string, Record<string, AnyObject>> = {};
+  for (const each of cached.others) {
+    const key = `${each.kind}.${each.apiVersion}`;
+    related[key] = { ...related[key], [`shop/${each.metadata.name}`]: each };
+  }
+  const body = {
+    controller: { apiVersion: '', kind: '', metadata: {} },
+    parent: cached.rollout,
+    children: {},
+    related,
+    finalizing: false,
+  };
+  const answer = await ask(ROUTES.get('/hooks/rollout/sync')!, body);
+  // A hook in doubt fails whole.
+  if (!('body' in answer)) return;
+  const after = (answer.body.status.history ?? []) as { id: number; version: { tag: string }; bakeStatus?: string }[];
+  const [head, previous] = after;
+  const details = { cached: cached.rollout, stored: stored.rollout, others: stored.others, related, after };
+  const kept = after.slice(head && head.id > history.length ? 1 : 0);
+  const same = kept.every((entry, i) => entry.id === history.length - i && entry.version.tag === history[i]?.tag);
+  expectThat(same, 'the history is rewritten', details);
+  if (!head || head.id <= history.length) return;
+
+  expectThat(head.id === history.length + 1, 'an id is skipped', details);
+  const open = (name: string, version?: string) => {
+    const gate = live.gateStates[name];
+    return gate === 'opened' || (gate === 'for 1.2.0' && version === '1.2.0');
+  };
+  const found = objections({
+    deployed: head.version.tag,
+    before: previous && { tag: previous.version.tag, ...(previous.bakeStatus && { bakeStatus: previous.bakeStatus }) },
+    wantedVersion: live.wantedVersion,
+    forceDeploy: live.forceDeploy,
+    bypassGates: live.bypassGates,
+    unblocked: live.unblock,
+    policy: input.policy ? { latest: live.latest, below: live.below } : undefined,
+    known: [...available, live.latest, ...(input.stale.latest ? [input.stale.latest] : [])],
+    rolloutGates: live.rolloutGates,
+    gatesOpenFor: live.gates.map((name) => open(name, head.version.tag)),
+    gatesOfBoundOpen: live.bound.map((name) => open(name)),
+    unhealthy: bakes && health === 'Unhealthy',
+    onFailure,
+    going: live.going,
+  });
+  expectThat(found.length === 0, `${head.version.tag} is deployed though ${found.join('; ')}`, details);
+}
