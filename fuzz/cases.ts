@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { checkScheduled, scheduled } from './families/calendars.ts';
 import { checkMangled, mangled } from './families/mangled.ts';
+import { calls, checkCalls } from './families/receiver.ts';
 import { checkRollout, rolloutCase } from './families/rollouts.ts';
 import { checkStory, story } from './families/story.ts';
 
@@ -16,6 +17,7 @@ const KINDS = {
   mangled: { weight: 20, inputs: mangled, check: checkMangled },
   calendar: { weight: 3, inputs: scheduled, check: checkScheduled },
   rollout: { weight: 20, inputs: rolloutCase, check: checkRollout },
+  receiver: { weight: 3, inputs: calls, check: checkCalls },
   story: { weight: 10, inputs: story, check: checkStory },
 } satisfies Record<string, Kind<any>>;
 
