@@ -8,7 +8,7 @@ import { parseOptions } from '../../fuzz/options.ts';
 import { fuzz } from '../../fuzz/run.ts';
 
 /** By kind: a story is a dozen writes and syncs. */
-const RUNS: Partial<Record<Family, number>> = { mangled: 2000, rollout: 1000, story: 100 };
+const RUNS: Partial<Record<Family, number>> = { mangled: 2000, rollout: 2000, story: 1000 };
 const OTHER_RUNS = 300;
 /** Always the same inputs: other ones are what `npm run fuzz` is for. */
 const SEED = 8;
