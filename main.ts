@@ -4,6 +4,7 @@ import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/port
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/labels.ts';
 import { hookRoutes } from './hooks/index.ts';
+import { requireToken } from './server/bearer.ts';
 import { requireClientCertificate } from './server/clientCertificate.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
 import { resourcePath } from './server/cluster/paths.ts';
@@ -66,13 +67,14 @@ async function main(): Promise<void> {
     const program = new URL('./receiver.ts', import.meta.url);
     listeners.push(await startReceiver(program, { host, port: config.receiverPort, logLevel }, log));
   }
-  const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall), showsMetrics: true });
+  const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
+  const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall), refuseCaller, showsMetrics: true });
   const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, maxConnections });
   listeners.push(hooksListener);
   let webhook: Listener | undefined;
   if (config.tls) {
-    const refuseCaller = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
-    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall), refuseCaller });
+    const refuseOthers = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
+    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall), refuseCaller: refuseOthers });
     webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, maxConnections, log });
     listeners.push(webhook);
   }

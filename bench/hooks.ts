@@ -81,7 +81,7 @@ async function measure(cluster: LocalCluster, seconds: number): Promise<Result> 
   const sizes: Throughput[] = [];
   for (const entries of SIZES) {
     const body = requestOf(entries);
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${cluster.hooksToken}` };
     const run = await autocannon({ url, method: 'POST', headers, body, connections: CONNECTIONS, duration: seconds });
     sizes.push({
       entries,

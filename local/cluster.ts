@@ -1,4 +1,5 @@
 /** A whole cluster on this machine: control plane, kinds, rights, hook server and driver. Used by `up`, tests and bench. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { provideBinaries } from './binaries.ts';
@@ -44,6 +45,8 @@ export interface LocalCluster {
   dir: string;
   url: string;
   etcdUrl: string;
+  /** What the hooks ask Metacontroller for. */
+  hooksToken: string;
   accessOf(user: UserName): Access;
   /** Path of a user's kubeconfig. */
   kubeconfigOf(user: UserName): string;
@@ -97,7 +100,10 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const keyFile = join(dir, 'pki/webhook.key');
     writeFileSync(certificateFile, plane.webhookCertificate.certificate);
     writeFileSync(keyFile, plane.webhookCertificate.key, { mode: 0o600 });
-    const server = { certificateFile, keyFile, ca: plane.ca, clientCaFile: plane.webhookClientCa };
+    const hooksToken = randomBytes(32).toString('hex');
+    const hooksTokenFile = join(dir, 'pki/hooks.token');
+    writeFileSync(hooksTokenFile, hooksToken, { mode: 0o600 });
+    const server = { certificateFile, keyFile, ca: plane.ca, clientCaFile: plane.webhookClientCa, hooksTokenFile };
     const startReplica: StartReplica = async (name, ports, env = options.hookEnv) =>
       watch(await startHookServer({ dir, name, ...server, ...ports, env }));
     const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
@@ -105,6 +111,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
       dir,
       url: plane.url,
       etcdUrl: plane.etcdUrl,
+      hooksToken,
       accessOf: plane.accessOf,
       kubeconfigOf: (user) => join(dir, USERS[user].file),
       child: (name) => running.get(name),
@@ -125,7 +132,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const front = options.serveHooks ? await options.serveHooks(startReplica) : ports;
     if (!options.serveHooks) await cluster.startHooks();
     await installWebhooks(admin, { ...front, ca: plane.ca });
-    await installControllers(admin, { ...front, ca: plane.ca });
+    await installControllers(admin, { ...front, ca: plane.ca, hooksToken });
     log(options.metacontroller ? `Starting ${options.metacontroller}` : 'Starting the engine');
     await cluster.startDriver();
     return cluster;

@@ -23,6 +23,8 @@ export interface HookServerOptions extends HookPorts {
   ca: string;
   /** Path of the authority of the API server's client certificate, where that sends one. */
   clientCaFile?: string;
+  /** Path of the token that the hooks ask for. */
+  hooksTokenFile?: string;
   /** Settings of main.ts beside those above, such as ON_FAILURE. */
   env?: Record<string, string>;
 }
@@ -47,6 +49,7 @@ export async function startHookServer(options: HookServerOptions): Promise<Runni
         WEBHOOK_CLIENT_CA: options.clientCaFile,
         WEBHOOK_CLIENT_NAMES: WEBHOOK_CLIENT_NAME,
       }),
+      ...(options.hooksTokenFile && { HOOKS_TOKEN_FILE: options.hooksTokenFile }),
       KUBECONFIG: join(options.dir, USERS.hooks.file),
       METACONTROLLER_USER: USERS.metacontroller.userName,
       ...options.env,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { applyAll, MANAGER } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
 import { type AnyObject, send } from './client.ts';
+import { installHooksToken, withToken } from './hooksToken.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
 import { pathOf } from './resources.ts';
@@ -64,7 +65,11 @@ export async function installWebhooks(admin: Access, server: LoopbackServer): Pr
 
 /** Metacontroller's controllers, with this machine's addresses. */
 export async function installControllers(admin: Access, server: LoopbackServer): Promise<void> {
-  const wanted = manifests('controllers').map((object) => mark(useLoopback(object, server)));
+  const { hooksToken } = server;
+  if (hooksToken !== undefined) await installHooksToken(admin, hooksToken);
+  const wanted = manifests('controllers')
+    .map((object) => (hooksToken === undefined ? object : withToken(object)))
+    .map((object) => mark(useLoopback(object, server)));
   await applyAll(admin, wanted);
   await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, wanted);
 }

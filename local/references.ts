@@ -8,12 +8,15 @@ export interface LoopbackServer {
   webhookPort: number;
   /** PEM of the authority that signed the webhook's certificate. */
   ca: string;
+  /** What the hooks ask for, where they ask for something. */
+  hooksToken?: string;
 }
 
 /** The object with each reference to a Service replaced; everything else, and every other object, is left as it is. */
 export function useLoopback(object: AnyObject, server: LoopbackServer): AnyObject {
   const changed = structuredClone(object);
   if (object.apiVersion.startsWith('metacontroller.k8s.io/')) {
+    for (const endpoint of changed.spec?.endpointConfigs ?? []) endpoint.host = `127.0.0.1:${server.hooksPort}`;
     for (const hook of Object.values<AnyObject>(changed.spec?.hooks ?? {})) {
       if (!hook?.webhook?.service) continue;
       const { service: _, path = '/', ...options } = hook.webhook;

@@ -2,6 +2,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { type FileLog, watchFiles } from './fileWatch.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -10,13 +11,6 @@ export interface TlsFiles {
   /** Of those who may call; anybody may without it. */
   clientCa?: string;
 }
-
-export interface TlsLog {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-const POLL_MS = 1_000;
 
 interface Read {
   /** All files as one: whether anything has changed. */
@@ -61,43 +55,29 @@ function parsed(file: string, text: string): X509Certificate {
   }
 }
 
-export interface Watching {
-  options: SecureContextOptions;
-  stop(): void;
-}
-
 /**
- * Reads the files now and from time to time. What is half written, does not belong together or has ended is not taken: the
- * last good ones stay. @throws when there are none at the start.
+ * What is half written, does not belong together or has ended is not taken: the last good ones stay.
+ * @throws when there are none at the start.
  */
 export function watchTls(
   files: TlsFiles,
-  take: (options: SecureContextOptions) => void,
-  log: TlsLog,
-  pollMs = POLL_MS,
-): Watching {
-  let taken = readTls(files);
-  let problem: string | undefined;
+  taken: (options: SecureContextOptions) => void,
+  log: FileLog,
+): { options: SecureContextOptions; stop(): void } {
   const isValid = ({ validFrom, validTo }: Read) => validFrom <= Date.now() && Date.now() < validTo;
-  if (!isValid(taken)) log.error({ file: files.cert }, 'the certificate is not valid now: nobody will trust it');
-
-  const poll = () => {
-    try {
+  const { current, stop } = watchFiles<Read>({
+    what: `certificate ${files.cert}`,
+    read(before) {
       const read = readTls(files);
-      if (read.text !== taken.text) {
-        if (!isValid(read) && isValid(taken)) throw new Error(`${files.cert} is not valid now`);
-        take(read.options);
-        taken = read;
-        log.info({ file: files.cert }, 'certificates taken anew');
+      if (before && read.text !== before.text && isValid(before) && !isValid(read)) {
+        throw new Error(`${files.cert} is not valid now`);
       }
-      problem = undefined;
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== problem) log.error({ problem: message }, 'the certificates before stay, trying again');
-      problem = message;
-    }
-  };
-  const timer = setInterval(poll, pollMs);
-  timer.unref();
-  return { options: taken.options, stop: () => clearInterval(timer) };
+      return read;
+    },
+    isSame: (a, b) => a.text === b.text,
+    taken: ({ options }) => taken(options),
+    log,
+  });
+  if (!isValid(current())) log.error({ file: files.cert }, 'the certificate is not valid now: nobody will trust it');
+  return { options: current().options, stop };
 }

@@ -1,11 +1,14 @@
 /** The environment, read once. Every mistake is told at once, with what to do. */
 import type { Settings } from '../api/ports.ts';
+import type { TokenFiles } from './bearer.ts';
 import type { TlsFiles } from './certificate.ts';
 
 export interface Config {
   hooksPort: number;
   webhookPort: number;
   host: string;
+  /** Paths; anybody may call the hooks without it. */
+  hooksToken?: TokenFiles;
   /** Of the signed calls and Flagger's webhooks; they are off without it. */
   receiverPort?: number;
   /** Flux's notification-controller; no notifications without it. */
@@ -33,6 +36,8 @@ export const ENVIRONMENT: Record<string, string> = {
   WEBHOOK_CLIENT_CA:
     'file with the authority of the client certificates that the webhook asks the API server for, PEM (asks for none)',
   WEBHOOK_CLIENT_NAMES: 'names in such a certificate that may call, comma-separated (any)',
+  HOOKS_TOKEN_FILE: 'file with the token that the hooks ask Metacontroller for (ask for none)',
+  HOOKS_PREVIOUS_TOKEN_FILE: 'file with the token before, taken as well while the file is there (none)',
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
@@ -63,6 +68,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (clientCa && !cert) mistakes.push('WEBHOOK_CLIENT_CA is set, and the webhook is off: set WEBHOOK_TLS_CERT too');
   if (webhookClients.length > 0 && !clientCa)
     mistakes.push('WEBHOOK_CLIENT_NAMES says nothing without WEBHOOK_CLIENT_CA');
+  const { HOOKS_TOKEN_FILE: token, HOOKS_PREVIOUS_TOKEN_FILE: previous } = env;
+  if (previous && !token) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE says nothing without HOOKS_TOKEN_FILE');
   const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
   if (!(delay >= 0 && delay <= 300))
     mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not in 0 to 300`);
@@ -91,6 +98,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
   };
   if (cert && key) config.tls = { cert, key, ...(clientCa && { clientCa }) };
+  if (token) config.hooksToken = { token, ...(previous && { previous }) };
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   return config;
 }

@@ -4,7 +4,8 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { type TlsFiles, type TlsLog, watchTls } from './certificate.ts';
+import { type TlsFiles, watchTls } from './certificate.ts';
+import type { FileLog } from './fileWatch.ts';
 
 /** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that. */
 const KEEP_ALIVE_MS = 95_000;
@@ -31,18 +32,16 @@ export function listenHttp(handler: RequestListener, options: ListenOptions): Pr
 }
 
 export interface TlsListenOptions extends ListenOptions {
-  log: TlsLog;
-  /** How often the files are looked at. */
-  pollMs?: number;
+  log: FileLog;
 }
 
 export async function listenHttps(
   handler: RequestListener,
   files: TlsFiles,
-  { log, pollMs, ...options }: TlsListenOptions,
+  { log, ...options }: TlsListenOptions,
 ): Promise<Listener> {
   const take = (secure: SecureContextOptions) => server.setSecureContext(secure);
-  const { options: secure, stop } = watchTls(files, take, log, pollMs);
+  const { options: secure, stop } = watchTls(files, take, log);
   // Probes have no certificate: who needs one is refused by its request.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
   const server: HttpsServer = createHttpsServer({ ...secure, ...client });

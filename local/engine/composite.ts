@@ -4,7 +4,7 @@ import { parseCompositeAnswer, type SyncAnswer } from './answers.ts';
 import { isConflict, isNotFound } from './apiClient.ts';
 import { desiredGroups, emptyGroups, manageChildren, updateMethods } from './children.ts';
 import { claimChildren } from './claim.ts';
-import { type CompositeController, NotSupportedError } from './controllerSpec.ts';
+import type { CompositeController } from './controllerSpec.ts';
 import type { Engine } from './engine.ts';
 import { Finalizer } from './finalizer.ts';
 import { hookClient } from './hookClient.ts';
@@ -19,14 +19,13 @@ const UID_LABEL = 'controller-uid';
 /** Throws when something the controller names is not served (yet), or when it asks for what the engine does not do. */
 export async function compositeLoop(engine: Engine, controller: CompositeController): Promise<ParentLoop> {
   const { parentResource, childResources = [], hooks = {}, generateSelector = false, ...spec } = controller.spec;
-  if (spec.endpointConfigs?.length) throw new NotSupportedError('endpointConfigs are not supported here');
   const resource = await engine.discovery.resource(parentResource.apiVersion, parentResource.resource);
   if (!resource.hasStatusSubresource)
     throw new Error(`${resource.name} of ${resource.apiVersion} have no status subresource`);
   const children = await Promise.all(childResources.map((c) => engine.discovery.resource(c.apiVersion, c.resource)));
   const methods = updateMethods(childResources, children);
-  const syncHook = hookClient('sync', hooks.sync, engine.hooks, engine.clock);
-  const finalizeHook = hookClient('finalize', hooks.finalize, engine.hooks, engine.clock);
+  const syncHook = await hookClient('sync', hooks.sync, engine, spec.endpointConfigs);
+  const finalizeHook = await hookClient('finalize', hooks.finalize, engine, spec.endpointConfigs);
   const finalizer = new Finalizer(
     engine,
     `metacontroller.io/compositecontroller-${controller.metadata.name}`,
@@ -40,7 +39,7 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
   const loop: ParentLoop = new ParentLoop(engine, {
     name: `CompositeController ${controller.metadata.name}`,
     controllerText,
-    customizeHook: hookClient('customize', hooks.customize, engine.hooks, engine.clock),
+    customizeHook: await hookClient('customize', hooks.customize, engine, spec.endpointConfigs),
     parents: [{ resource, ignoreStatusChanges: parentResource.ignoreStatusChanges ?? false, concerns }],
     children,
     resyncPeriodSeconds: spec.resyncPeriodSeconds,

@@ -32,7 +32,23 @@ export interface Webhook {
   etag?: { enabled?: boolean };
   caBundle?: unknown;
   clientTLS?: unknown;
-  authorization?: unknown;
+  authorization?: Authorization;
+  basicAuth?: unknown;
+}
+
+export interface Authorization {
+  /** `Bearer` when absent. */
+  type?: string;
+  secretRef: { name: string; namespace: string; key: string };
+}
+
+/** Settings of all hooks at a host, for those that have none of their own. */
+export interface EndpointConfig {
+  /** With or without the port. */
+  host: string;
+  caBundle?: unknown;
+  clientTLS?: unknown;
+  authorization?: Authorization;
   basicAuth?: unknown;
 }
 
@@ -51,7 +67,7 @@ export interface Hooks {
 type CommonSpec = {
   hooks?: Hooks;
   resyncPeriodSeconds?: number;
-  endpointConfigs?: unknown[];
+  endpointConfigs?: EndpointConfig[];
 };
 
 export type CompositeSpec = CommonSpec & {

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { parseDecoratorAnswer, type SyncAnswer } from './answers.ts';
 import { isConflict, isNotFound } from './apiClient.ts';
 import { desiredGroups, emptyGroups, manageChildren, updateMethods } from './children.ts';
-import { type DecoratedRule, type DecoratorController, NotSupportedError } from './controllerSpec.ts';
+import type { DecoratedRule, DecoratorController } from './controllerSpec.ts';
 import type { Resource } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import { Finalizer } from './finalizer.ts';
@@ -24,7 +24,6 @@ interface DecoratedKind extends ParentKind {
 export async function decoratorLoop(engine: Engine, controller: DecoratorController): Promise<ParentLoop> {
   const { resources, attachments = [], hooks = {}, ...spec } = controller.spec;
   const name = controller.metadata.name ?? '';
-  if (spec.endpointConfigs?.length) throw new NotSupportedError('endpointConfigs are not supported here');
   const finalizer = new Finalizer(
     engine,
     `metacontroller.io/decoratorcontroller-${name}`,
@@ -37,14 +36,14 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
   );
   const children = await Promise.all(attachments.map((a) => engine.discovery.resource(a.apiVersion, a.resource)));
   const methods = updateMethods(attachments, children);
-  const syncHook = hookClient('sync', hooks.sync, engine.hooks, engine.clock);
-  const finalizeHook = hookClient('finalize', hooks.finalize, engine.hooks, engine.clock);
+  const syncHook = await hookClient('sync', hooks.sync, engine, spec.endpointConfigs);
+  const finalizeHook = await hookClient('finalize', hooks.finalize, engine, spec.endpointConfigs);
   const controllerText = jsonText(controller);
 
   const loop: ParentLoop = new ParentLoop(engine, {
     name: `DecoratorController ${name}`,
     controllerText,
-    customizeHook: hookClient('customize', hooks.customize, engine.hooks, engine.clock),
+    customizeHook: await hookClient('customize', hooks.customize, engine, spec.endpointConfigs),
     parents: decorated,
     children,
     resyncPeriodSeconds: spec.resyncPeriodSeconds,

@@ -3,7 +3,9 @@ import { Agent } from 'undici';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import type { Clock } from './clock.ts';
-import { type HookSpec, NotSupportedError, type Webhook } from './controllerSpec.ts';
+import { type EndpointConfig, type HookSpec, NotSupportedError, type Webhook } from './controllerSpec.ts';
+import { authorizationHeader, endpointOf } from './endpoint.ts';
+import type { Engine } from './engine.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const IDLE_MS = 90_000;
@@ -25,8 +27,11 @@ export class HookClient {
   readonly #agent: Agent;
   readonly #clock: Clock;
 
-  constructor(webhook: Webhook, agent: Agent, clock: Clock) {
+  readonly #headers: Record<string, string>;
+
+  constructor(webhook: Webhook, agent: Agent, clock: Clock, authorization: string | undefined) {
     this.#url = webhookUrl(webhook);
+    this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
     this.#timeoutMs = parseDuration(webhook.timeout) || DEFAULT_TIMEOUT_MS;
     this.strict = webhook.responseUnMarshallMode !== 'loose';
     this.#agent = agent;
@@ -39,7 +44,7 @@ export class HookClient {
       .request({
         ...originAndPath(this.#url),
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: this.#headers,
         body,
         signal: AbortSignal.timeout(this.#timeoutMs),
       })
@@ -60,20 +65,25 @@ export function hookAgent(): Agent {
   return new Agent({ connections: CONNECTIONS_PER_SERVER, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS });
 }
 
-/** Undefined when the hook is not defined. Throws NotSupportedError for what only the real Metacontroller does. */
-export function hookClient(
+/**
+ * Undefined when the hook is not defined. Throws NotSupportedError for what only the real Metacontroller does.
+ * As there, credentials are read once, when the controller starts.
+ */
+export async function hookClient(
   name: string,
   hook: HookSpec | undefined,
-  agent: Agent,
-  clock: Clock,
-): HookClient | undefined {
+  { hooks, clock, client }: Pick<Engine, 'hooks' | 'clock' | 'client'>,
+  endpointConfigs: readonly EndpointConfig[] = [],
+): Promise<HookClient | undefined> {
   if (!hook?.webhook) return undefined;
   if (hook.version !== 'v2') throw new NotSupportedError(`${name} hook: only version v2 is supported here`);
-  const { etag, caBundle, clientTLS, authorization, basicAuth } = hook.webhook;
-  if (etag?.enabled || caBundle || clientTLS || authorization || basicAuth) {
-    throw new NotSupportedError(`${name} hook: etag, private CAs and authentication are not supported here`);
+  if (hook.webhook.etag?.enabled) throw new NotSupportedError(`${name} hook: etag is not supported here`);
+  const endpoint = endpointOf(hook.webhook, webhookUrl(hook.webhook), endpointConfigs);
+  if (endpoint?.caBundle || endpoint?.clientTLS || endpoint?.basicAuth) {
+    throw new NotSupportedError(`${name} hook: of authentication only tokens are supported here, no private CAs`);
   }
-  return new HookClient(hook.webhook, agent, clock);
+  const authorization = endpoint?.authorization && (await authorizationHeader(endpoint.authorization, client));
+  return new HookClient(hook.webhook, hooks, clock, authorization);
 }
 
 function webhookUrl({ url, service, path }: Webhook): string {

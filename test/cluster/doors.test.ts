@@ -1,7 +1,7 @@
 /** The ports of the hook server, asked by somebody who is neither the API server nor Metacontroller. */
 import { describe, expect, it } from 'vitest';
 import { ask, REVIEW } from '../server/program.ts';
-import { gate, ref, sharedCluster } from './support/cluster.ts';
+import { gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 
 const { admin, sre, newNamespace } = sharedCluster();
 
@@ -20,5 +20,26 @@ describe('[H6] the port of the webhook', () => {
     const forged = await ask({ port: Number(url.port), path: '/admission/mutate/gate', ca, agent: false }, REVIEW);
     expect([forged.status, JSON.parse(forged.text).error]).toEqual([401, expect.stringContaining('none was sent')]);
     expect((await admin.get(ref('gate', ns, 'freeze'))).spec.window).toBe('1h');
+  });
+});
+
+describe('[H6] the port of the hooks', () => {
+  it('answers Metacontroller, and nobody else', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze'));
+    await waitFor(
+      async () => (await admin.get(ref('gate', ns, 'freeze'))).status?.conditions !== undefined,
+      'the hook of Gates to be called',
+    );
+    const controller = await admin.get({
+      apiVersion: 'metacontroller.k8s.io/v1alpha1',
+      kind: 'CompositeController',
+      metadata: { name: 'gates' },
+    });
+    const response = await fetch(controller.spec.hooks.sync.webhook.url, { method: 'POST', body: '{}' });
+    expect([response.status, await response.json()]).toEqual([
+      401,
+      { error: expect.stringContaining('none was sent') },
+    ]);
   });
 });

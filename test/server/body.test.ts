@@ -2,11 +2,14 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../server/http.ts';
 import { SERVER_LIMITS } from '../../server/limits.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
+
+// Megabytes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const open: { server?: Server; sockets: Socket[] } = { sockets: [] };
 afterEach(() => {

@@ -45,6 +45,7 @@ describe('configuration', () => {
     { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is neither Continue nor Hold' },
     { env: { WEBHOOK_TLS_CERT: '/tls.crt' }, words: 'WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together' },
     { env: { WEBHOOK_CLIENT_CA: '/ca.crt' }, words: 'WEBHOOK_CLIENT_CA is set, and the webhook is off' },
+    { env: { HOOKS_PREVIOUS_TOKEN_FILE: '/previous' }, words: 'HOOKS_PREVIOUS_TOKEN_FILE says nothing without' },
     { env: { WEBHOOK_CLIENT_NAMES: 'kube-apiserver' }, words: 'WEBHOOK_CLIENT_NAMES says nothing without' },
     { env: { SHUTDOWN_DELAY_SECONDS: 'soon' }, words: 'SHUTDOWN_DELAY_SECONDS=soon' },
     { env: { EVENTS_ADDR: 'notification-controller' }, words: 'EVENTS_ADDR=notification-controller' },

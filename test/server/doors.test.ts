@@ -1,11 +1,14 @@
-/** Who is let in at the webhook's port, with which certificate. */
+/** Who is let in at the ports of hooks and webhook, with which certificate or token. */
 import { once } from 'node:events';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../local/certificates.ts';
 import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
+
+// Each starts processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let world: World;
 let program: Program;
@@ -162,5 +165,60 @@ describe('a certificate that is replaced', () => {
     await expect(world.start({ WEBHOOK_TLS_KEY: join(world.dir, 'wrong.key') })).rejects.toThrow(
       /tls\.crt and .*wrong\.key do not belong together/,
     );
+  });
+});
+
+describe('[H6] the hooks', () => {
+  const file = (name: string) => join(world.dir, name);
+  const sync = (of: Program, authorization?: string) =>
+    fetch(`http://127.0.0.1:${of.hooksPort}/hooks/gate/sync`, {
+      method: 'POST',
+      body: '{}',
+      headers: authorization === undefined ? {} : { authorization },
+    }).then(async (response) => ({
+      status: response.status,
+      error: ((await response.json()) as { error: string }).error,
+    }));
+
+  it('answer who has the token; probes and metrics need none', async () => {
+    writeFileSync(file('token'), 's3cret\n');
+    const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
+    // With the token the body is looked at, which is none of a hook.
+    expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
+    expect((await sync(own, 'bearer s3cret')).status).toBe(400);
+    for (const wrong of ['Bearer s3cre', 'Bearer s3cret2', 'Bearer ', 'Basic s3cret', 's3cret']) {
+      expect((await sync(own, wrong)).status, wrong).toBe(401);
+    }
+    const { status, error } = await sync(own);
+    expect([status, error]).toEqual([401, expect.stringContaining('none was sent')]);
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      expect((await fetch(`http://127.0.0.1:${own.hooksPort}${path}`)).status).toBe(200);
+    }
+  });
+
+  it('take the new token and the one before while both are there', async () => {
+    writeFileSync(file('token'), 'one');
+    const env = { HOOKS_TOKEN_FILE: file('token'), HOOKS_PREVIOUS_TOKEN_FILE: file('previous') };
+    const own = await world.start(env);
+    const statuses = async () => [(await sync(own, 'Bearer one')).status, (await sync(own, 'Bearer two')).status];
+    expect(await statuses()).toEqual([400, 401]);
+    writeFileSync(file('previous'), 'one');
+    writeFileSync(file('token'), 'two');
+    while ((await statuses())[1] === 401) await new Promise(setImmediate);
+    expect(await statuses()).toEqual([400, 400]);
+    rmSync(file('previous'));
+    while ((await statuses())[0] === 400) await new Promise(setImmediate);
+    expect(await statuses()).toEqual([401, 400]);
+  }, 30_000);
+
+  it('a token of zero length is no start, and does not replace the one that is there', async () => {
+    writeFileSync(file('empty'), '\n');
+    await expect(world.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: a token of zero/);
+    writeFileSync(file('token'), 's3cret');
+    const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
+    writeFileSync(file('token'), '');
+    while (!own.log().includes('zero length')) await new Promise(setImmediate);
+    expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
+    expect((await sync(own, 'Bearer ')).status).toBe(401);
   });
 });

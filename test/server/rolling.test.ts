@@ -1,8 +1,11 @@
 /** A replica that is told to end, under requests of clients that keep their connections as the API server does. */
 import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { admit, ask, createWorld, fluxReview, type Program, type World } from './program.ts';
+
+// Each starts processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const CLIENTS = 8;
 

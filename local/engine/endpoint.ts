@@ -1,0 +1,35 @@
+/** How hooks are called: the settings of a hook itself, or those of its host, as Metacontroller finds them. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ApiClient } from './apiClient.ts';
+import type { Authorization, EndpointConfig, Webhook } from './controllerSpec.ts';
+
+type Settings = Omit<EndpointConfig, 'host'>;
+type Secret = KubeObject & { data?: Record<string, string> };
+
+/** A hook with one setting of its own takes none of its host's. */
+export function endpointOf(
+  webhook: Webhook,
+  url: string,
+  endpointConfigs: readonly EndpointConfig[],
+): Settings | undefined {
+  const { caBundle, clientTLS, authorization, basicAuth } = webhook;
+  if (caBundle || clientTLS || authorization || basicAuth) return webhook;
+  const { protocol, hostname, port, host } = new URL(url);
+  const usual = protocol === 'https:' ? '443' : '80';
+  const names = [host, `${hostname}:${port || usual}`];
+  return endpointConfigs.find((config) => names.includes(config.host.toLowerCase()));
+}
+
+/** Reads the Secret with the engine's own rights. */
+export async function authorizationHeader(
+  { type = 'Bearer', secretRef }: Authorization,
+  client: Pick<ApiClient, 'get'>,
+): Promise<string> {
+  if (type.trim().toLowerCase() === 'basic')
+    throw new Error('authorization of type Basic is not supported: use basicAuth');
+  const { namespace, name, key } = secretRef;
+  const secret = await client.get<Secret>(`/api/v1/namespaces/${namespace}/secrets/${name}`);
+  const value = secret.data?.[key];
+  if (value === undefined) throw new Error(`authorization: Secret ${namespace}/${name} has no key ${key}`);
+  return `${type.trim() || 'Bearer'} ${Buffer.from(value, 'base64').toString('utf8').trim()}`;
+}

@@ -1,0 +1,59 @@
+/** Whether a caller of the hooks is Metacontroller: by the token that both have. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { type FileLog, watchFiles } from './fileWatch.ts';
+import type { Refusal } from './http.ts';
+
+export interface TokenFiles {
+  token: string;
+  /** The one before, while not all callers have the new one. May be missing. */
+  previous?: string;
+}
+
+/** @throws Error when there is no token in the file. */
+export function requireToken(
+  files: TokenFiles,
+  log: FileLog,
+  pollMs?: number,
+): (request: IncomingMessage) => Refusal | undefined {
+  const accepted = watchFiles({
+    what: 'token of the hooks',
+    read: () => [readToken(files.token), ...(files.previous ? readPrevious(files.previous) : [])].map(digest),
+    isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
+    log,
+    ...(pollMs !== undefined && { pollMs }),
+  });
+  return ({ headers }) => {
+    const given = /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
+    if (given === undefined) {
+      return {
+        status: 401,
+        error: 'the hooks ask for Metacontroller’s token as Authorization: Bearer, and none was sent',
+      };
+    }
+    const hash = digest(given.trim());
+    // Each of them, whichever it is: the time tells nothing.
+    const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
+    return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one of HOOKS_TOKEN_FILE' };
+  };
+}
+
+/** As Metacontroller reads it from its Secret: without the space around it. */
+function readToken(file: string): string {
+  const token = readFileSync(file, 'utf8').trim();
+  if (token === '') throw new Error(`${file} is empty: a token of zero length would let everybody in`);
+  return token;
+}
+
+function readPrevious(file: string): string[] {
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    return token === '' ? [] : [token];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

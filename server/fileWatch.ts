@@ -1,0 +1,49 @@
+/** Files that are replaced in place, such as mounted Secrets: read now and from time to time, the last good content kept. */
+
+export interface FileLog {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Watched<T> {
+  /** As it was read last without a mistake. */
+  current(): T;
+  stop(): void;
+}
+
+export interface WatchOptions<T> {
+  /** Told in the log. */
+  what: string;
+  /** @throws Error with a sentence for what cannot be taken; `before` is what is in use. */
+  read(before?: T): T;
+  isSame(a: T, b: T): boolean;
+  /** Called for each new content, not for the first. */
+  taken?(content: T): void;
+  log: FileLog;
+  pollMs?: number;
+}
+
+const POLL_MS = 1_000;
+
+/** @throws what the first `read` throws. */
+export function watchFiles<T>({ what, read, isSame, taken, log, pollMs = POLL_MS }: WatchOptions<T>): Watched<T> {
+  let current = read();
+  let problem: string | undefined;
+  const poll = () => {
+    try {
+      const content = read(current);
+      problem = undefined;
+      if (isSame(content, current)) return;
+      taken?.(content);
+      current = content;
+      log.info({ what }, 'taken anew');
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== problem) log.error({ what, problem: message }, 'what was there before stays, trying again');
+      problem = message;
+    }
+  };
+  const timer = setInterval(poll, pollMs);
+  timer.unref();
+  return { current: () => current, stop: () => clearInterval(timer) };
+}
