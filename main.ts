@@ -12,6 +12,7 @@ import { createReader } from './server/cluster/reader.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
+import { createConfirmedEvents } from './server/confirmedEvents.ts';
 import { createEventSink } from './server/events.ts';
 import { createApp } from './server/http.ts';
 import { SERVER_LIMITS } from './server/limits.ts';
@@ -55,7 +56,12 @@ async function main(): Promise<void> {
     metadata,
     settings,
   });
-  const admissionPorts = { cluster: readerOf(admission), access: createAccessReviewer(admission), events, settings };
+  const admissionPorts = {
+    cluster: readerOf(admission),
+    access: createAccessReviewer(admission),
+    events: createConfirmedEvents({ events, cluster: readerOf(beside), wait, dropped: metrics.dropped }),
+    settings,
+  };
   const webhookCall = (): WebhookCall => ({ now: Date.now(), ...admissionPorts });
 
   let stopping = false;

@@ -53,6 +53,17 @@ export interface EventSink {
   record(event: EventRecord): void;
 }
 
+/** What has to be seen in the cluster: an object with these annotations, or that the one of this uid is gone, or going. */
+export type StoredFact = { object: ResourceRef & { name: string } } & (
+  | { annotations: Record<string, string | undefined> }
+  | { gone: true; uid: string | undefined }
+);
+
+/** Events that are recorded only when they are seen to be true, and forgotten when that does not happen soon. */
+export interface ConfirmedEvents {
+  recordWhen(event: EventRecord, fact: StoredFact): void;
+}
+
 export interface ReleaseMetadata {
   version?: string;
   revision?: string;
@@ -105,7 +116,7 @@ export interface HookCall extends CallContext {
 
 export interface WebhookCall extends CallContext {
   access: AccessReviewer;
-  events: EventSink;
+  events: ConfirmedEvents;
   settings: Settings;
 }
 

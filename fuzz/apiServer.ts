@@ -43,7 +43,11 @@ const shared = () => ({
   events: { record: () => {} },
 });
 const hookCall = (): HookCall => ({ ...shared(), metadata: { lookup: () => undefined } });
-const webhookCall = (): WebhookCall => ({ ...shared(), access: { may: async (user, what) => may(user, what) } });
+const webhookCall = (): WebhookCall => ({
+  ...shared(),
+  events: { recordWhen: () => {} },
+  access: { may: async (user, what) => may(user, what) },
+});
 
 /** The routes that main.ts mounts, over the world that is served. */
 export const ROUTES: ReadonlyMap<string, Route> = new Map(

@@ -67,7 +67,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   }
   if (outcome.denial !== undefined) return denied(outcome.denial, outcome.warnings);
   const verdict: Verdict = { allowed: true, object: outcome.object, warnings: outcome.warnings };
-  if (glass?.broken && reason) verdict.audit = recordGlass(object, closed, reason, request, call);
+  if (glass?.broken && reason)
+    verdict.audit = await recordGlass(outcome.object ?? object, closed, reason, request, call);
   return verdict;
 }
 
@@ -121,7 +122,7 @@ async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, 
   const closed = [...closedRefs(oldObject, world), ...closedForPins.map(({ ref }) => ref)];
   const glass = reason && closed.length > 0 ? await askForGlass(closed, request, call) : undefined;
   if (glass?.broken && reason) {
-    return { allowed: true, audit: recordGlass(oldObject, closed, reason, request, call) };
+    return { allowed: true, audit: await recordGlass(oldObject, closed, reason, request, call) };
   }
   const refused = glass?.broken === false ? glass.refused : undefined;
   const readable = await askReadable(oldObject, world, closedForPins, request, call);

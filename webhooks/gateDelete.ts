@@ -25,7 +25,7 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   const reason = recentReason(gate, request.userInfo.username, call.now);
   if (reason) {
     const glass = await askForGlass([ref], request, call);
-    if (glass.broken) return { allowed: true, audit: recordGlass(gate, [ref], reason, request, call) };
+    if (glass.broken) return { allowed: true, audit: await recordGlass(gate, [ref], reason, request, call) };
   }
   const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
   return denied(

@@ -1,7 +1,9 @@
-/** Whether the user of a request may break the glass, and the record of it (DESIGN section 7). */
+/** Whether the user of a request may break the glass, and the record of it. */
 import type { AdmissionRequest } from '../api/admission.ts';
+import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
+import { GOVERNED_KINDS } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
+import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import { isPerson } from '../core/gate/glass.ts';
 import { refKey } from '../core/gate/refs.ts';
 
@@ -23,19 +25,62 @@ export async function askForGlass(
   return { broken: false, refused: `${userInfo.username} has no verb bypass on ${refused.map(refKey).join(', ')}` };
 }
 
-/** Records the broken glass, except in a dry run, and gives the audit annotation. */
-export function recordGlass(
-  regarding: KubeObject<any, any>,
+type AnyObject = KubeObject<any, any>;
+
+/**
+ * Gives the audit annotation, and records the broken glass when the object is seen to be stored so, or to be gone. Not in a dry run.
+ * @param regarding as the write stores it; as it is stored, for a DELETE
+ */
+export async function recordGlass(
+  regarding: AnyObject,
   gates: readonly NamespacedName[],
   reason: string,
   request: AdmissionRequest,
   call: WebhookCall,
-): Record<string, string> {
+): Promise<Record<string, string>> {
   const { username } = request.userInfo;
   const message = `${username} broke the glass of ${gates.map(refKey).join(', ')} (${request.operation}): ${reason}`;
-  if (!request.dryRun) {
+  const fact = request.dryRun ? undefined : await factOf(regarding, request, call);
+  if (fact) {
     const key = `glass-${request.uid}`;
-    call.events.record({ regarding, type: 'Warning', reason: 'GlassBroken', message, key, at: call.now });
+    call.events.recordWhen({ regarding, type: 'Warning', reason: 'GlassBroken', message, key, at: call.now }, fact);
   }
   return { bypass: message };
+}
+
+/** undefined where what is stored says otherwise already. */
+async function factOf(
+  regarding: AnyObject,
+  { operation, namespace, userInfo }: AdmissionRequest,
+  call: WebhookCall,
+): Promise<StoredFact | undefined> {
+  const object = refOf(regarding, namespace);
+  if (!object) return undefined;
+  const annotations = recordIn(regarding);
+  if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
+  if (operation !== 'DELETE') return { object, annotations };
+  // Nobody answers for the oldObject of a request but the object itself, which is still there.
+  const live = await call.cluster.get(object);
+  const { uid } = regarding.metadata;
+  if (live?.metadata.uid !== uid || recordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;
+  return { object, uid, gone: true };
+}
+
+function recordIn(object: AnyObject | undefined): Record<string, string | undefined> {
+  const { [BYPASS_REASON]: reason, [BYPASSED_BY]: by } = object?.metadata.annotations ?? {};
+  return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
+}
+
+const OURS: Record<string, ResourceRef | undefined> = {
+  Gate: { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates' },
+  Rollout: { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' },
+};
+
+/** In the version that we read, whatever the request says. */
+function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
+  const flux = GOVERNED_KINDS.find((each) => each.kind === kind);
+  const known = flux ? { apiVersion: `${flux.group}/${flux.version}`, resource: flux.resource } : OURS[kind];
+  return known && metadata.name
+    ? { ...known, namespace: metadata.namespace ?? namespace, name: metadata.name }
+    : undefined;
 }

@@ -28,7 +28,7 @@ export async function denyDroppedGates(
   const closed = await readClosed(droppedGates(rollout, before), call);
   if (closed.length === 0) return undefined;
   const what = `Rollout '${rollout.metadata.name}' cannot stop requiring a closed Gate`;
-  return denyOrBreak(what, closed, before, freshReason(rollout, before), request, call);
+  return denyOrBreak(what, closed, rollout, freshReason(rollout, before), request, call);
 }
 
 /** With an owner that goes, or was never there, the garbage collector deletes the Rollout. undefined: nothing is in the way. */
@@ -42,7 +42,7 @@ export async function denyNewOwner(
   const closed = await readClosedOfAll(before, call);
   if (closed.length === 0) return undefined;
   const what = `Rollout '${rollout.metadata.name}' cannot get an owner while a Gate it requires is closed`;
-  return denyOrBreak(what, closed, before, freshReason(rollout, before), request, call);
+  return denyOrBreak(what, closed, rollout, freshReason(rollout, before), request, call);
 }
 
 /** Deleting and making it again would be a way around its Gates. undefined: nothing is in the way. */
@@ -84,7 +84,7 @@ async function denyOrBreak(
 ): Promise<Verdict> {
   const refs = closed.map(({ ref }) => ref);
   const glass = reason ? await askForGlass(refs, request, call) : undefined;
-  if (reason && glass?.broken) return { allowed: true, audit: recordGlass(rollout, refs, reason, request, call) };
+  if (reason && glass?.broken) return { allowed: true, audit: await recordGlass(rollout, refs, reason, request, call) };
   const refused = glass?.broken === false ? glass.refused : undefined;
   const namespace = rollout.metadata.namespace ?? '';
   const readable = await readableGates(secrets(closed, namespace), request, call);

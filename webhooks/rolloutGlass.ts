@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
-import { freshReason } from '../core/gate/glass.ts';
+import { freshReason, recordReason } from '../core/gate/glass.ts';
 import { refKey } from '../core/gate/refs.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
 import { askForGlass, recordGlass } from './glass.ts';
@@ -26,5 +26,6 @@ export async function breakGlass(
   if (closed.length === 0) return undefined;
   const glass = await askForGlass(closed, request, call);
   if (!glass.broken) return { refused: glass.refused };
-  return { gates: closed.map(refKey).join(','), audit: recordGlass(rollout, closed, reason, request, call) };
+  const stored = recordReason(rollout, before, request.userInfo.username, call.now);
+  return { gates: closed.map(refKey).join(','), audit: await recordGlass(stored, closed, reason, request, call) };
 }

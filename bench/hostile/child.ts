@@ -53,7 +53,7 @@ const settings = {
 
 function routesOver(world: AnyObject[]) {
   const cluster = fakeCluster(world);
-  const shared = { now: NOW, cluster, settings, events: { record: () => {} } };
+  const shared = { now: NOW, cluster, settings, events: { record: () => {}, recordWhen: () => {} } };
   const hookCall = (): HookCall => ({ ...shared, metadata: { lookup: () => undefined } });
   const webhookCall = (): WebhookCall => ({ ...shared, access: { may: async () => true } });
   const routes = [...hookRoutes(hookCall), ...webhookRoutes(webhookCall)];

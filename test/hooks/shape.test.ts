@@ -51,7 +51,11 @@ describe('a hook', () => {
 describe('a webhook', () => {
   it('names the field that is wrong', async () => {
     const { call } = fakeCall();
-    const routes = webhookRoutes(() => ({ ...call, access: { may: async () => false } }));
+    const routes = webhookRoutes(() => ({
+      ...call,
+      events: { recordWhen: () => {} },
+      access: { may: async () => false },
+    }));
     const request = {
       uid: 'u',
       kind: {},

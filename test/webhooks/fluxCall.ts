@@ -108,7 +108,7 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
         return granted?.includes(`${user.username} ${namespace}/${name}`) ?? false;
       },
     },
-    events: { record: (event) => void events.push(event) },
+    events: { recordWhen: (event) => void events.push(event) },
     settings: {
       onFailure: 'Continue',
       metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',

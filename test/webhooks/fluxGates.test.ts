@@ -106,9 +106,18 @@ describe('DELETE', () => {
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
   });
 
+  it('[H6] a DELETE of what is not stored so records nothing', async () => {
+    const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
+    for (const stored of [[], [frozen()], [frozen(given('admin', 9))]]) {
+      const answer = await send(validateFlux, write, { objects: [namespace(), closed, ...stored], ...bypass });
+      expect(answer.events).toEqual([]);
+    }
+  });
+
   it('with the glass broken is recorded with user and reason', async () => {
     const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
-    const answer = await send(validateFlux, write, { objects: [namespace(), closed], ...bypass });
+    const stored = { objects: [namespace(), closed, write.oldObject], ...bypass };
+    const answer = await send(validateFlux, write, stored);
     const message = 'admin broke the glass of shop/freeze (DELETE): INC-1';
     expect(answer.audit).toEqual({ bypass: message });
     expect(answer.events).toEqual([expect.objectContaining({ reason: 'GlassBroken', type: 'Warning', message })]);

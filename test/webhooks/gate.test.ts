@@ -341,7 +341,10 @@ describe('DELETE of a Gate', () => {
   const going = { ...namespace, metadata: { name: 'platform', deletionTimestamp: day('09:00:00') } };
   const closed = gate({ default: 'closed' });
   const remove = (old: Gate, more: object = {}) =>
-    write({ validate: validateGate }, { old, at: day('10:00:00'), objects: [binding, rollout, namespace], ...more });
+    write(
+      { validate: validateGate },
+      { old, at: day('10:00:00'), objects: [binding, rollout, namespace, old], ...more },
+    );
 
   it('is denied while it is closed and holds something, and says what and how', async () => {
     const { allowed, message } = await remove(closed);

@@ -5,7 +5,12 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, EventRecord, WebhookCall } from '../../api/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
 
-const PLURAL: Record<string, string> = { fluxbindings: 'FluxBinding', rollouts: 'Rollout', namespaces: 'Namespace' };
+const PLURAL: Record<string, string> = {
+  fluxbindings: 'FluxBinding',
+  gates: 'Gate',
+  rollouts: 'Rollout',
+  namespaces: 'Namespace',
+};
 
 /** The live objects of a cluster, whatever their version. */
 export function clusterOf(objects: KubeObject<any, any>[]): ClusterReader {
@@ -49,7 +54,7 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
         return verb === 'bypass' && (of.mayBypass ?? []).includes(user.username);
       },
     },
-    events: { record: (event) => void events.push(event) },
+    events: { recordWhen: (event) => void events.push(event) },
     settings: {
       onFailure: 'Continue',
       metacontrollerUser: 'system:serviceaccount:mc:mc',

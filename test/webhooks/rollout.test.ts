@@ -33,7 +33,11 @@ function write({ object: next, old, user = 'alice', uid = 'req-1', dryRun = fals
 
 function call(objects: ReturnType<typeof object>[] = [], may = false) {
   const fake = fakeCall({ objects });
-  const webhookCall: WebhookCall = { ...fake.call, access: { may: async () => may } };
+  const webhookCall: WebhookCall = {
+    ...fake.call,
+    events: { recordWhen: (event) => fake.call.events.record(event) },
+    access: { may: async () => may },
+  };
   return { webhookCall, events: fake.events };
 }
 
@@ -219,7 +223,10 @@ describe('validate/rollout', () => {
   });
 
   it('lets who has the verb bypass break the glass with a new reason, and records it', async () => {
-    const reason = annotated({ 'gate.fluxcd.io/bypass-reason': 'outage 42' });
+    const reason = annotated({
+      'gate.fluxcd.io/bypass-reason': 'outage 42',
+      'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
+    });
     const { verdict, events } = await judge({ object: reason, old: gated }, [closed], true);
     expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
     expect(events.map((event) => event.reason)).toEqual(['GlassBroken']);

@@ -175,7 +175,7 @@ export class World {
   }
 
   private webhookCall() {
-    return { ...this.hookCall(), access: { may: async () => false } };
+    return { ...this.hookCall(), events: { recordWhen: () => {} }, access: { may: async () => false } };
   }
 
   private reader(): ClusterReader {
