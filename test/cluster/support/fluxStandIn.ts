@@ -4,7 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AnyObject, type ClusterView, ref } from './cluster.ts';
+import type { AnyObject } from '../../../local/client.ts';
+import type { ClusterView } from './cluster.ts';
+import { ref } from './objects.ts';
 
 /** `<tag>@sha256:…`, as source-controller names what it fetched. */
 export function revisionOf(tag: string): string {

@@ -1,6 +1,9 @@
 /** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
-import { type AnyObject, type ClusterView, ref, waitFor } from './cluster.ts';
+import type { AnyObject } from '../../../local/client.ts';
+import type { ClusterView } from './cluster.ts';
+import { ref } from './objects.ts';
 import { conditionOf } from './versions.ts';
+import { waitFor } from './waitFor.ts';
 
 type User = ClusterView['admin'];
 

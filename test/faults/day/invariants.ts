@@ -8,11 +8,19 @@ type Entry = AnyObject & { id: number; bakeStatus: string };
 
 /** One sentence for each violation. */
 export function violations(versions: readonly AnyObject[]): string[] {
-  return [
-    ...versions.flatMap(alone),
-    ...versions.slice(1).flatMap((after, i) => between(versions[i]!, after)),
-    ...handledTwice(versions),
-  ];
+  const check = rolloutChecker();
+  return versions.flatMap(check);
+}
+
+/** Takes the stored versions of one Rollout in their order; answers what is wrong with each. */
+export function rolloutChecker(): (version: AnyObject) => string[] {
+  const handledTwice = requestChecker();
+  let before: AnyObject | undefined;
+  return (version) => {
+    const problems = [...alone(version), ...(before ? between(before, version) : []), ...handledTwice(version)];
+    before = version;
+    return problems;
+  };
 }
 
 const historyOf = ({ status }: AnyObject): Entry[] => status?.history ?? [];
@@ -21,7 +29,7 @@ function alone(version: AnyObject): string[] {
   const history = historyOf(version);
   const at = `at revision ${version.status?.revision}`;
   const active = history.filter(({ bakeStatus }) => ACTIVE.has(bakeStatus));
-  const wrongIds = history.some(({ id }, i) => id !== history.length - i);
+  const wrongIds = history.some(({ id }, i) => id !== history[0]!.id - i);
   return [
     ...(active.length > 1 || (active.length === 1 && active[0] !== history[0])
       ? [`${at}: ${active.map(({ id, bakeStatus }) => `${id} ${bakeStatus}`).join(', ')} of ${history.length}`]
@@ -38,10 +46,12 @@ function between(before: AnyObject, after: AnyObject): string[] {
   if (steps !== (changed ? 1 : 0)) problems.push(`${at}: the revision moved by ${steps}`);
 
   const [old, now] = [historyOf(before), historyOf(after)];
-  const added = now.length - old.length;
+  const added = (now[0]?.id ?? 0) - (old[0]?.id ?? 0);
   if (added !== 0 && added !== 1) problems.push(`${at}: ${added} new entries at once`);
   old.forEach((entry, i) => {
     const same = now[i + added];
+    // The oldest are forgotten when the history is longer than its limit.
+    if (!same && added > 0) return;
     const identity = ({ id, version, timestamp }: Entry) => [id, version.tag, timestamp];
     if (!same || !isDeepStrictEqual(identity(same), identity(entry)))
       problems.push(`${at}: entry ${entry.id} was rewritten`);
@@ -65,15 +75,13 @@ const isRetry = (before: Entry, after: Entry) =>
   before.bakeStatus === 'Failed' && before.lastRetryTimestamp !== after.lastRetryTimestamp;
 
 /** A stamp that was recorded as handled, and dropped with its annotation, never comes again. */
-function handledTwice(versions: readonly AnyObject[]): string[] {
+function requestChecker(): (version: AnyObject) => string[] {
   const gone = new Set<string>();
-  const problems: string[] = [];
   let current = new Set<string>();
-  for (const { status } of versions) {
+  return ({ status }) => {
     const handled = new Set(Object.entries(status?.handledRequest ?? {}).map(([key, uid]) => `${key}=${uid}`));
     for (const stamp of current) if (!handled.has(stamp)) gone.add(stamp);
-    for (const stamp of handled) if (gone.has(stamp)) problems.push(`${stamp} was handled a second time`);
     current = handled;
-  }
-  return problems;
+    return [...handled].filter((stamp) => gone.has(stamp)).map((stamp) => `${stamp} was handled a second time`);
+  };
 }

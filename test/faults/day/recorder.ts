@@ -1,9 +1,25 @@
 /**
- * Every version of the Rollouts that was ever stored, in order, from etcd itself: the API server's own watch begins
- * anew when it restarts, etcd's goes on where it was cut off.
+ * Every version of objects that was ever stored, in order, from etcd itself: the API server's own watch begins anew when it
+ * restarts, etcd's goes on where it was cut off.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../../cluster/support/cluster.ts';
+import type { AnyObject } from '../../../local/client.ts';
+
+export interface StoredVersion {
+  /** `/registry/GROUP/PLURAL/NAMESPACE/NAME` */
+  key: string;
+  /** The resourceVersion; that of a deletion is nobody's. */
+  revision: number;
+  /** undefined: deleted. */
+  object: AnyObject | undefined;
+}
+
+export interface StoreRecorder {
+  /** The newest revision seen so far. */
+  revision(): number;
+  /** Stops, and rejects with what went wrong. */
+  stop(): Promise<void>;
+}
 
 export interface Recorder {
   /** Stored versions of the Rollout of a namespace so far, oldest first. */
@@ -17,39 +33,49 @@ interface Line {
   result?: { compact_revision?: string; events?: { kv: { key: string; value?: string; mod_revision: string } }[] };
 }
 
-const FIRST = '/registry/kuberik.com/rollouts/';
-/** The key after all that begin with FIRST. */
-const LAST = FIRST.replace(/\/$/, '0');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+const textOf = (bytes: string) => Buffer.from(bytes, 'base64').toString('utf8');
 
 /** `url` is etcd's, such as `http://127.0.0.1:2379`. */
 export function recordRollouts(url: string): Recorder {
-  const abort = new AbortController();
   const seen = new Map<string, AnyObject[]>();
-  let next = 1n;
+  const { stop } = recordStored(url, '/registry/kuberik.com/rollouts/', ({ object }) => {
+    if (!object) return;
+    const { namespace = '' } = object.metadata;
+    seen.set(namespace, [...(seen.get(namespace) ?? []), object]);
+  });
+  return { of: (namespace) => seen.get(namespace) ?? [], stop };
+}
+
+/** Custom resources below `prefix`, which ends in a slash: the built-in kinds are not stored as JSON, and left out. */
+export function recordStored(url: string, prefix: string, take: (version: StoredVersion) => void): StoreRecorder {
+  const abort = new AbortController();
+  /** The key after all that begin with the prefix. */
+  const end = prefix.replace(/\/$/, '0');
+  let next = 1;
   let problem: Error | undefined;
 
-  function take({ result }: Line): void {
+  function takeLine({ result }: Line): void {
     if (result?.compact_revision) problem = new Error(`etcd has forgotten revision ${next}`);
     for (const { kv } of result?.events ?? []) {
-      next = BigInt(kv.mod_revision) + 1n;
-      if (!kv.value) continue;
-      const object = JSON.parse(Buffer.from(kv.value, 'base64').toString('utf8')) as AnyObject;
-      const { namespace = '' } = object.metadata;
-      seen.set(namespace, [...(seen.get(namespace) ?? []), object]);
+      const revision = Number(kv.mod_revision);
+      next = revision + 1;
+      const value = kv.value && textOf(kv.value);
+      if (value && !value.startsWith('{')) continue;
+      take({ key: textOf(kv.key), revision, object: value ? (JSON.parse(value) as AnyObject) : undefined });
     }
   }
 
   async function watch(): Promise<void> {
     const body = JSON.stringify({
-      create_request: { key: base64(FIRST), range_end: base64(LAST), start_revision: String(next) },
+      create_request: { key: base64(prefix), range_end: base64(end), start_revision: String(next) },
     });
     const response = await fetch(`${url}/v3/watch`, { method: 'POST', body, signal: abort.signal });
     let rest = '';
     for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
       const lines = `${rest}${text}`.split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines.filter(Boolean)) take(JSON.parse(line));
+      for (const line of lines.filter(Boolean)) takeLine(JSON.parse(line));
     }
   }
 
@@ -61,7 +87,7 @@ export function recordRollouts(url: string): Recorder {
   })();
 
   return {
-    of: (namespace) => seen.get(namespace) ?? [],
+    revision: () => next - 1,
     stop: async () => {
       abort.abort();
       await watching;

@@ -1,0 +1,154 @@
+/** What the API server wrote down: every write of the kinds that matter, when it was received and what it was answered. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** Of the kinds that matter. */
+export const GROUPS = [
+  'kuberik.com',
+  'gating.toolkit.fluxcd.io',
+  'kustomize.toolkit.fluxcd.io',
+  'source.toolkit.fluxcd.io',
+  'helm.toolkit.fluxcd.io',
+  'image.toolkit.fluxcd.io',
+];
+const OURS = /^system:serviceaccount:(metacontroller:metacontroller|rollout-hooks:rollout-hooks)$/;
+const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+/** Writes of our kinds and of Flux's with all they say, once as they are received and once as they are answered. */
+export const AUDIT_RULES = [
+  { level: 'RequestResponse', verbs: WRITES, resources: GROUPS.map((group) => ({ group })) },
+  { level: 'Metadata', verbs: WRITES, omitStages: ['RequestReceived'] },
+  { level: 'None' },
+];
+
+/** Places are line numbers: the API server writes its log in the order in which things happen to it. */
+export interface Write {
+  user: string;
+  verb: string;
+  code: number;
+  /** Where it says that it has received it; its clock at that moment. */
+  receivedAt: number;
+  receivedMs: number;
+  answeredAt: number;
+  answeredMs: number;
+  /** The resourceVersion that it answered. */
+  revision?: number;
+  /** The reason with which somebody broke the glass. */
+  bypass?: string;
+}
+
+export interface AuditTrail {
+  /** Answered writes of an object, in the order of the answers. */
+  of(key: string): readonly Write[];
+  /** The write that stored a revision of an object; none where the API server died before it answered. */
+  writerOf(key: string, revision: number): Write | undefined;
+  /** Places where writes of the object were received that were never answered. */
+  unanswered(key: string): readonly number[];
+  /** The first place that shows the revision or a later one: what is received after it came after that revision was stored. */
+  shownAt(revision: number): number;
+  /** Whatever was asked by Metacontroller and the hook server from then on, dry runs and refusals too: `verb key`. */
+  oursSince(ms: number): string[];
+  writes: number;
+  /** What admission refused. */
+  denials: number;
+  /** Dry runs among the writes. */
+  dryRuns: number;
+}
+
+/** As etcd has it. */
+export function keyOf({ apiGroup, resource, namespace, name }: Record<string, string | undefined>): string {
+  return ['/registry', apiGroup, resource, namespace, name].filter((part) => part).join('/');
+}
+
+interface Event {
+  stage: string;
+  auditID: string;
+  verb: string;
+  requestURI: string;
+  user: { username: string };
+  objectRef?: Record<string, string>;
+  responseStatus?: { code?: number };
+  responseObject?: { metadata?: { name?: string; resourceVersion?: string } };
+  requestReceivedTimestamp: string;
+  stageTimestamp: string;
+  annotations?: Record<string, string>;
+}
+
+export async function readAudit(file: string): Promise<AuditTrail> {
+  const answered = new Map<string, Write[]>();
+  const open = new Map<string, { key: string; at: number }>();
+  /** Places where a higher revision than ever before was shown. */
+  const shown: { at: number; revision: number }[] = [];
+  const ours: { ms: number; text: string }[] = [];
+  const counts = { writes: 0, denials: 0, dryRuns: 0 };
+
+  function take(event: Event, at: number): void {
+    const { objectRef = {}, auditID } = event;
+    if (event.stage === 'RequestReceived') {
+      open.set(auditID, { key: keyOf(objectRef), at });
+      return;
+    }
+    const receivedMs = Date.parse(event.requestReceivedTimestamp);
+    if (OURS.test(event.user.username)) ours.push({ ms: receivedMs, text: `${event.verb} ${keyOf(objectRef)}` });
+    const received = open.get(auditID)?.at ?? at;
+    open.delete(auditID);
+    const metadata = event.responseObject?.metadata;
+    const code = event.responseStatus?.code ?? 0;
+    const dryRun = /[?&]dryRun=All/.test(event.requestURI);
+    counts.writes++;
+    if (dryRun) counts.dryRuns++;
+    if (code === 403) counts.denials++;
+    if (dryRun || code >= 300) return;
+    const revision = Number(metadata?.resourceVersion) || undefined;
+    if (revision && revision > (shown.at(-1)?.revision ?? 0)) shown.push({ at, revision });
+    const key = keyOf({ ...objectRef, name: objectRef.name ?? metadata?.name });
+    const bypass = Object.entries(event.annotations ?? {}).find(([name]) => name.endsWith('/bypass'))?.[1];
+    const write: Write = {
+      user: event.user.username,
+      verb: event.verb,
+      code,
+      receivedAt: received,
+      receivedMs,
+      answeredAt: at,
+      answeredMs: Date.parse(event.stageTimestamp),
+      ...(revision && { revision }),
+      ...(bypass && { bypass }),
+    };
+    listAt(answered, key).push(write);
+  }
+
+  let at = 0;
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const event = parse(line);
+    if (event && GROUPS.includes(event.objectRef?.apiGroup ?? '') && WRITES.includes(event.verb)) take(event, at);
+    at++;
+  }
+
+  const lost = new Map<string, number[]>();
+  for (const { key, at: place } of open.values()) listAt(lost, key).push(place);
+  return {
+    ...counts,
+    oursSince: (ms) => ours.filter((write) => write.ms >= ms).map(({ text }) => text),
+    of: (key) => answered.get(key) ?? [],
+    // A write that changes nothing is answered the revision of somebody else, after that one.
+    writerOf: (key, revision) => answered.get(key)?.find((write) => write.revision === revision),
+    unanswered: (key) => lost.get(key) ?? [],
+    shownAt: (revision) => shown.find((place) => place.revision >= revision)?.at ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function listAt<T>(map: Map<string, T[]>, key: string): T[] {
+  const list = map.get(key) ?? [];
+  map.set(key, list);
+  return list;
+}
+
+/** A killed API server leaves a torn line, which the next one goes on with. */
+function parse(line: string): Event | undefined {
+  for (const begin of [0, line.lastIndexOf('{"kind":"Event"')]) {
+    try {
+      return JSON.parse(line.slice(begin)) as Event;
+    } catch {}
+  }
+  return undefined;
+}

@@ -1,0 +1,105 @@
+/** `npm run chaos`: every process dies and stops at random while everybody works; afterwards it is proven that nothing was lost. */
+import { parseArgs } from 'node:util';
+import { logToStderr } from '../local/log.ts';
+import { onTemporaryCluster } from '../local/temporaryCluster.ts';
+import { AUDIT_RULES } from './audit.ts';
+import { replicasOf } from './replicas.ts';
+import { type ChaosResult, runChaos } from './run.ts';
+
+const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--metacontroller PATH]
+
+Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each of them, the
+API server and etcd are killed, paused and started again at random, while versions are released, Gates close and open, Git is synced and
+people do what they may and what they may not. Then all Gates are opened, and everything has to arrive. What etcd stored and what the API
+server's audit log says of it has to prove:
+
+  - no deployment was lost or doubled, none was made behind a closed Gate, and no entry of a history was rewritten
+  - no spec of a held object was changed, and none was resumed or deleted, while its Gate was closed
+  - every opening arrived: each object has what Git says and the newest version
+  - when all is done, nothing writes any more
+
+  --minutes N            how long (5)
+  --seed S               which choices (random)
+  --teams N              how many namespaces with a Rollout each (4)
+  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+
+Exits with 1 where one of these does not hold; the seed is told, and what every process wrote is kept.
+`;
+
+const { values } = read();
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const seconds = numberOf('minutes', values.minutes, 5) * 60;
+const seed = numberOf('seed', values.seed, Math.floor(Math.random() * 1e6));
+const teams = numberOf('teams', values.teams, 4);
+logToStderr(`Seed ${seed}`);
+const replicas = replicasOf();
+const code = await onTemporaryCluster(
+  {
+    prefix: 'rollout-hooks-chaos-',
+    metacontroller: values.metacontroller,
+    failure: `Seed ${seed}: `,
+    keepFailed: true,
+    auditRules: AUDIT_RULES,
+    serveHooks: replicas.serve,
+  },
+  async (cluster, interrupt) => {
+    const running = runChaos(cluster, replicas, { seconds, seed, teams, log: logToStderr });
+    const result = await Promise.race([running, interrupt]);
+    if (!result) return 130;
+    process.stdout.write(asText(result));
+    return result.findings.violations.length === 0 ? 0 : 1;
+  },
+);
+process.exit(code);
+
+function asText({ driver, processes, releases, tally, audit, findings }: ChaosResult): string {
+  const row = (name: string, ...cells: (number | string)[]) =>
+    `${name.padEnd(34)}${cells.map((cell) => String(cell).padStart(9)).join('')}\n`;
+  return [
+    `Seed ${seed}, ${seconds} s, driven by ${driver}\n`,
+    row('process', 'killed', 'paused', 'crashed'),
+    ...[...processes].map(([name, { killed, paused, crashed }]) => row(`  ${name}`, killed, paused, crashed)),
+    row('releases', releases),
+    row('deployments', findings.deployments),
+    row('closings of gates', findings.closings),
+    row(
+      'what everybody tried',
+      Object.values(tally).reduce((a, b) => a + b, 0),
+    ),
+    ...Object.entries(tally).map(([outcome, count]) => row(`  ${outcome}`, count)),
+    row('writes in the audit log', audit.writes),
+    row('  refused', audit.denials),
+    row('stored versions judged', findings.versions),
+    row('  whose answer died', findings.unanswered),
+    row('  under way when a gate closed', findings.underWay),
+    row('violations', findings.violations.length),
+    ...findings.violations.slice(0, 50).map((violation) => `  ${violation}\n`),
+  ].join('');
+}
+
+function read() {
+  try {
+    return parseArgs({
+      options: {
+        minutes: { type: 'string' },
+        seed: { type: 'string' },
+        teams: { type: 'string' },
+        metacontroller: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    logToStderr((error as Error).message.split('. ')[0] ?? '');
+    process.exit(1);
+  }
+}
+
+function numberOf(option: string, text: string | undefined, fallback: number): number {
+  const value = Number(text ?? fallback);
+  if (value >= 0 && value < 2 ** 31 && text !== '') return value;
+  logToStderr(`--${option} ${text} is not a number.`);
+  process.exit(1);
+}

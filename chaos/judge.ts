@@ -1,0 +1,260 @@
+/**
+ * Judges all that was stored, in the order in which it was stored, by rules of its own: it shares no code with the product.
+ *
+ * A write that was under way when a gate closed may still be stored after the closing. Two things show that a write was not:
+ * the version it replaced was stored after the closing, for admission looks at the version that is replaced; or the API server
+ * received it after it had answered somebody a resourceVersion as new as the closing.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyObject } from '../local/client.ts';
+import { rolloutChecker } from '../test/faults/day/invariants.ts';
+import type { StoredVersion } from '../test/faults/day/recorder.ts';
+import type { AuditTrail, Write } from './audit.ts';
+import { type Closing, GateHistory } from './gateHistory.ts';
+
+const GATES = 'gate.fluxcd.io/gates';
+const SELECTED_BY = 'gate.fluxcd.io/selected-by';
+const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
+const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
+const DEPLOYED = 'rollout.kuberik.com/deployed';
+const GATE_PREFIX = '/registry/gating.toolkit.fluxcd.io/gates/';
+const ROLLOUT_PREFIX = '/registry/kuberik.com/rollouts/';
+const FLUX_PREFIX = /^\/registry\/(kustomize|source|helm|image)\.toolkit\.fluxcd\.io\//;
+
+export interface Findings {
+  violations: string[];
+  /** Stored versions looked at. */
+  versions: number;
+  /** Of them, those that no answered write has stored: the API server died before it answered. */
+  unanswered: number;
+  /** Changes of Flux objects behind a gate that had closed while they were under way. */
+  underWay: number;
+  closings: number;
+  deployments: number;
+}
+
+interface Seen {
+  object: AnyObject;
+  revision: number;
+}
+
+interface RolloutSeen {
+  check: (version: AnyObject) => string[];
+  /** The revision that stored the newest change of its status. */
+  statusChanged: number;
+  tags: Map<number, string>;
+  /** Ids by the message that a person gave with a deployment. */
+  asked: Map<string, number>;
+}
+
+export class Judge {
+  readonly findings: Findings = {
+    violations: [],
+    versions: 0,
+    unanswered: 0,
+    underWay: 0,
+    closings: 0,
+    deployments: 0,
+  };
+  private readonly audit: AuditTrail;
+  private readonly seen = new Map<string, Seen>();
+  private readonly gates = new Map<string, GateHistory>();
+  /** By uid. */
+  private readonly rollouts = new Map<string, RolloutSeen>();
+
+  constructor(audit: AuditTrail) {
+    this.audit = audit;
+  }
+
+  /** The next stored version. */
+  take({ key, revision, object }: StoredVersion): void {
+    const before = this.seen.get(key);
+    this.findings.versions++;
+    const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
+    if (!writer) this.findings.unanswered++;
+    if (key.startsWith(GATE_PREFIX)) this.takeGate(key.slice(GATE_PREFIX.length), object, revision);
+    else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer });
+    else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
+    if (object) this.seen.set(key, { object, revision });
+    else this.seen.delete(key);
+  }
+
+  private takeGate(name: string, gate: AnyObject | undefined, revision: number): void {
+    const history = this.gateHistory(name);
+    const wasClosed = history.isClosedByWrite();
+    history.take(gate, revision);
+    if (!wasClosed && history.isClosedByWrite()) this.findings.closings++;
+  }
+
+  private takeFlux(change: FluxChange): void {
+    const { key, before, object, revision, writer } = change;
+    const wrong = whatIsWrong(change);
+    const required = before ? requiredGates(before.object) : namedGates(object);
+    const lost = before && object ? required.filter((gate) => !requiredGates(object).includes(gate)) : [];
+    for (const gate of required) {
+      const what = wrong ?? (lost.includes(gate) ? 'takes the gate off' : undefined);
+      if (what === undefined || isBypass(change)) continue;
+      const closing = this.closingOf(gate, writer);
+      if (!closing) continue;
+      if (this.wasUnderWay(key, writer, before?.revision ?? 0, closing)) this.findings.underWay++;
+      else this.accuse(key, revision, writer, `${what} behind gate ${gate}, closed ${closingText(closing)}`);
+    }
+    if (object) this.checkPins(key, object, revision, writer);
+  }
+
+  private closingOf(gate: string, writer: Write | undefined): Closing | undefined {
+    const history = this.gateHistory(gate);
+    const closing = history.closedAt(writer?.receivedMs ?? 0);
+    return closing && history.closedAt(writer?.answeredMs ?? 0) && closing;
+  }
+
+  private wasUnderWay(key: string, writer: Write | undefined, replaced: number, closing: Closing): boolean {
+    if ('ms' in closing) return writer === undefined;
+    if (replaced > closing.revision) return false;
+    const shown = this.audit.shownAt(closing.revision);
+    if (writer) return writer.receivedAt < shown;
+    return this.audit.unanswered(key).some((at) => at < shown);
+  }
+
+  private takeRollout(key: string, before: Seen | undefined, object: AnyObject, revision: number): void {
+    const rollout = this.rolloutSeen(object);
+    const writer = this.audit.writerOf(key, revision);
+    for (const problem of rollout.check(object)) this.accuse(key, revision, writer, problem);
+    const head = object.status?.history?.[0];
+    const isNew = head && !rollout.tags.has(head.id);
+    if (isNew && before) this.checkHead(key, before.object, object, rollout.statusChanged, revision);
+    for (const { id, version, message } of object.status?.history ?? []) {
+      const tag = rollout.tags.get(id);
+      if (tag === undefined) this.findings.deployments++;
+      else if (tag !== version.tag)
+        this.accuse(key, revision, writer, `deployment ${id} was ${tag}, is ${version.tag}`);
+      rollout.tags.set(id, version.tag);
+      if (!/^request \d+$/.test(message ?? '')) continue;
+      const other = rollout.asked.get(message) ?? id;
+      if (other !== id) this.accuse(key, revision, writer, `'${message}' made the deployments ${other} and ${id}`);
+      rollout.asked.set(message, id);
+    }
+    if (before?.object.status?.revision !== object.status?.revision) rollout.statusChanged = revision;
+  }
+
+  /** A deployment is decided by a hook and stored later. What its decision knew: the status before it, and its own time. */
+  private checkHead(key: string, before: AnyObject, after: AnyObject, statusChanged: number, revision: number): void {
+    const [head] = after.status.history;
+    const decided = Date.parse(head.timestamp);
+    for (const { namespace = before.metadata.namespace, name } of before.spec.gates ?? []) {
+      const gate = `${namespace}/${name}`;
+      const closing = this.gateHistory(gate).closedAt(decided);
+      if (!closing || before.metadata.annotations?.[BYPASSED_GATES]?.split(',').includes(gate)) continue;
+      const closedMs =
+        'ms' in closing ? closing.ms : this.audit.writerOf(`${GATE_PREFIX}${gate}`, closing.revision)?.answeredMs;
+      const isLate = 'revision' in closing && statusChanged > closing.revision;
+      // Stored times have whole seconds.
+      const isLater = closedMs !== undefined && decided > closedMs;
+      if (!isLate && !isLater) continue;
+      const what = `deploys ${head.version.tag} (${head.id}) behind gate ${gate}, closed ${closingText(closing)}`;
+      this.accuse(key, revision, this.audit.writerOf(key, revision), what);
+    }
+  }
+
+  /** `<rollout>=<id>/<version>/<uid>`, comma-separated: what the object says it carries is what was deployed, and what it carries. */
+  private checkPins(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
+    for (const stamp of (object.metadata.annotations?.[DEPLOYED] ?? '').split(',').filter(Boolean)) {
+      const [, name, id, version, uid = ''] = /^(.+)=(\d+)\/(.+)\/([^/]+)$/.exec(stamp.trim()) ?? [];
+      const tag = this.rollouts.get(uid)?.tags.get(Number(id));
+      if (tag !== version) this.accuse(key, revision, writer, `says ${stamp}, and that deployment is ${tag}`);
+      const carried = pinnedBy(object, name ?? '');
+      for (const value of carried) {
+        if (value !== version) this.accuse(key, revision, writer, `says ${stamp}, and carries ${value}`);
+      }
+    }
+  }
+
+  private accuse(key: string, revision: number, writer: Write | undefined, what: string): void {
+    const who = writer ? `${writer.user} (${writer.verb})` : 'somebody whom the API server did not answer any more';
+    this.findings.violations.push(`${key.slice('/registry/'.length)} at ${revision}, by ${who}: ${what}`);
+  }
+
+  private gateHistory(name: string): GateHistory {
+    const history = this.gates.get(name) ?? new GateHistory();
+    this.gates.set(name, history);
+    return history;
+  }
+
+  private rolloutSeen({ metadata }: AnyObject): RolloutSeen {
+    const uid = metadata.uid ?? '';
+    const seen = this.rollouts.get(uid) ?? {
+      check: rolloutChecker(),
+      statusChanged: 0,
+      tags: new Map(),
+      asked: new Map(),
+    };
+    this.rollouts.set(uid, seen);
+    return seen;
+  }
+
+  /** A deletion answers no revision: of the deletions of this object, the one nearest to where its revision shows. */
+  private remover(key: string, revision: number): Write | undefined {
+    const place = this.audit.shownAt(revision);
+    const distance = ({ answeredAt }: Write) => Math.abs(answeredAt - place);
+    const deletions = this.audit.of(key).filter(({ verb }) => verb === 'delete');
+    return deletions.sort((a, b) => distance(a) - distance(b))[0];
+  }
+}
+
+interface FluxChange {
+  key: string;
+  before: Seen | undefined;
+  object: AnyObject | undefined;
+  revision: number;
+  writer: Write | undefined;
+}
+
+/** What no closed gate lets happen. */
+function whatIsWrong({ before, object }: FluxChange): string | undefined {
+  if (!object) return 'is deleted';
+  if (!before) return object.spec?.suspend === true ? undefined : 'is created running';
+  const { suspend: was, ...old } = before.object.spec ?? {};
+  const { suspend: is, ...spec } = object.spec ?? {};
+  if (!isDeepStrictEqual(old, spec)) return `changes from ${JSON.stringify(old)} to ${JSON.stringify(spec)}`;
+  return was === true && is !== true ? 'is resumed' : undefined;
+}
+
+/** The audit log says so, or the object does, whose record only the webhook writes. */
+function isBypass({ before, object, writer }: FluxChange): boolean {
+  const record = before?.object.metadata.annotations?.[BYPASSED_BY];
+  if (writer?.bypass !== undefined) return true;
+  return object ? object.metadata.annotations?.[BYPASSED_BY] !== record : record !== undefined;
+}
+
+function namedGates(object: AnyObject | undefined): string[] {
+  return refs(object, GATES);
+}
+
+/** A Gate that selects holds what a decorator has marked. */
+function requiredGates(object: AnyObject): string[] {
+  return [...new Set([...refs(object, GATES), ...refs(object, SELECTED_BY)])];
+}
+
+function refs(object: AnyObject | undefined, annotation: string): string[] {
+  return (object?.metadata.annotations?.[annotation] ?? '')
+    .split(',')
+    .map((text: string) => text.trim())
+    .filter(Boolean)
+    .map((text: string) => (text.includes('/') ? text : `${object?.metadata.namespace}/${text}`));
+}
+
+/** The values that a Rollout owns in the object. */
+function pinnedBy({ metadata, spec }: AnyObject, rollout: string): string[] {
+  const annotations = metadata.annotations ?? {};
+  const variables = Object.entries(annotations).flatMap(([key, name]) => {
+    const variable = /^rollout\.kuberik\.com\/substitute\.(.+)\.from$/.exec(key)?.[1];
+    return variable && name === rollout ? [variable] : [];
+  });
+  return [
+    ...variables.map((variable) => spec.postBuild?.substitute?.[variable]),
+    ...(annotations['rollout.kuberik.com/rollout'] === rollout ? [spec.ref?.tag] : []),
+  ];
+}
+
+const closingText = (closing: Closing) =>
+  'ms' in closing ? `at ${new Date(closing.ms).toISOString()}` : `at ${closing.revision}`;

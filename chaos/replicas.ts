@@ -1,0 +1,84 @@
+/** Several hook servers behind a balancer, as the Deployment's Pods are behind its Service. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RunningChild } from '../local/childProcess.ts';
+import type { StartReplica } from '../local/cluster.ts';
+import type { HookPorts } from '../local/hookServer.ts';
+import { freePort } from '../local/ports.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+
+/** Far oftener than the Deployment's readinessProbe, since the replicas live so much shorter. */
+const PROBE_MS = 200;
+const PROBE_TIMEOUT_MS = 1_000;
+
+export const REPLICAS = ['hooks-1', 'hooks-2', 'hooks-3'] as const;
+
+export interface Replicas {
+  /** For `serveHooks` of a cluster: starts all of them and the balancer. */
+  serve(start: StartReplica): Promise<HookPorts>;
+  /** Starts one again, on new ports as a new Pod would; it gets connections as soon as it is ready. */
+  startAgain(name: string): Promise<RunningChild>;
+  /** Whether the balancer gives it new connections. */
+  isReady(name: string): boolean;
+  close(): Promise<void>;
+}
+
+interface Replica {
+  ports: HookPorts;
+  ready: boolean;
+}
+
+export function replicasOf(names: readonly string[] = REPLICAS, env: Record<string, string> = {}): Replicas {
+  const replicas = new Map<string, Replica>();
+  const balancers: Balancer[] = [];
+  let start: StartReplica;
+  let closed = false;
+
+  async function startAgain(name: string): Promise<RunningChild> {
+    const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
+    const child = await start(name, ports, env);
+    replicas.set(name, { ports, ready: true });
+    return child;
+  }
+
+  async function probe(name: string): Promise<void> {
+    while (!closed) {
+      const replica = replicas.get(name);
+      if (replica) replica.ready = await isReady(replica.ports.hooksPort);
+      await wait(PROBE_MS);
+    }
+  }
+
+  const portOf = (name: string, port: keyof HookPorts) => {
+    const replica = replicas.get(name);
+    return replica?.ready ? replica.ports[port] : undefined;
+  };
+
+  return {
+    serve: async (startReplica) => {
+      start = startReplica;
+      for (const port of ['hooksPort', 'webhookPort'] as const) {
+        balancers.push(await startBalancer(names.map((name) => ({ port: () => portOf(name, port) }))));
+      }
+      await Promise.all(names.map(startAgain));
+      for (const name of names) void probe(name);
+      const [hooks, webhook] = balancers;
+      return { hooksPort: hooks!.port, webhookPort: webhook!.port };
+    },
+    startAgain,
+    isReady: (name) => replicas.get(name)?.ready ?? false,
+    close: async () => {
+      closed = true;
+      await Promise.all(balancers.map((balancer) => balancer.close()));
+    },
+  };
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}

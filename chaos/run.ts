@@ -1,0 +1,117 @@
+/** One run: work and misfortune for some minutes, peace until all has arrived, silence, and the judgement. */
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LocalCluster } from '../local/cluster.ts';
+import type { Log } from '../local/log.ts';
+import { Problem } from '../local/problem.ts';
+import { randomFrom } from '../test/faults/day/random.ts';
+import { type AuditTrail, readAudit } from './audit.ts';
+import { type Findings, Judge } from './judge.ts';
+import { type Misfortunes, type Mortal, startMisfortunes } from './misfortunes.ts';
+import { REPLICAS, type Replicas } from './replicas.ts';
+import { readStored, recordInto, type Store } from './store.ts';
+import { startWorkload, type Tally } from './workload.ts';
+
+export interface ChaosOptions {
+  seconds: number;
+  seed: number;
+  teams: number;
+  log: Log;
+}
+
+export interface ChaosResult {
+  driver: string;
+  processes: Misfortunes['counts'];
+  releases: number;
+  tally: Tally;
+  audit: Pick<AuditTrail, 'writes' | 'denials'>;
+  findings: Findings;
+}
+
+const PROGRESS_MS = 10_000;
+/** Metacontroller tries again what failed after ever longer times, up to minutes. */
+const PATIENCE_MS = Number(process.env.CHAOS_PATIENCE_MS ?? 600_000);
+const SILENCE_MS = 15_000;
+/** A Gate counts what it holds every minute and a half at the latest. */
+const SILENCE_PATIENCE_MS = 180_000;
+
+export async function runChaos(cluster: LocalCluster, replicas: Replicas, options: ChaosOptions): Promise<ChaosResult> {
+  const { log, seconds } = options;
+  const random = randomFrom(options.seed);
+  const stored = join(cluster.dir, 'stored.jsonl');
+  const store = recordInto(stored, cluster.etcdUrl);
+  const driver = cluster.driver()?.name ?? '';
+  const workload = await startWorkload(cluster, randomFrom(random.integer(0, 2 ** 31)), options.teams, log);
+  const mortals = mortalsOf(cluster, replicas, driver);
+  const misfortunes = startMisfortunes(mortals, randomFrom(random.integer(0, 2 ** 31)), log);
+  const progress = setInterval(() => log(asProgress(workload.tally, misfortunes, store)), PROGRESS_MS);
+  try {
+    await Promise.race([wait(seconds * 1000), misfortunes.failed]);
+    log('No more misfortune: waiting until every process runs');
+    await misfortunes.stop();
+    log('Every gate opens: waiting until everything has arrived');
+    await workload.settle(PATIENCE_MS);
+  } finally {
+    clearInterval(progress);
+    await misfortunes.stop();
+    await workload.stop();
+  }
+  log('Everything has arrived: waiting for silence');
+  const silentSince = await silence(store);
+  await store.stop();
+
+  log('Judging what was stored');
+  const audit = await readAudit(join(cluster.dir, 'audit.log'));
+  const judge = new Judge(audit);
+  for await (const version of readStored(stored)) judge.take(version);
+  const { findings } = judge;
+  for (const write of audit.oursSince(silentSince)) findings.violations.push(`in silence: ${write}`);
+  for (const [name, { crashed }] of misfortunes.counts) {
+    // A real Metacontroller may end itself when it loses the API server.
+    if (crashed > 0 && name !== 'metacontroller') findings.violations.push(`${name} ended by itself ${crashed} times`);
+  }
+  const releases = workload.teams.reduce((sum, team) => sum + team.releases(), 0);
+  return { driver, processes: misfortunes.counts, releases, tally: workload.tally, audit, findings };
+}
+
+function mortalsOf(cluster: LocalCluster, replicas: Replicas, driver: string): Mortal[] {
+  const plane = (name: 'etcd' | 'kube-apiserver'): Mortal => ({
+    name,
+    weight: 2,
+    longestPauseMs: 4_000,
+    child: () => cluster.child(name),
+    start: () => cluster.startAgain(name),
+  });
+  return [
+    ...REPLICAS.map((name) => ({
+      name,
+      weight: 3,
+      longestPauseMs: 6_000,
+      child: () => cluster.child(name),
+      start: () => replicas.startAgain(name),
+    })),
+    { name: driver, weight: 4, longestPauseMs: 6_000, child: cluster.driver, start: cluster.startDriver },
+    plane('kube-apiserver'),
+    plane('etcd'),
+  ];
+}
+
+function asProgress(tally: Tally, { counts }: Misfortunes, store: Store): string {
+  const blows = [...counts.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
+  const { done, denied, unavailable } = tally;
+  return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${blows} misfortunes; ${store.versions()} versions stored`;
+}
+
+/** Resolves when nothing of ours or Flux's was stored for a while, to the begin of that while. */
+async function silence(store: Store): Promise<number> {
+  const deadline = performance.now() + SILENCE_PATIENCE_MS;
+  for (;;) {
+    const before = store.versions();
+    const since = Date.now();
+    await wait(SILENCE_MS);
+    if (store.versions() === before) return since;
+    if (performance.now() > deadline) {
+      throw new Problem(`Something is stored again and again: no ${SILENCE_MS / 1000} s without a write`);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** All that was stored of the kinds that the audit log tells of, as a file: what is recorded while things die is judged when they are at rest. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { recordStored, type StoredVersion } from '../test/faults/day/recorder.ts';
+import { GROUPS } from './audit.ts';
+
+export interface Store {
+  /** So far. */
+  versions(): number;
+  stop(): Promise<void>;
+}
+
+export function recordInto(file: string, etcdUrl: string): Store {
+  const out = createWriteStream(file);
+  let versions = 0;
+  const recorder = recordStored(etcdUrl, '/registry/', ({ key, revision, object }) => {
+    if (!GROUPS.some((group) => key.startsWith(`/registry/${group}/`))) return;
+    versions++;
+    if (object) delete object.metadata.managedFields;
+    out.write(`${JSON.stringify({ key, revision, object })}\n`);
+  });
+  return {
+    versions: () => versions,
+    stop: async () => {
+      await recorder.stop();
+      await new Promise((done) => out.end(done));
+    },
+  };
+}
+
+export async function* readStored(file: string): AsyncGenerator<StoredVersion> {
+  for await (const line of createInterface({ input: createReadStream(file) })) yield JSON.parse(line) as StoredVersion;
+}

@@ -1,0 +1,251 @@
+/** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyObject } from '../local/client.ts';
+import { fluxStandIn } from '../test/cluster/support/fluxStandIn.ts';
+import { ask } from '../test/cluster/support/gates.ts';
+import { gitSync } from '../test/cluster/support/gitSync.ts';
+import {
+  gate,
+  imagePolicy,
+  kustomization,
+  ociRepository,
+  ref,
+  type ref as refTo,
+  rollout,
+} from '../test/cluster/support/objects.ts';
+import type { User } from '../test/cluster/support/user.ts';
+import type { Random } from '../test/faults/day/random.ts';
+
+export interface People {
+  admin: User;
+  developer: User;
+  sre: User;
+  flux: User;
+}
+
+type Ref = ReturnType<typeof refTo>;
+type Happening =
+  | 'edit'
+  | 'pinEdit'
+  | 'label'
+  | 'resume'
+  | 'remove'
+  | 'unmark'
+  | 'bypass'
+  | 'pin'
+  | 'force'
+  | 'retry'
+  | 'pass';
+
+const HAPPENINGS: Record<Happening, number> = {
+  edit: 6,
+  pinEdit: 4,
+  label: 2,
+  resume: 3,
+  remove: 2,
+  unmark: 2,
+  bypass: 1,
+  pin: 2,
+  force: 3,
+  retry: 1,
+  pass: 1,
+};
+
+/** A window that ends by itself while others go on. */
+const APPROVAL_WINDOW = '15s';
+const SUSPENDED = 'gate.fluxcd.io/suspended';
+/** What is used up in the end; a bypass stays until the next deployment. */
+const REQUESTS = ['force-deploy', 'deploy-message', 'retry'];
+export const FLUX_NAMESPACE = 'flux-system';
+
+export interface Team {
+  namespace: string;
+  create(): Promise<void>;
+  /** A new version of the image; the number of those so far. */
+  release(): Promise<void>;
+  releases(): number;
+  /** Somebody closes or opens one of the Gates. */
+  turnGate(): Promise<void>;
+  /** To Git. */
+  commit(): Promise<void>;
+  sync(): Promise<void>;
+  /** source-controller and kustomize-controller. */
+  reconcile(): Promise<void>;
+  /** A person does something, allowed or not. */
+  act(): Promise<void>;
+  /** Nobody wants anything any more: no pins, and every Gate open. */
+  calm(): Promise<void>;
+  /** What is not yet as it must be in the end. */
+  unsettled(): Promise<string[]>;
+}
+
+export function teamOf(index: number, { admin, developer, sre, flux }: People, random: Random): Team {
+  const namespace = `team-${index}`;
+  const owner = { namespace: FLUX_NAMESPACE, name: namespace };
+  const standIn = fluxStandIn({ flux });
+  const sync = gitSync(flux, owner);
+  const app = ref('rollout', namespace, 'app');
+  /** What Git says: a path, or an interval, for each object. */
+  const commits = { app: 0, web: 0, source: 0, fetched: 0 };
+  let newest = 0;
+  let requests = 0;
+
+  const tag = (release: number) => `1.${release}.0`;
+  const manifests = () => [
+    ociRepository(namespace, 'app', {
+      rollout: 'app',
+      annotations: { 'gate.fluxcd.io/gates': 'freeze' },
+      spec: { interval: `${commits.fetched + 10}m` },
+    }),
+    kustomization(namespace, 'app', {
+      variables: { APP_VERSION: 'app' },
+      annotations: { 'gate.fluxcd.io/gates': 'freeze' },
+      spec: { path: `./git-${commits.app}` },
+    }),
+    kustomization(namespace, 'web', {
+      annotations: { 'gate.fluxcd.io/gates': 'freeze' },
+      spec: { path: `./git-${commits.web}`, sourceRef: { kind: 'GitRepository', name: 'web' } },
+    }),
+    {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { namespace, name: 'web' },
+      spec: { interval: `${commits.source + 10}m`, url: 'https://git.example.com/web' },
+    } as AnyObject,
+  ];
+  /** Made by hand: nothing of Git's comes to it. */
+  const byHand = () =>
+    kustomization(namespace, 'side', {
+      annotations: { 'gate.fluxcd.io/gates': 'freeze,approval' },
+      spec: { sourceRef: { kind: 'GitRepository', name: 'web' } },
+    });
+  const held: Ref[] = [
+    ref('ociRepository', namespace, 'app'),
+    ...['app', 'web', 'side'].map((name) => ref('kustomization', namespace, name)),
+  ];
+  const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
+  const someVersion = () => tag(random.integer(1, Math.max(1, newest)));
+  const request = (annotations: Record<string, string>) => {
+    const named = Object.entries(annotations).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
+    return { metadata: { annotations: Object.fromEntries(named) } };
+  };
+  const changeOf = (one: Ref, text: string) =>
+    one.kind === 'Kustomization' ? { path: text } : { url: `oci://registry.example.com/${text.slice(2)}` };
+
+  const happen: Record<Happening, () => Promise<unknown>> = {
+    edit: () => {
+      const one = any(held);
+      return developer.mergePatch(one, { spec: changeOf(one, `./by-hand-${++requests}`) });
+    },
+    pinEdit: () =>
+      random.next() < 0.5
+        ? developer.mergePatch(held[1]!, { spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } } })
+        : developer.mergePatch(held[0]!, { spec: { ref: { tag: '6.6.6' } } }),
+    label: () => developer.mergePatch(any(held), { metadata: { labels: { noise: String(++requests) } } }),
+    resume: () => developer.mergePatch(any(held), { spec: { suspend: false } }),
+    remove: async () => {
+      const one = any(held.slice(1));
+      await developer.remove(one);
+      if (one.metadata.name === 'side') await developer.create(byHand());
+    },
+    unmark: () =>
+      developer.mergePatch(any(held), {
+        metadata: {
+          annotations: {
+            'gate.fluxcd.io/gates': null,
+            'gate.fluxcd.io/suspended': null,
+            'gate.fluxcd.io/state': 'open',
+          },
+        },
+      }),
+    bypass: () => {
+      const one = any(held);
+      const reason = { 'gate.fluxcd.io/bypass-reason': `INC-${++requests}` };
+      const suspend = random.next() < 0.5 ? false : undefined;
+      const spec = { ...changeOf(one, `./hotfix-${requests}`), suspend };
+      return sre.mergePatch(one, { metadata: { annotations: reason }, spec });
+    },
+    pin: () => developer.mergePatch(app, { spec: { wantedVersion: random.next() < 0.5 ? someVersion() : null } }),
+    force: async () => {
+      // One that was never seen would be waited for.
+      const known: { tag: string }[] = (await developer.get(app)).status?.availableReleases ?? [];
+      if (known.length === 0) return;
+      const wish = { 'force-deploy': any(known).tag, 'deploy-message': `request ${++requests}` };
+      await developer.mergePatch(app, request(wish));
+    },
+    retry: () => developer.mergePatch(app, request({ retry: '' })),
+    pass: () => developer.mergePatch(app, request({ 'bypass-gates': someVersion() })),
+  };
+
+  return {
+    namespace,
+    releases: () => newest,
+    create: async () => {
+      await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { chaos: '' } } });
+      await sre.create(gate(namespace, 'freeze', { spec: { default: 'opened' } }));
+      await sre.create(gate(namespace, 'approval', { spec: { default: 'closed', window: APPROVAL_WINDOW } }));
+      await admin.create(kustomization(owner.namespace, owner.name, { spec: { sourceRef: source } }));
+      await admin.create(imagePolicy(namespace, 'app'));
+      const gates = index % 2 === 0 ? [{ name: 'freeze' }] : [{ name: 'approval' }];
+      const bake = index % 2 === 0 ? {} : { bakeTime: '1s' };
+      await developer.create(rollout(namespace, 'app', { spec: { gates, ...bake } }));
+      await developer.create(byHand());
+    },
+    release: async () => {
+      const latestRef = { name: `registry.example.com/${namespace}`, tag: tag(newest + 1) };
+      await admin.patchStatus(ref('imagePolicy', namespace, 'app'), { latestRef });
+      newest++;
+    },
+    turnGate: async () => {
+      const action = random.next() < 0.65 ? 'open' : 'close';
+      await ask(sre, namespace, random.next() < 0.5 ? 'freeze' : 'approval', action);
+    },
+    commit: async () => {
+      commits[any(['app', 'web', 'source', 'fetched'] as const)]++;
+    },
+    sync: async () => {
+      const { failed } = await sync(manifests());
+      if (failed) throw failed;
+    },
+    reconcile: () => standIn.reconcile(namespace),
+    act: async () => {
+      await happen[random.weighted(HAPPENINGS)]();
+    },
+    calm: async () => {
+      if (!(await developer.find(held.at(-1)!))) await developer.create(byHand());
+      await developer.mergePatch(app, { spec: { wantedVersion: null } });
+      await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
+      for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
+    },
+    unsettled: async () => {
+      const objects = await Promise.all([...manifests(), byHand()].map(async (wanted) => differences(wanted)));
+      const { status, metadata } = await admin.get(app);
+      const [head] = status?.history ?? [];
+      const open = REQUESTS.filter((name) => metadata.annotations?.[`rollout.kuberik.com/${name}`] !== undefined);
+      return [
+        ...objects.flat(),
+        ...(head?.version.tag === tag(newest) ? [] : [`Rollout app has ${head?.version.tag}, not ${tag(newest)}`]),
+        ...(['Succeeded', undefined].includes(head?.bakeStatus) ? [] : [`Rollout app is ${head?.bakeStatus}`]),
+        ...open.map((name) => `Rollout app still has ${name}`),
+      ].map((text) => `${namespace}: ${text}`);
+    },
+  };
+
+  async function differences(wanted: AnyObject): Promise<string[]> {
+    const { kind, metadata } = wanted;
+    const live = await admin.find(wanted as never);
+    const name = `${kind} ${metadata.name}`;
+    if (!live) return [`${name} is not there`];
+    const fields = Object.entries(wanted.spec).filter(([field]) => !(metadata.name === 'side' && field === 'path'));
+    const wrong = fields.filter(([field, value]) => !isDeepStrictEqual(live.spec[field], value));
+    const pin = live.kind === 'OCIRepository' ? live.spec.ref?.tag : live.spec.postBuild?.substitute?.APP_VERSION;
+    return [
+      ...wrong.map(([field, value]) => `${name} has ${field} ${JSON.stringify(live.spec[field])}, not ${value}`),
+      ...(live.spec.suspend ? [`${name} is suspended`] : []),
+      ...(live.metadata.annotations?.[SUSPENDED] === undefined ? [] : [`${name} remembers a suspension`]),
+      ...(metadata.name !== 'app' || pin === tag(newest) ? [] : [`${name} has ${pin}, not ${tag(newest)}`]),
+    ];
+  }
+}
+
+const source = { kind: 'GitRepository', name: 'fleet' };

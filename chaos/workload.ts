@@ -1,0 +1,130 @@
+/** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { ApiError } from '../local/client.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import type { Log } from '../local/log.ts';
+import { Problem } from '../local/problem.ts';
+import { ask } from '../test/cluster/support/gates.ts';
+import { gate } from '../test/cluster/support/objects.ts';
+import { User } from '../test/cluster/support/user.ts';
+import { type Random, randomFrom } from '../test/faults/day/random.ts';
+import { FLUX_NAMESPACE, type People, type Team, teamOf } from './team.ts';
+
+const TELL_MS = 10_000;
+const EMERGENCY = 'emergency';
+
+/** How what was tried has ended. */
+export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavailable', number>;
+
+export interface Workload {
+  teams: readonly Team[];
+  tally: Tally;
+  /** Nobody begins anything new, every Gate is opened; Git and Flux go on. Resolves when all has arrived. */
+  settle(patienceMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorkload(
+  cluster: LocalCluster,
+  random: Random,
+  teamCount: number,
+  log: Log,
+): Promise<Workload> {
+  const as = (user: 'admin' | 'developer' | 'sre' | 'flux') => new User(cluster.accessOf(user));
+  const people: People = { admin: as('admin'), developer: as('developer'), sre: as('sre'), flux: as('flux') };
+  const next = () => randomFrom(random.integer(0, 2 ** 31));
+  const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, people, next()));
+  const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
+  let restless = true;
+  let alive = true;
+
+  const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
+  await people.admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
+  for (const team of teams) await team.create();
+
+  async function attempt(what: () => Promise<unknown>): Promise<void> {
+    try {
+      await what();
+      tally.done++;
+    } catch (error) {
+      tally[outcomeOf(error)]++;
+    }
+  }
+
+  /** Does it again and again, with a pause of up to twice `everyMs`. */
+  async function habit(goesOn: () => boolean, everyMs: number, what: () => Promise<unknown>): Promise<void> {
+    const dice = next();
+    while (goesOn()) {
+      await wait(dice.integer(0, 2 * everyMs));
+      if (goesOn()) await attempt(what);
+    }
+  }
+
+  const isRestless = () => restless;
+  const isAlive = () => alive;
+  const dice = next();
+  const passing = [
+    habit(isRestless, 4000, () => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close')),
+    ...teams.flatMap((team) => [
+      habit(isRestless, 3000, team.release),
+      habit(isRestless, 2500, team.turnGate),
+      habit(isRestless, 350, team.act),
+      habit(isRestless, 2000, team.commit),
+    ]),
+  ];
+  const lasting = teams.flatMap((team) => [habit(isAlive, 1000, team.sync), habit(isAlive, 500, team.reconcile)]);
+
+  async function unsettled(): Promise<string[]> {
+    return (await Promise.all(teams.map((team) => team.unsettled()))).flat();
+  }
+
+  return {
+    teams,
+    tally,
+    settle: async (patienceMs) => {
+      restless = false;
+      await Promise.all(passing);
+      const deadline = performance.now() + patienceMs;
+      let told = performance.now();
+      await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
+      for (const team of teams) await surely(team.calm, deadline);
+      for (;;) {
+        const left = await unsettled().catch((error: Error) => [error.message]);
+        if (left.length === 0) return;
+        if (performance.now() > told + TELL_MS) {
+          told = performance.now();
+          log(
+            `  still to come: ${left.slice(0, 3).join('; ')}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`,
+          );
+        }
+        if (performance.now() > deadline) {
+          throw new Problem(`Not everything arrived within ${patienceMs / 1000} s of peace`, left);
+        }
+        await wait(500);
+      }
+    },
+    stop: async () => {
+      restless = false;
+      alive = false;
+      await Promise.all([...passing, ...lasting]);
+    },
+  };
+}
+
+async function surely(what: () => Promise<unknown>, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      await what();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await wait(500);
+    }
+  }
+}
+
+function outcomeOf(error: unknown): keyof Tally {
+  if (!(error instanceof ApiError)) return 'unavailable';
+  const known: Partial<Record<number, keyof Tally>> = { 403: 'denied', 409: 'conflict', 404: 'missing' };
+  return known[error.code] ?? 'unavailable';
+}
