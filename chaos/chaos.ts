@@ -6,7 +6,7 @@ import { AUDIT_RULES } from './audit.ts';
 import { replicasOf } from './replicas.ts';
 import { type ChaosResult, runChaos } from './run.ts';
 
-const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--metacontroller PATH]
+const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--metacontroller PATH]
 
 Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each of them, the
 API server and etcd are killed, paused and started again at random, while versions are released, Gates close and open, Git is synced and
@@ -21,6 +21,7 @@ server's audit log says of it has to prove:
   --minutes N            how long (5)
   --seed S               which choices (random)
   --teams N              how many namespaces with a Rollout each (4)
+  --patience S           seconds in which everything has to arrive in the end (600)
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
 
 Exits with 1 where one of these does not hold; the seed is told, and what every process wrote is kept.
@@ -34,6 +35,7 @@ if (values.help) {
 const seconds = numberOf('minutes', values.minutes, 5) * 60;
 const seed = numberOf('seed', values.seed, Math.floor(Math.random() * 1e6));
 const teams = numberOf('teams', values.teams, 4);
+const patienceSeconds = numberOf('patience', values.patience, 600);
 logToStderr(`Seed ${seed}`);
 const replicas = replicasOf();
 const code = await onTemporaryCluster(
@@ -46,7 +48,7 @@ const code = await onTemporaryCluster(
     serveHooks: replicas.serve,
   },
   async (cluster, interrupt) => {
-    const running = runChaos(cluster, replicas, { seconds, seed, teams, log: logToStderr });
+    const running = runChaos(cluster, replicas, { seconds, seed, teams, patienceSeconds, log: logToStderr });
     const result = await Promise.race([running, interrupt]);
     if (!result) return 130;
     process.stdout.write(asText(result));
@@ -87,6 +89,7 @@ function read() {
         minutes: { type: 'string' },
         seed: { type: 'string' },
         teams: { type: 'string' },
+        patience: { type: 'string' },
         metacontroller: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -16,6 +16,8 @@ export interface ChaosOptions {
   seconds: number;
   seed: number;
   teams: number;
+  /** How long everything may take to arrive. Metacontroller tries again what failed after ever longer times, up to minutes. */
+  patienceSeconds: number;
   log: Log;
 }
 
@@ -29,8 +31,6 @@ export interface ChaosResult {
 }
 
 const PROGRESS_MS = 10_000;
-/** Metacontroller tries again what failed after ever longer times, up to minutes. */
-const PATIENCE_MS = Number(process.env.CHAOS_PATIENCE_MS ?? 600_000);
 const SILENCE_MS = 15_000;
 /** A Gate counts what it holds every minute and a half at the latest. */
 const SILENCE_PATIENCE_MS = 180_000;
@@ -50,7 +50,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
     log('No more misfortune: waiting until every process runs');
     await misfortunes.stop();
     log('Every gate opens: waiting until everything has arrived');
-    await workload.settle(PATIENCE_MS);
+    await workload.settle(options.patienceSeconds * 1000);
   } finally {
     clearInterval(progress);
     await misfortunes.stop();
