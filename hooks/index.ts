@@ -12,6 +12,7 @@ import { envelopeCheck } from './envelope.ts';
 import { fluxHook } from './flux.ts';
 import { fluxBindingHook } from './fluxBinding.ts';
 import { gateHook } from './gate.ts';
+import { gateLabelsHook } from './gateLabels.ts';
 import { healthCheckHook } from './healthCheck.ts';
 import { type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
 import { boundedResync } from './resync.ts';
@@ -38,6 +39,7 @@ export const HOOKS: readonly Entry[] = [
     hook: clusterRolloutScheduleHook,
   },
   { name: 'gate', subject: 'parent', kinds: ['Gate'], hook: gateHook },
+  { name: 'gate-labels', subject: 'object', kinds: ['Gate'], hook: gateLabelsHook },
   { name: 'fluxbinding', subject: 'parent', kinds: ['FluxBinding'], hook: fluxBindingHook },
   { name: 'flux', subject: 'object', kinds: GOVERNED_KINDS.map(({ kind }) => kind), hook: fluxHook },
 ];

@@ -345,6 +345,7 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   ],
   schedule: [schedule],
   gate: [closed, open],
+  'gate-labels': [closed, open],
   fluxbinding: [binding],
   flux: [kustomization, repository],
   'flux-created': [kustomization, repository],

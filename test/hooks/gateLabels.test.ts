@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { HookCall } from '../../api/ports.ts';
+import { gateLabelsHook } from '../../hooks/gateLabels.ts';
+import { gate } from '../core/flux/objects.ts';
+
+const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
+const LABEL = 'gate.fluxcd.io/selects';
+
+describe('[M5] the label by which a selecting Gate is found', () => {
+  const all = { namespaceSelector: {} };
+  const rows: [says: string, selects: object | undefined, label: string | undefined, answer: object | undefined][] = [
+    ['comes to a Gate stored without it', {}, undefined, { [LABEL]: 'own-namespace' }],
+    ['comes to one that reaches further', all, undefined, { [LABEL]: '' }],
+    ['is put right', all, 'own-namespace', { [LABEL]: '' }],
+    ['goes where nothing is selected', undefined, '', { [LABEL]: null }],
+    ['stays', all, '', undefined],
+    ['is not missed', undefined, undefined, undefined],
+  ];
+  it.each(rows)('%s', async (_, selects, label, labels) => {
+    const object = gate('shop/freeze', selects && { selects });
+    object.metadata.labels = label === undefined ? {} : { [LABEL]: label };
+    const request = {
+      controller,
+      object: object as unknown as KubeObject,
+      attachments: {},
+      related: {},
+      finalizing: false,
+    };
+    const answer = await gateLabelsHook.sync(request, {} as HookCall);
+    expect(answer).toEqual(labels ? { attachments: [], labels, resyncAfterSeconds: 1 } : { attachments: [] });
+  });
+});
