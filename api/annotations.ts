@@ -61,8 +61,6 @@ export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 /** Label on a RolloutGate: its Rollout's name (see core/kube/labels.ts for names longer than 63 characters). */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
-/** Label on a Rollout whose HealthChecks live in other namespaces too. */
-export const WATCHES_NAMESPACES_LABEL = 'rollout.kuberik.com/watches-namespaces';
 /** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 
@@ -77,6 +75,8 @@ export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** HealthChecks and schedules. */
 export const HEALTHCHECK_KUSTOMIZATION = 'healthcheck.kuberik.com/kustomization';
+/** On HealthChecks, Kustomizations and Namespaces: which other namespaces may watch their health, `team-a,team-b` or `*`. */
+export const WATCHED_FROM = 'healthcheck.kuberik.com/watched-from';
 export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
 export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';

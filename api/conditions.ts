@@ -7,6 +7,8 @@ export const RELEASES_UPDATED = 'ReleasesUpdated';
 export const GATES_PASSING = 'GatesPassing';
 export const DEPLOYMENT_BLOCKED = 'DeploymentBlocked';
 export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
+/** There only while the selector finds HealthChecks that may not be watched. */
+export const HEALTH_CHECKS_LEFT_OUT = 'HealthChecksLeftOut';
 
 /** On Gates. */
 export const OPENED = 'Opened';

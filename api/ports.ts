@@ -106,6 +106,8 @@ export interface Settings {
   glassBreakers: string[];
   /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
   noCrossNamespaceRefs: boolean;
+  /** Health of other namespaces is watched without their consent, as the Go controller does. */
+  watchWithoutConsent?: boolean;
 }
 
 export interface HookCall extends CallContext {

@@ -15,6 +15,8 @@ export const LIMITS = {
   pattern: 256,
   /** Instructions that a filterTags.pattern compiles to: `[a-z]{1,100}` has some 200. */
   patternSize: 500,
+  /** Other namespaces in which one Rollout asks for consent to watch HealthChecks: each costs a live read in every sync. */
+  watchedNamespaces: 64,
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
   resyncAfterSeconds: 3600,
 } as const;

@@ -64,7 +64,8 @@ const MARK = /^(rollout\.kuberik\.com|gate\.fluxcd\.io)\//;
 /** The routes that are asked about a write of this kind; as manifests/webhooks says. */
 function webhooksOf(about: AnyObject, { subResource }: Write): { mutate?: string; validate?: string } {
   if (FLUX_KINDS.includes(about.kind)) return { mutate: 'flux', validate: 'flux' };
-  if (about.kind === 'Rollout' && subResource === 'status') return { mutate: 'rollout-status' };
+  if (about.kind === 'Rollout' && subResource === 'status')
+    return { mutate: 'rollout-status', validate: 'rollout-status' };
   if (about.kind === 'Rollout') return { mutate: 'rollout', validate: 'rollout' };
   if (about.kind === 'RolloutGate') return { mutate: 'rolloutgate' };
   if (about.kind === 'Gate') return { mutate: 'gate', validate: 'gate' };

@@ -2,12 +2,14 @@
  * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, and computes the
  * health of class kustomization.
  */
-import { WATCHES_NAMESPACES_LABEL } from '../api/annotations.ts';
+import type { FluxObject, Kustomization } from '../api/flux.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
 import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
-import type { HookCall } from '../api/ports.ts';
+import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
 import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { associatedRollouts, needsNamespaceLabels } from '../core/health/association.ts';
+import { howToAllow, mayBeWatched } from '../core/health/consent.ts';
 import { requeueInterval } from '../core/health/interval.ts';
 import { judgeWithResources, ownHealth } from '../core/health/kustomization.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/reference.ts';
@@ -25,13 +27,13 @@ export const healthCheckHook: DecoratorHook = {
   async customize({ parent }, call) {
     const healthCheck = parent as HealthCheck;
     const { namespace = '' } = healthCheck.metadata;
-    const rules: RelatedResourceRule[] = [
-      { ...ROLLOUTS, namespace },
-      { ...ROLLOUTS, labelSelector: { matchExpressions: [{ key: WATCHES_NAMESPACES_LABEL, operator: 'Exists' }] } },
-    ];
+    const rules: RelatedResourceRule[] = [{ ...ROLLOUTS, namespace }];
     // Only to be woken: the annotation may change without a new customize call, so sync reads what it names now.
     // A rule for a kind that is not installed would stop the sync of this HealthCheck.
-    const ref = healthCheck.spec?.class === KUSTOMIZATION_CLASS ? kustomizationRef(healthCheck) : undefined;
+    const ref =
+      healthCheck.spec?.class === KUSTOMIZATION_CLASS
+        ? kustomizationRef(healthCheck, call.settings.noCrossNamespaceRefs)
+        : undefined;
     if (ref && 'name' in ref && (await call.cluster.serves(KUSTOMIZATIONS))) {
       rules.push({ ...KUSTOMIZATIONS, namespace: ref.namespace, names: [ref.name] });
       if (ref.namespace !== namespace) rules.push({ ...ROLLOUTS, namespace: ref.namespace });
@@ -57,23 +59,29 @@ export const healthCheckHook: DecoratorHook = {
 
 async function rolloutsOf(healthCheck: HealthCheck, rollouts: Rollout[], call: HookCall): Promise<Rollout[]> {
   const name = healthCheck.metadata.namespace ?? '';
-  const namespace = needsNamespaceLabels(rollouts)
+  const beside = rollouts.filter(({ metadata }) => metadata.namespace === name);
+  const namespace = needsNamespaceLabels(beside)
     ? await call.cluster.get({ apiVersion: 'v1', resource: 'namespaces', name })
     : undefined;
-  return associatedRollouts(rollouts, healthCheck, namespace?.metadata.labels);
+  return associatedRollouts(beside, healthCheck, namespace?.metadata.labels);
 }
 
 async function judge(
   healthCheck: HealthCheck,
   rollouts: readonly Rollout[],
   cutoffs: Cutoffs,
-  { cluster, now }: HookCall,
+  { cluster, now, settings }: HookCall,
 ): Promise<Verdict> {
-  const ref = kustomizationRef(healthCheck);
+  const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);
   if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
+  const { namespace: home = '' } = healthCheck.metadata;
   const read = await readKustomization(cluster, ref);
   if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
   const { kustomization, source } = read;
+  if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, cluster))) {
+    const message = `Kustomization '${ref.namespace}/${ref.name}' is not there or may not be watched: ${howToAllow(home)}`;
+    return { health: 'Unhealthy', message, absent: true };
+  }
   if (!kustomization) {
     const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
     return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
@@ -82,6 +90,16 @@ async function judge(
   // Read after the Kustomization: what it says was applied is what these show.
   const observed = own.settled ? [] : await readResources(cluster, own.inventory.resources);
   return judgeWithResources(own, observed, cutoffs.reached, now);
+}
+
+async function consents(
+  { namespace: name }: NamespacedName,
+  kustomization: Kustomization | undefined,
+  from: string,
+  cluster: ClusterReader,
+): Promise<boolean> {
+  if (mayBeWatched(kustomization as FluxObject | undefined, from)) return true;
+  return mayBeWatched(await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name }), from);
 }
 
 function answer(

@@ -1,16 +1,18 @@
 /** CompositeController `rollouts`: gathers what a Rollout's plan needs, and decides a deployment twice. */
 import type { ImagePolicy } from '../api/flux.ts';
 import type { CompositeRequest, CompositeResponse } from '../api/metacontroller.ts';
-import type { HookCall, ReleaseMetadata } from '../api/ports.ts';
+import type { HookCall, ReleaseMetadata, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../api/types.ts';
 import { objectAt, objectsOf } from '../core/kube/objects.ts';
 import { boundTo, requiredGates } from '../core/rollout/bound.ts';
+import { foreignRefs, withoutForeignRefs } from '../core/rollout/foreign.ts';
 import { policyRef, repositoryRef } from '../core/rollout/imagePolicy.ts';
 import { metadataWanted } from '../core/rollout/metadata.ts';
 import type { Observed, Plan } from '../core/rollout/observed.ts';
 import { planRollout } from '../core/rollout/plan.ts';
 import { isStale } from '../core/rollout/stale.ts';
 import { type CompositeHook, HookError } from './hook.ts';
+import { watchedChecks } from './rolloutHealth.ts';
 import {
   carriedStamps,
   configMapIsForeign,
@@ -32,8 +34,8 @@ const LIVE_LOOK_S = 15;
 const STALE_LOOK_S = 1;
 
 export const rolloutHook: CompositeHook = {
-  async customize({ parent }, { cluster }) {
-    return { relatedResources: await relatedRules(parent as unknown as Rollout, cluster) };
+  async customize({ parent }, { cluster, settings }) {
+    return { relatedResources: await relatedRules(followed(parent as unknown as Rollout, settings), cluster) };
   },
 
   async sync(request, call) {
@@ -52,22 +54,30 @@ export const rolloutHook: CompositeHook = {
   },
 };
 
+function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
+  return noCrossNamespaceRefs ? withoutForeignRefs(rollout) : rollout;
+}
+
 async function observe(request: CompositeRequest, call: HookCall): Promise<Observed> {
   const rollout = request.parent as unknown as Rollout;
   const { related } = request;
   const { namespace = '' } = rollout.metadata;
-  const ref = policyRef(rollout);
+  const reached = followed(rollout, call.settings);
+  const ref = policyRef(reached);
   const imagePolicy = ref
     ? (objectAt<ImagePolicy>(related, 'image.toolkit.fluxcd.io', 'ImagePolicy', ref.namespace, ref.name) ??
-      (await liveImagePolicy(rollout, call.cluster)))
+      (await liveImagePolicy(reached, call.cluster)))
     : undefined;
+  const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
+  const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, 'kuberik.com', 'HealthCheck'), call);
   return {
     rollout,
     imagePolicy,
     rolloutGates: objectsOf<RolloutGate>(related, 'kuberik.com', 'RolloutGate'),
     bindings: objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'),
-    healthChecks: objectsOf<HealthCheck>(related, 'kuberik.com', 'HealthCheck'),
-    gateRefs: (rollout.spec?.gates ?? []).map(({ name, namespace: ns }) => ({ namespace: ns || namespace, name })),
+    ...watched,
+    problems: [...forbidden, ...watched.problems],
+    gateRefs: (reached.spec?.gates ?? []).map(({ name, namespace: ns }) => ({ namespace: ns || namespace, name })),
     gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
     metadata: metadataOf(rollout, imagePolicy, call),
     configMapIsForeign: await configMapIsForeign(request, call.cluster),

@@ -41,6 +41,7 @@ export const ENVIRONMENT: Record<string, string> = {
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
+  WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to go on answering after SIGTERM, so that clients and balancers move on (0)',
@@ -73,10 +74,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
   if (!(delay >= 0 && delay <= 300))
     mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not in 0 to 300`);
-  const noCrossNamespaceRefs = env.NO_CROSS_NAMESPACE_REFS || 'false';
-  if (noCrossNamespaceRefs !== 'true' && noCrossNamespaceRefs !== 'false') {
-    mistakes.push(`NO_CROSS_NAMESPACE_REFS=${noCrossNamespaceRefs} is neither true nor false`);
-  }
+  const flag = (name: string) => {
+    const value = env[name] || 'false';
+    if (value !== 'true' && value !== 'false') mistakes.push(`${name}=${value} is neither true nor false`);
+    return value === 'true';
+  };
   const eventsAddress = env.EVENTS_ADDR;
   if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
     mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
@@ -94,7 +96,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       onFailure: onFailure as Settings['onFailure'],
       metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
       glassBreakers: listOf(env.GLASS_BREAKERS),
-      noCrossNamespaceRefs: noCrossNamespaceRefs === 'true',
+      noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
+      watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
     },
   };
   if (cert && key) config.tls = { cert, key, ...(clientCa && { clientCa }) };

@@ -5,6 +5,7 @@ import type { Route, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../hooks/shape.ts';
 import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux.ts';
 import { mutateGate, validateGate } from './gate.ts';
+import { validateHealthCheck } from './healthCheck.ts';
 import { type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout.ts';
 import { mutateRolloutGate } from './rolloutGate.ts';
@@ -22,6 +23,7 @@ export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'validate/rollout': validateRollout,
   'validate/rollout-status': validateRolloutStatus,
   'validate/gate': validateGate,
+  'validate/health-check': validateHealthCheck,
   'validate/schedule': validateSchedule,
 };
 

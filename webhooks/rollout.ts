@@ -10,10 +10,12 @@ import {
   REQUEST,
   REQUESTED_BY,
 } from '../api/annotations.ts';
+import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { recordReason } from '../core/gate/glass.ts';
 import { annotate } from '../core/kube/annotate.ts';
 import { specProblems } from '../core/rollout/config.ts';
+import { foreignRefs } from '../core/rollout/foreign.ts';
 import { formatRequests, GLASS_KEY, parseRequests, requestKey } from '../core/rollout/request.ts';
 import { isLegalTag } from '../core/rollout/tag.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
@@ -84,14 +86,18 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   if (request.subResource) return allowed();
   if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
   // What was let in once may stay: else nothing else of the object could be changed, its finalizers included.
-  const known = new Set(specProblems(before?.spec ?? {}));
-  const problems = specProblems(rollout.spec ?? {}).filter((problem) => !known.has(problem));
+  const known = new Set(before ? problemsOf(before, call) : []);
+  const problems = problemsOf(rollout, call).filter((problem) => !known.has(problem));
   if (problems.length > 0) return denied(`Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
   const frozen =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));
   return frozen ?? allowed(warnings(rollout, before));
 };
+
+function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
+  return [...specProblems(rollout.spec ?? {}), ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [])];
+}
 
 function warnings(rollout: Rollout, before: Rollout | null | undefined): string[] {
   const changed = (annotation: string) => {

@@ -36,16 +36,17 @@ export function association(
 }
 
 /**
- * The Rollouts whose deployments reset the HealthCheck. A Rollout without a selector resets what no other Rollout
- * watches: the original lets it reset everything in its namespace, and so wipe the failure that another Rollout's
- * bake was about to see (Q19).
+ * The Rollouts whose deployments reset the HealthCheck, all of its own namespace: nobody resets what is another team's.
+ * A Rollout without a selector resets what no other Rollout watches: the original lets it reset everything in its
+ * namespace, and so wipe the failure that another Rollout's bake was about to see (Q19).
  */
 export function associatedRollouts(
   rollouts: readonly Rollout[],
   healthCheck: HealthCheck,
   namespaceLabels: Record<string, string> | undefined,
 ): Rollout[] {
-  const judged = rollouts.map((rollout) => ({ rollout, how: association(rollout, healthCheck, namespaceLabels) }));
+  const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
+  const judged = own.map((rollout) => ({ rollout, how: association(rollout, healthCheck, namespaceLabels) }));
   const watched = judged.filter(({ how }) => how === 'watched');
   const chosen = watched.length > 0 ? watched : judged.filter(({ how }) => how === 'implied');
   return chosen.map(({ rollout }) => rollout);

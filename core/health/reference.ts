@@ -6,7 +6,18 @@ import type { HealthCheck } from '../../api/types.ts';
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
 /** `name` or `namespace/name` of the annotation, or what is wrong with it (exact texts: reference section 2.13). */
-export function kustomizationRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
+export function kustomizationRef(
+  healthCheck: HealthCheck,
+  ownNamespaceOnly: boolean,
+): NamespacedName | { problem: string } {
+  const ref = named(healthCheck);
+  if (!ownNamespaceOnly || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
+  return {
+    problem: `Kustomization '${ref.namespace}/${ref.name}' is in another namespace, which this installation forbids`,
+  };
+}
+
+function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   const { annotations, namespace = '' } = healthCheck.metadata;
   if (!annotations) return { problem: 'no annotations found on HealthCheck' };
   const text = annotations[HEALTHCHECK_KUSTOMIZATION];

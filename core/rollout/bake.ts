@@ -46,6 +46,7 @@ export function isBaking(head: HistoryEntry | undefined): boolean {
 
 export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
   const { healthChecks, recovery } = context;
+  const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const unapplied = context.bound.filter(
     (b) => head.appliedTime === undefined && !hasApplied(b, context.rollout, head),
@@ -54,7 +55,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
 
   const deadline = started === undefined ? deployDeadline(head, context.config, now) : undefined;
   if (!recovery && deadline !== undefined && now > deadline) {
-    return failedStep(head, timeoutMessage(unapplied), notReady(healthChecks, cutoff), now);
+    return failedStep(head, timeoutMessage(unapplied), notReady(healthChecks, cutoff, home), now);
   }
   // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
   const arrived = started !== undefined || unapplied.length === 0;
@@ -65,7 +66,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
   if (started !== undefined) return goOn(head, started, context.config, [], now);
-  if (unapplied.length === 0 && allFreshlyHealthy(healthChecks, cutoff)) return start(head, context.config, now);
+  if (unapplied.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.config, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, news: [], ...(!waits && { wakeAt: deadline }) };
 }

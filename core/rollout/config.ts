@@ -21,7 +21,11 @@ export interface RolloutConfig {
 
 const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval'] as const;
 
-export function readConfig(rollout: Rollout, onFailure: 'Continue' | 'Hold'): RolloutConfig {
+export function readConfig(
+  rollout: Rollout,
+  onFailure: 'Continue' | 'Hold',
+  problems: readonly string[] = [],
+): RolloutConfig {
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   const bakeTime = parseDuration(spec.bakeTime);
   const deployTimeout = parseDuration(spec.deployTimeout);
@@ -33,7 +37,7 @@ export function readConfig(rollout: Rollout, onFailure: 'Continue' | 'Hold'): Ro
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
     onFailure: spec.onFailure ?? onFailure,
-    problems: specProblems(spec),
+    problems: [...specProblems(spec), ...problems],
   };
 }
 

@@ -1,11 +1,12 @@
 /** The end of a plan: everything that follows from the history decided on, the news of it, and the next look. */
-import { READY } from '../../api/conditions.ts';
+import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../api/conditions.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isBaking } from './bake.ts';
 import { foreignMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put } from './draft.ts';
 import { eventsOf } from './events.ts';
+import { healthChecksLeftOut } from './health.ts';
 import { conditionNews, rejectionNews, withdrawalNews } from './news.ts';
 import type { Plan } from './observed.ts';
 import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
@@ -21,6 +22,7 @@ export function describe(draft: Draft): Plan {
   put(draft, situation.verdict.condition);
   put(draft, deploymentBlocked(situation));
   settleReady(draft, situation);
+  tellLeftOut(draft);
   draft.news.push(
     ...rejectionNews(situation, rollout.status),
     ...withdrawalNews(situation, rollout.status),
@@ -75,6 +77,12 @@ function settleReady(draft: Draft, situation: Situation): void {
   if (problems.length > 0) put(draft, rolloutFailed(problems));
   else if (draft.available.length === 0 && idle && !selection.manual) put(draft, NO_RELEASES);
   else if (isPassing(findCondition(draft.conditions, READY))) put(draft, readyOf(head, deploymentBlocked(situation)));
+}
+
+function tellLeftOut(draft: Draft): void {
+  const { rollout, healthLeftOut = 0 } = draft.observed;
+  if (healthLeftOut > 0) put(draft, healthChecksLeftOut(healthLeftOut, rollout.metadata.namespace ?? ''));
+  else draft.conditions = draft.conditions.filter(({ type }) => type !== HEALTH_CHECKS_LEFT_OUT);
 }
 
 /** It stays, for the version may come: the next deployment uses it up, whichever it is. */

@@ -28,7 +28,7 @@ const MAX_MESSAGE = 32_768;
 
 export function startDraft(observed: Observed, now: EpochMs): Draft {
   const status = observed.rollout.status ?? {};
-  const config = readConfig(observed.rollout, observed.onFailure);
+  const config = readConfig(observed.rollout, observed.onFailure, observed.problems);
   return {
     observed,
     config,

@@ -1,7 +1,10 @@
 /** What the selected HealthChecks say (reference sections 2.8 and 2.11). */
+import { HEALTH_CHECKS_LEFT_OUT } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
+import { howToAllow } from '../health/consent.ts';
 import { KUSTOMIZATION_CLASS } from '../health/reference.ts';
+import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
@@ -39,12 +42,12 @@ export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): E
   return unsettled ? second + 1000 : undefined;
 }
 
-/** Whether every check is Healthy and became so at or after the cutoff. */
-export function allFreshlyHealthy(checks: readonly HealthCheck[], cutoff: EpochMs): boolean {
-  return checks.every(({ status }) => {
-    const changed = parseTime(status?.lastChangeTime);
-    return status?.status === 'Healthy' && changed !== undefined && changed >= cutoff;
-  });
+/**
+ * Whether every check is Healthy and became so at or after the cutoff. A check of another namespace than `home` is never
+ * reset by this Rollout's deployments: it is enough that it is Healthy.
+ */
+export function allFreshlyHealthy(checks: readonly HealthCheck[], cutoff: EpochMs, home: string | undefined): boolean {
+  return notReady(checks, cutoff, home).length === 0;
 }
 
 /** The checks that reported an error at or after the cutoff, whatever they say now. */
@@ -75,15 +78,22 @@ export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, 
 }
 
 /** The checks that keep a bake from starting, with the reason of each. */
-export function notReady(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
+export function notReady(checks: readonly HealthCheck[], cutoff: EpochMs, home: string | undefined): FailedCheck[] {
   return checks.flatMap((check) => {
     const { status, message, lastChangeTime } = check.status ?? {};
     if (status !== 'Healthy') return [failed(check, message || `Status: ${status ?? ''}`)];
+    if (check.metadata.namespace !== home) return [];
     const changed = parseTime(lastChangeTime);
     if (changed === undefined) return [failed(check, 'LastChangeTime is not set')];
     if (changed >= cutoff) return [];
     return [failed(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
   });
+}
+
+export function healthChecksLeftOut(count: number, home: string): NewCondition {
+  const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
+  const message = `${what} selected and not watched: ${howToAllow(home)}`;
+  return { type: HEALTH_CHECKS_LEFT_OUT, status: 'True', reason: 'NotAllowed', message };
 }
 
 function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {

@@ -12,8 +12,12 @@ export interface Observed {
   rolloutGates: readonly RolloutGate[];
   /** Those that do not pin this Rollout are left out of account. */
   bindings: readonly FluxBinding[];
-  /** What spec.healthCheckSelector finds. */
+  /** What spec.healthCheckSelector finds and may be watched. */
   healthChecks: readonly HealthCheck[];
+  /** How many more it finds: nobody should bake on fewer checks than they think without knowing. */
+  healthLeftOut?: number;
+  /** What else is wrong with the spec in this cluster, a sentence each. */
+  problems?: readonly string[];
   /** The Gates that must be open for any deployment, and the objects that were found for them. */
   gateRefs: readonly NamespacedName[];
   gates: readonly Gate[];

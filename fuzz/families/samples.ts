@@ -339,6 +339,7 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   'rollout-status': [rollout],
   rolloutgate: [rolloutGate],
   healthcheck: [healthCheck],
+  'health-check': [healthCheck],
   rolloutschedule: [schedule],
   clusterrolloutschedule: [
     { ...schedule, kind: 'ClusterRolloutSchedule', spec: { ...schedule.spec, namespaceSelector: expressions } },

@@ -66,6 +66,7 @@ describe('a bake', () => {
     await story.create({ bakeTime: '1s' });
     await story.publish('1.0.0');
     await tagArrives(admin, story.ns, 'app', '1.0.0');
+    await variablesArrive(admin, story.ns, 'app', { APP_VERSION: '1.0.0' });
     await story.arrive();
     await story.headIs('1.0.0', 'Succeeded');
     await story.publish('1.1.0');
@@ -290,7 +291,8 @@ describe('HealthChecks in other namespaces', () => {
   it('count where namespaceSelector finds their namespace and the selector them', async () => {
     const team = `team-${Math.random().toString(36).slice(2)}`;
     const [watched, unwatched] = [await newNamespace({ team }), await newNamespace({ team: 'other' })];
-    await admin.create(healthCheck(watched, 'seen'));
+    await admin.create(healthCheck(watched, 'seen', { annotations: { 'healthcheck.kuberik.com/watched-from': '*' } }));
+    await admin.create(healthCheck(watched, 'unwilling'));
     await admin.create(healthCheck(watched, 'unlabelled', { labels: { app: 'other' } }));
     await admin.create(healthCheck(unwatched, 'elsewhere'));
     const story = storyOf(view, await newNamespace());
@@ -298,11 +300,17 @@ describe('HealthChecks in other namespaces', () => {
     await story.create({ bakeTime: '1s', healthCheckSelector: selector });
     await story.publish('1.0.0');
     await story.headIs('1.0.0', 'Deploying');
-    await story.healthReset('seen', watched);
+    await story.conditionIs('HealthChecksLeftOut', {
+      status: 'True',
+      reason: 'NotAllowed',
+      message: expect.stringContaining('1 HealthCheck of another namespace is selected and not watched'),
+    });
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
     await story.report('Healthy', { name: 'seen', namespace: watched });
     await story.headIs('1.0.0', 'Succeeded');
     for (const [namespace, name] of [
+      [watched, 'seen'],
+      [watched, 'unwilling'],
       [watched, 'unlabelled'],
       [unwatched, 'elsewhere'],
     ] as const)

@@ -129,22 +129,24 @@ describe('reset (reference 3.5)', () => {
     expect((await syncOnce(object, cluster([]), [future], NOW + 20_000)).status).toMatchObject({ status: 'Pending' });
   });
 
-  it('Q20: a Rollout of another namespace that selects this one resets too', async () => {
+  it('[H5] Q20: a Rollout of another namespace never resets this one, whatever it selects and whoever allows it', async () => {
     const elsewhere = rollout(
       { timestamp: at('11:00:00') },
       { healthCheckSelector: { selector: {}, namespaceSelector: { matchLabels: { team: 'a' } } } },
       { namespace: 'other' },
     );
-    const namespace = (team: string) => ({
+    const annotations = { 'healthcheck.kuberik.com/watched-from': '*' };
+    const namespace = {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: 'demo', labels: { team } },
+      metadata: { name: 'demo', labels: { team: 'a' }, annotations },
+    };
+    const object = healthCheck({
+      spec: {},
+      annotations,
+      status: { status: 'Unhealthy', lastErrorTime: at('10:00:00') },
     });
-    const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
-    expect((await syncOnce(object, cluster([namespace('a')]), [elsewhere])).status).toMatchObject({
-      status: 'Pending',
-    });
-    expect((await syncOnce(object, cluster([namespace('b')]), [elsewhere])).status).toBeUndefined();
+    expect((await syncOnce(object, cluster([namespace]), [elsewhere])).status).toBeUndefined();
   });
 
   it('an unreadable namespace is no answer at all', async () => {
@@ -279,9 +281,48 @@ describe('class kustomization (reference 3.6)', () => {
     const metadata = { name: 'x', namespace: 'flux-system', generation: 1 };
     const elsewhere = kustomization({ ...READY, ...INVENTORY }, { metadata });
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
-    const unseen = await settle(object, cluster([kustomization({}, { metadata })]));
+    const willing = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'flux-system', annotations: { 'healthcheck.kuberik.com/watched-from': 'other, demo' } },
+    };
+    const unseen = await settle(object, cluster([kustomization({}, { metadata }), willing]));
     expect(unseen.status).toMatchObject({ message: expect.stringMatching(/^Kustomization pending: /) });
-    expect((await settle(object, cluster([elsewhere, GOOD]))).status).toMatchObject({ status: 'Healthy' });
+    expect((await settle(object, cluster([elsewhere, GOOD, willing]))).status).toMatchObject({ status: 'Healthy' });
+    const annotated = { ...elsewhere, metadata: { ...metadata, annotations: willing.metadata.annotations } };
+    expect((await settle(object, cluster([annotated, GOOD]))).status).toMatchObject({ status: 'Healthy' });
+  });
+
+  it.each([
+    { title: 'that is there', objects: ['x'] },
+    { title: 'that is not there', objects: [] },
+  ])(
+    '[M6] a Kustomization of another namespace $title and lets nobody watch it looks the same',
+    async ({ objects }) => {
+      const there = objects.map((name) =>
+        kustomization({ ...READY, ...INVENTORY }, { metadata: { name, namespace: 'flux-system', generation: 1 } }),
+      );
+      const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+      const reader = cluster([...there, GOOD]);
+      expect((await settle(object, reader)).status).toEqual({
+        status: 'Unhealthy',
+        message:
+          "Kustomization 'flux-system/x' is not there or may not be watched: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
+        lastChangeTime: at('12:00:00'),
+      });
+      expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);
+    },
+  );
+
+  it('[M6] a Kustomization of another namespace is not followed where such references are forbidden', async () => {
+    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const reader = cluster([]);
+    const answer = await syncOnce(object, reader, [], NOW, { noCrossNamespaceRefs: true });
+    expect(answer.status).toMatchObject({
+      status: 'Unhealthy',
+      message: "Kustomization 'flux-system/x' is in another namespace, which this installation forbids",
+    });
+    expect(reader.requests).toEqual([]);
   });
 
   it('after a deployment is reset before it is judged again', async () => {
@@ -382,11 +423,6 @@ describe('customize', () => {
     );
   };
   const own = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'demo' };
-  const watching = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    resource: 'rollouts',
-    labelSelector: { matchExpressions: [{ key: 'rollout.kuberik.com/watches-namespaces', operator: 'Exists' }] },
-  };
   const named = (namespace: string, name: string) => ({
     apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
     resource: 'kustomizations',
@@ -394,24 +430,20 @@ describe('customize', () => {
     names: [name],
   });
 
-  it('relates the Rollouts of its namespace and those that watch namespaces, and its Kustomization', async () => {
-    expect((await customize(healthCheck())).relatedResources).toEqual([
-      own,
-      watching,
-      named('demo', 'test-kustomization'),
-    ]);
+  it('relates the Rollouts of its namespace, and its Kustomization', async () => {
+    expect((await customize(healthCheck())).relatedResources).toEqual([own, named('demo', 'test-kustomization')]);
   });
 
   it('relates the Rollouts beside a Kustomization of another namespace', async () => {
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
     const { relatedResources } = await customize(object);
-    expect(relatedResources).toEqual([own, watching, named('flux-system', 'x'), { ...own, namespace: 'flux-system' }]);
+    expect(relatedResources).toEqual([own, named('flux-system', 'x'), { ...own, namespace: 'flux-system' }]);
   });
 
   it('leaves the Kustomization out where Flux is not installed, or the reference is bad, or the class is another', async () => {
-    expect((await customize(healthCheck(), false)).relatedResources).toEqual([own, watching]);
-    expect((await customize(healthCheck({ annotations: {} }))).relatedResources).toEqual([own, watching]);
-    expect((await customize(healthCheck({ spec: {} }))).relatedResources).toEqual([own, watching]);
+    expect((await customize(healthCheck(), false)).relatedResources).toEqual([own]);
+    expect((await customize(healthCheck({ annotations: {} }))).relatedResources).toEqual([own]);
+    expect((await customize(healthCheck({ spec: {} }))).relatedResources).toEqual([own]);
   });
 });
 

@@ -79,6 +79,7 @@ export async function syncOnce(
   reader: ClusterReader,
   rollouts: readonly Rollout[] = [],
   now = NOW,
+  settings: Partial<HookCall['settings']> = {},
 ) {
   const related: ObjectMap = {
     'Rollout.kuberik.com/v1alpha1': Object.fromEntries(
@@ -87,7 +88,8 @@ export async function syncOnce(
   };
   const controller: KubeObject = { apiVersion: '', kind: '', metadata: {} };
   const request = { controller, object: object as unknown as KubeObject, attachments: {}, related, finalizing: false };
-  return healthCheckHook.sync(request, callAt(now, reader));
+  const call = callAt(now, reader);
+  return healthCheckHook.sync(request, { ...call, settings: { ...call.settings, ...settings } });
 }
 
 /** Every status on the way to rest, each a second later; throws when it does not come to rest. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { formatStamps } from '../../core/flux/stamp.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { rolloutHook } from '../../hooks/rollout.ts';
 import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './rolloutCall.ts';
 
@@ -91,6 +92,106 @@ describe('customize', () => {
     const { rolloutgates, fluxbindings } = await rules({}, {}, 'a'.repeat(253));
     expect(Object.values(rolloutgates!.labelSelector!.matchLabels!)[0]!.length).toBeLessThanOrEqual(63);
     expect(fluxbindings!.labelSelector!.matchExpressions![0]!.key.split('/')[0]!.length).toBeLessThanOrEqual(253);
+  });
+});
+
+describe('what is of other namespaces', () => {
+  const spec = { bakeTime: '5m', healthCheckSelector: { selector: {}, namespaceSelector: {} } };
+  const settled: RolloutStatus = {
+    ...deployed,
+    history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }],
+  };
+  const theirs = (name: string, namespace: string, watchedFrom?: string) => {
+    const check = object('kuberik.com/v1alpha1', 'HealthCheck', name, {}, { status: 'Unhealthy', message: 'secret' });
+    const annotations: Record<string, string> =
+      watchedFrom === undefined ? {} : { 'healthcheck.kuberik.com/watched-from': watchedFrom };
+    return { ...check, metadata: { name, namespace, annotations } };
+  };
+  const namespace = (name: string, watchedFrom: string) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, annotations: { 'healthcheck.kuberik.com/watched-from': watchedFrom } },
+  });
+  const said = (status: RolloutStatus, type: string) => status.conditions?.find((c) => c.type === type);
+
+  it.each([
+    {
+      title: 'nobody',
+      checks: [theirs('a', 'b'), theirs('a', 'c', 'team-b')],
+      leftOut: '2 HealthChecks of other namespaces are',
+    },
+    {
+      title: 'one of two HealthChecks',
+      checks: [theirs('a', 'b', 'x, team-a'), theirs('b', 'b')],
+      leftOut: '1 HealthCheck of another namespace is',
+      seen: 'a',
+    },
+    { title: 'the namespace', checks: [theirs('a', 'willing')], seen: 'a' },
+    { title: 'everybody', checks: [theirs('a', 'b', '*')], seen: 'a' },
+    {
+      title: 'nobody, where no consent is asked for',
+      checks: [theirs('a', 'b')],
+      seen: 'a',
+      settings: { watchWithoutConsent: true },
+    },
+  ])(
+    '[H5] HealthChecks are watched that $title lets watch, and the others are told of',
+    async ({ checks, leftOut, seen, settings }) => {
+      const objects = [namespace('willing', 'team-a'), namespace('b', 'team-b')];
+      const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0'), ...checks], { objects, settings });
+      const left = said(status, 'HealthChecksLeftOut');
+      if (!leftOut) expect(left).toBeUndefined();
+      else
+        expect(left).toMatchObject({
+          status: 'True',
+          reason: 'NotAllowed',
+          message: `${leftOut} selected and not watched: the annotation healthcheck.kuberik.com/watched-from: team-a on it or on its namespace allows it`,
+        });
+      expect(JSON.stringify(status).includes('secret')).toBe(seen !== undefined);
+      expect(status.history?.[0]?.bakeStatus).toBe(seen ? 'Deploying' : 'InProgress');
+    },
+  );
+
+  it('[H5] a HealthCheck of another namespace need not be newer than the deployment: nobody resets it for this one', async () => {
+    const old = { ...theirs('a', 'b', '*'), status: { status: 'Healthy', lastChangeTime: '2026-01-01T00:00:00Z' } };
+    const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0'), old]);
+    expect(status.history?.[0]?.bakeStatus).toBe('InProgress');
+  });
+
+  it('[H5] a Rollout that selects HealthChecks of more namespaces than it may ask deploys nothing, and says so', async () => {
+    const many = Array.from({ length: LIMITS.watchedNamespaces + 1 }, (_, i) => theirs('a', `ns-${i}`));
+    const { status, tags, reads } = await sync(rollout(spec, deployed), [imagePolicy('1.1.0'), ...many]);
+    expect(tags).toEqual(['1.0.0']);
+    expect(said(status, 'Ready')).toMatchObject({
+      reason: 'RolloutFailed',
+      message: expect.stringContaining('limit watchedNamespaces'),
+    });
+    expect(reads).toEqual([]);
+  });
+
+  it('[M6] nothing of another namespace is followed where that is forbidden, and nothing is deployed', async () => {
+    const foreign = {
+      releasesImagePolicy: { name: 'policy', namespace: 'other' },
+      gates: [{ name: 'own' }, { name: 'theirs', namespace: 'other' }],
+      healthCheckSelector: spec.healthCheckSelector,
+    };
+    const settings = { noCrossNamespaceRefs: true };
+    const related = [
+      theirs('a', 'b', '*'),
+      { ...imagePolicy('1.1.0'), metadata: { name: 'policy', namespace: 'other' } },
+    ];
+    const { status, tags, reads } = await sync(rollout(foreign, deployed), related, { settings });
+    expect(tags).toEqual(['1.0.0']);
+    expect(reads).toEqual([]);
+    expect(JSON.stringify(status)).not.toContain('secret');
+    const { message } = said(status, 'Ready')!;
+    for (const path of ['releasesImagePolicy.namespace', 'gates[1].namespace', 'healthCheckSelector.namespaceSelector'])
+      expect(message).toContain(`spec.${path}`);
+    expect(message).toContain('which this installation forbids');
+    const asked = await rules(foreign, { settings });
+    expect(asked).not.toHaveProperty('imagepolicies');
+    expect(asked.gates).toMatchObject({ namespace: 'team-a', names: ['own'] });
+    expect(asked.healthchecks).toMatchObject({ namespace: 'team-a' });
   });
 });
 

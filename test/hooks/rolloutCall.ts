@@ -11,9 +11,10 @@ export interface FakeCluster {
   objects?: KubeObject<any, any>[];
   serves?: (apiVersion: string) => boolean;
   fails?: boolean;
+  settings?: Partial<HookCall['settings']> | undefined;
 }
 
-export function fakeCall({ objects = [], serves = () => true, fails = false }: FakeCluster = {}) {
+export function fakeCall({ objects = [], serves = () => true, fails = false, settings }: FakeCluster = {}) {
   const reads: string[] = [];
   const events: EventRecord[] = [];
   const find = (verb: string, ref: { resource: string; namespace?: string; name?: string; fieldSelector?: string }) => {
@@ -44,6 +45,7 @@ export function fakeCall({ objects = [], serves = () => true, fails = false }: F
       metacontrollerUser: 'metacontroller',
       glassBreakers: [],
       noCrossNamespaceRefs: false,
+      ...settings,
     },
   };
   return { call, reads, events };

@@ -30,18 +30,6 @@ describe('rollout-requests', () => {
   it('has nothing to say of a Rollout with nothing used up', async () => {
     expect(await decorate(rolloutRequestsHook, rollout({}))).toEqual({ attachments: [] });
   });
-
-  it('marks a Rollout that watches other namespaces, and takes the mark off again', async () => {
-    const watching = rollout({ healthCheckSelector: { selector: {}, namespaceSelector: {} } });
-    expect(await decorate(rolloutRequestsHook, watching)).toMatchObject({
-      labels: { 'rollout.kuberik.com/watches-namespaces': 'true' },
-    });
-    const marked = rollout({});
-    marked.metadata.labels = { 'rollout.kuberik.com/watches-namespaces': 'true' };
-    expect(await decorate(rolloutRequestsHook, marked)).toMatchObject({
-      labels: { 'rollout.kuberik.com/watches-namespaces': null },
-    });
-  });
 });
 
 describe('rolloutgates', () => {

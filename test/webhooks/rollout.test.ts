@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../api/types.ts';
+import { validateHealthCheck } from '../../webhooks/healthCheck.ts';
 import { mutateRollout, validateRollout } from '../../webhooks/rollout.ts';
 import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from '../../webhooks/rolloutStatus.ts';
@@ -295,6 +296,51 @@ describe('mutate/rolloutgate', () => {
     expect(await labelOf('app')).toBe('app');
     expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
     expect(await labelOf('')).toBeUndefined();
+  });
+});
+
+describe('references to other namespaces, where they are forbidden', () => {
+  const validate = async (next: Rollout, old?: Rollout) => {
+    const { webhookCall } = call();
+    const settings = { ...webhookCall.settings, noCrossNamespaceRefs: true };
+    return validateRollout(write({ object: next, old }), { ...webhookCall, settings });
+  };
+  const foreign = rollout({
+    gates: [
+      { name: 'own', namespace: 'team-a' },
+      { name: 'theirs', namespace: 'ops' },
+    ],
+  });
+
+  it.each<[string, Partial<RolloutSpec>]>([
+    ['spec.releasesImagePolicy.namespace', { releasesImagePolicy: { name: 'p', namespace: 'ops' } }],
+    ['spec.gates[1].namespace', foreign.spec!],
+    ['spec.healthCheckSelector.namespaceSelector', { healthCheckSelector: { namespaceSelector: {} } }],
+  ])('[M6] %s is refused at the write', async (path, spec) => {
+    const verdict = await validate(rollout(spec));
+    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(path) });
+    expect(verdict).toMatchObject({ message: expect.stringContaining('which this installation forbids') });
+  });
+
+  it('[M6] one that got in once does not keep the rest of the Rollout from being changed', async () => {
+    const next = rollout({ ...foreign.spec, wantedVersion: '1.0.0' });
+    expect(await validate(next, foreign)).toMatchObject({ allowed: true });
+  });
+
+  it('[M6] a HealthCheck about a Kustomization of another namespace is refused, one of its own is not', async () => {
+    const { webhookCall } = call();
+    const judge = (kustomization: string, noCrossNamespaceRefs: boolean) => {
+      const check = object('kuberik.com/v1alpha1', 'HealthCheck', 'hc', { class: 'kustomization' });
+      check.metadata.annotations = { 'healthcheck.kuberik.com/kustomization': kustomization };
+      const settings = { ...webhookCall.settings, noCrossNamespaceRefs };
+      return validateHealthCheck(write({ object: check }), { ...webhookCall, settings });
+    };
+    expect(await judge('ops/app', true)).toMatchObject({
+      allowed: false,
+      message: "HealthCheck 'hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
+    });
+    expect(await judge('team-a/app', true)).toMatchObject({ allowed: true });
+    expect(await judge('ops/app', false)).toMatchObject({ allowed: true });
   });
 });
 

@@ -12,9 +12,16 @@ export const SELECTS_HEALTH = { healthCheckSelector: { selector: { matchLabels: 
 export const inSeconds = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 export const secondsOf = (time: string): number => Date.parse(time) / 1000;
 
-export function healthCheck(namespace: string, name = 'app', extras: { labels?: object; spec?: object } = {}) {
-  const metadata = { namespace, name, labels: extras.labels ?? LABELS };
+export function healthCheck(namespace: string, name = 'app', extras: HealthCheckExtras = {}) {
+  const { labels = LABELS, annotations } = extras;
+  const metadata = { namespace, name, labels, ...(annotations && { annotations }) };
   return { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata, spec: extras.spec ?? {} } as AnyObject;
+}
+
+interface HealthCheckExtras {
+  labels?: object;
+  annotations?: object;
+  spec?: object;
 }
 
 /** The Rollout `app` of one namespace, and everything about it. */

@@ -76,8 +76,8 @@ export const STEPS: Record<string, Step> = {
       structuredClone(old) ?? object('kuberik.com/v1alpha1', 'HealthCheck', name, {}, { namespace, labels });
     await world.put({ ...check, status: patched({ ...check.status }, status) });
   },
-  namespace: (world, { name, labels }: Data) =>
-    world.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }),
+  namespace: (world, { name, labels, annotations }: Data) =>
+    world.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } }),
   /** A Flux object bound to the Rollout, as its FluxBinding tells of it. */
   bind: (world, { name, kind = 'Kustomization', gates }: Data) => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };

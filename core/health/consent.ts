@@ -1,0 +1,14 @@
+/** Whether somebody lets another namespace watch their health: by an annotation on the object, or on its namespace. */
+import { WATCHED_FROM } from '../../api/annotations.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+
+/** `object`: undefined where there is none, which allows nothing. */
+export function mayBeWatched(object: Pick<KubeObject, 'metadata'> | undefined, from: string): boolean {
+  const namespaces = (object?.metadata.annotations?.[WATCHED_FROM] ?? '').split(',');
+  return namespaces.some((name) => ['*', from].includes(name.trim()));
+}
+
+/** How to allow it, for the end of a sentence. */
+export function howToAllow(from: string): string {
+  return `the annotation ${WATCHED_FROM}: ${from} on it or on its namespace allows it`;
+}
