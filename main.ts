@@ -9,6 +9,7 @@ import { requireClientCertificate } from './server/clientCertificate.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
+import { withRememberedAnswers } from './server/cluster/rememberedAccess.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
@@ -49,9 +50,11 @@ async function main(): Promise<void> {
   const { settings } = config;
 
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
+  const access = withRememberedAnswers(createAccessReviewer(health), () => performance.now());
   const hookCall = (hook: string): HookCall => ({
     now: Date.now(),
     cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
+    access,
     events,
     metadata,
     settings,

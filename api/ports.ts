@@ -108,9 +108,13 @@ export interface Settings {
   noCrossNamespaceRefs: boolean;
   /** Health of other namespaces is watched without their consent, as the Go controller does. */
   watchWithoutConsent?: boolean;
+  /** As Flux's `--default-service-account`: as whom a Kustomization is applied that names no ServiceAccount. */
+  defaultServiceAccount?: string;
 }
 
 export interface HookCall extends CallContext {
+  /** May answer what was true a short while ago. */
+  access: AccessReviewer;
   events: EventSink;
   metadata: ReleaseMetadataCache;
   settings: Settings;

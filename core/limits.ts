@@ -15,6 +15,8 @@ export const LIMITS = {
   pattern: 256,
   /** Instructions that a filterTags.pattern compiles to: `[a-z]{1,100}` has some 200. */
   patternSize: 500,
+  /** Kinds of one namespace in an inventory: each costs at least a read, and a question of what its account may read. */
+  inventoryKinds: 200,
   /** Other namespaces in which one Rollout asks for consent to watch HealthChecks: each costs a live read in every sync. */
   watchedNamespaces: 64,
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */

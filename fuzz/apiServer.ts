@@ -1,8 +1,8 @@
 /** As much of an API server as admission needs: which webhooks it asks, what it does with their patches, what it stores. */
-import type { AdmissionReview } from '../api/admission.ts';
+import type { AdmissionReview, UserInfo } from '../api/admission.ts';
 import { GOVERNED_KINDS } from '../api/flux.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
-import type { HookCall, Route, WebhookCall } from '../api/ports.ts';
+import type { AccessReviewer, HookCall, Route, WebhookCall } from '../api/ports.ts';
 import { hookRoutes } from '../hooks/index.ts';
 import { webhookRoutes } from '../webhooks/index.ts';
 import { ask } from './call.ts';
@@ -40,13 +40,13 @@ const shared = () => ({
   now: served.now,
   cluster: fakeCluster(served.objects()),
   settings: SETTINGS,
+  access: { may: async (user: UserInfo, what: Parameters<AccessReviewer['may']>[1]) => may(user, what) },
   events: { record: () => {} },
 });
 const hookCall = (): HookCall => ({ ...shared(), metadata: { lookup: () => undefined } });
 const webhookCall = (): WebhookCall => ({
   ...shared(),
   events: { recordWhen: () => {} },
-  access: { may: async (user, what) => may(user, what) },
 });
 
 /** The routes that main.ts mounts, over the world that is served. */

@@ -8,6 +8,7 @@ import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroll
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
 import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
+import { applyingAccount } from '../core/health/account.ts';
 import { associatedRollouts, needsNamespaceLabels } from '../core/health/association.ts';
 import { howToAllow, mayBeWatched } from '../core/health/consent.ts';
 import { requeueInterval } from '../core/health/interval.ts';
@@ -70,7 +71,7 @@ async function judge(
   healthCheck: HealthCheck,
   rollouts: readonly Rollout[],
   cutoffs: Cutoffs,
-  { cluster, now, settings }: HookCall,
+  { cluster, access, now, settings }: HookCall,
 ): Promise<Verdict> {
   const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);
   if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
@@ -87,8 +88,9 @@ async function judge(
     return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
   }
   const own = ownHealth(kustomization, { source, rollouts }, now);
+  const account = applyingAccount(kustomization, settings.defaultServiceAccount);
   // Read after the Kustomization: what it says was applied is what these show.
-  const observed = own.settled ? [] : await readResources(cluster, own.inventory.resources);
+  const observed = own.settled ? [] : await readResources(own.inventory.resources, { cluster, access, account });
   return judgeWithResources(own, observed, cutoffs.reached, now);
 }
 

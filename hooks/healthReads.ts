@@ -1,16 +1,20 @@
 /** Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory. */
+
+import type { UserInfo } from '../api/admission.ts';
 import type { FluxObject, Kustomization } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { ClusterReader } from '../api/ports.ts';
+import type { AccessReviewer, ClusterReader } from '../api/ports.ts';
 import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { sourceOf, sourceResource } from '../core/flux/source.ts';
 import type { InventoryResource } from '../core/health/inventory.ts';
 import { planReads, type Read } from '../core/health/reads.ts';
 import type { ObservedResource } from '../core/health/resources.ts';
+import { LIMITS } from '../core/limits.ts';
 
 const AT_ONCE = 8;
 /** Two rounds of requests that time out; what then is left would not be read either, and the sync has to end. */
 const MAX_FAILURES = 2 * AT_ONCE;
+const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
 /** Both undefined where there is no such object; the source also where its kind is not known here. Never rejects. */
 export async function readKustomization(
@@ -34,15 +38,30 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
 }
 
+export interface InventoryReader {
+  cluster: ClusterReader;
+  access: AccessReviewer;
+  /** Nothing is read that it may not read: whoever may write a status may write an inventory. undefined: it may all. */
+  account: UserInfo | undefined;
+}
+
 /** Every resource but Secrets, which are always healthy and which nobody should have to let us read. Never rejects. */
 export async function readResources(
-  cluster: ClusterReader,
   resources: readonly InventoryResource[],
+  { cluster, access, account }: InventoryReader,
 ): Promise<ObservedResource[]> {
-  const reads = planReads(resources).filter((read) => read.how !== 'nothing');
-  const jobs = reads.flatMap((read) =>
-    read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read],
+  const planned = planReads(resources).filter((read) => read.how !== 'nothing');
+  const reads = planned.slice(0, LIMITS.inventoryKinds);
+  const beyond = planned
+    .slice(LIMITS.inventoryKinds)
+    .flatMap((read) => read.names.map((name) => unread(read, name, BEYOND)));
+  const refused = await inParallel(reads, AT_ONCE, (read) => refusalOf(read, cluster, access, account));
+  const closed = reads.flatMap((read, i) =>
+    refused[i] ? read.names.map((name) => unread(read, name, refused[i]!)) : [],
   );
+  const jobs = reads
+    .filter((_, i) => refused[i] === undefined)
+    .flatMap((read) => (read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read]));
   let failures = 0;
   const observed = await inParallel(jobs, AT_ONCE, async (job) => {
     if (failures >= MAX_FAILURES) return job.names.map((name) => unread(job, name, 'not read after many failed reads'));
@@ -53,7 +72,27 @@ export async function readResources(
       return job.names.map((name) => unread(job, name, reasonOf(error)));
     }
   });
-  return inOrder(resources, observed.flat());
+  return inOrder(resources, [...observed.flat(), ...closed, ...beyond]);
+}
+
+/** Why the read may not be made. */
+async function refusalOf(
+  { apiVersion, kind, namespace }: Read,
+  cluster: ClusterReader,
+  access: AccessReviewer,
+  account: UserInfo | undefined,
+): Promise<string | undefined> {
+  if (!account) return undefined;
+  try {
+    const resource = (await cluster.resourceOf({ apiVersion, kind }))?.resource;
+    // There are no objects of a kind that is not served.
+    if (!resource) return undefined;
+    const group = apiVersion.includes('/') ? apiVersion.split('/')[0]! : '';
+    const may = await access.may(account, { verb: 'get', group, resource, namespace, name: '' });
+    return may ? undefined : `not read: ${account.username} may not get ${resource}${namespace && ` in ${namespace}`}`;
+  } catch (error) {
+    return `not read: what ${account.username} may read is not known: ${reasonOf(error)}`;
+  }
 }
 
 async function readOne(

@@ -41,6 +41,7 @@ export const ENVIRONMENT: Record<string, string> = {
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
+  DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read as far as it may (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
@@ -97,6 +98,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
       glassBreakers: listOf(env.GLASS_BREAKERS),
       noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
+      ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
       watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
     },
   };

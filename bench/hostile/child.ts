@@ -53,9 +53,15 @@ const settings = {
 
 function routesOver(world: AnyObject[]) {
   const cluster = fakeCluster(world);
-  const shared = { now: NOW, cluster, settings, events: { record: () => {}, recordWhen: () => {} } };
+  const shared = {
+    now: NOW,
+    cluster,
+    settings,
+    events: { record: () => {}, recordWhen: () => {} },
+    access: { may: async () => true },
+  };
   const hookCall = (): HookCall => ({ ...shared, metadata: { lookup: () => undefined } });
-  const webhookCall = (): WebhookCall => ({ ...shared, access: { may: async () => true } });
+  const webhookCall = (): WebhookCall => ({ ...shared });
   const routes = [...hookRoutes(hookCall), ...webhookRoutes(webhookCall)];
   return { cluster, routes: new Map(routes.map((route) => [route.path, route])) };
 }

@@ -18,6 +18,7 @@ import { fakeCluster } from '../webhooks/fluxCall.ts';
 const call: HookCall = {
   now: NOW,
   cluster: fakeCluster([]),
+  access: { may: async () => true },
   events: { record() {} },
   metadata: { lookup: () => undefined },
   settings: {

@@ -47,6 +47,7 @@ export class Cluster {
     return {
       now: this.now,
       cluster: fakeCluster([]),
+      access: { may: async () => true },
       events: { record() {} },
       metadata: { lookup: () => undefined },
       settings: {

@@ -20,6 +20,7 @@ export function syncCall(
   const call: HookCall = {
     now: Date.parse(at),
     cluster: { ...clusterOf(objects), ...cluster },
+    access: { may: async () => true },
     events: { record: (event) => void events.push(event) },
     metadata: { lookup: () => undefined },
     settings: {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { healthCheckHook } from '../../hooks/healthCheck.ts';
 import { at, callAt, cluster, healthCheck, NOW, rollout, settle, syncOnce } from './healthCheckFixture.ts';
 
@@ -313,6 +315,75 @@ describe('class kustomization (reference 3.6)', () => {
       expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);
     },
   );
+
+  describe('[M6] an inventory is read as far as the account may reach that applies the Kustomization', () => {
+    const foreign = {
+      inventory: { entries: [...INVENTORY.inventory.entries, { id: 'victim_secretive_apps_Deployment', v: 'v1' }] },
+    };
+    const applied = (serviceAccountName?: string) =>
+      kustomization(
+        { ...READY, ...foreign },
+        {
+          spec: {
+            sourceRef: { kind: 'GitRepository', name: 'absent' },
+            ...(serviceAccountName && { serviceAccountName }),
+          },
+        },
+      );
+    const account = 'system:serviceaccount:demo:team';
+    const look = async (object: KubeObject, settings: object = {}) => {
+      const asked: string[] = [];
+      const reader = cluster([object, GOOD]);
+      const access: HookCall['access'] = {
+        may: async ({ username, groups }, { verb, group, resource, namespace, name }) => {
+          expect([username, groups]).toEqual([
+            account,
+            ['system:serviceaccounts', 'system:serviceaccounts:demo', 'system:authenticated'],
+          ]);
+          asked.push([verb, group, resource, namespace, name].join(' '));
+          return namespace === 'demo';
+        },
+      };
+      const { status } = await syncOnce(healthCheck(), reader, [], NOW, settings, access);
+      return { status, asked, read: reader.requests.filter((request) => request.includes('deployments')) };
+    };
+
+    it.each([
+      { title: 'of its spec', object: applied('team'), settings: {} },
+      { title: 'of the installation', object: applied(), settings: { defaultServiceAccount: 'team' } },
+    ])('$title; what it may not reach is not read, and the check says so', async ({ object, settings }) => {
+      const { status, asked, read } = await look(object, settings);
+      expect(asked.sort()).toEqual(['get apps deployments demo ', 'get apps deployments victim ']);
+      expect(read).toEqual(['get deployments demo/test-deployment']);
+      expect(status).toMatchObject({
+        status: 'Pending',
+        message: `Errors: Deployment victim/secretive: not read: ${account} may not get deployments in victim`,
+      });
+    });
+
+    it('where there is none, Flux applies it as cluster admin, and all is read', async () => {
+      const { asked, read } = await look(applied());
+      expect(asked).toEqual([]);
+      expect(read).toHaveLength(2);
+    });
+
+    it('and not at all where its objects are in another cluster', async () => {
+      const elsewhere = applied('team');
+      elsewhere.spec = { ...elsewhere.spec, kubeConfig: { secretRef: { name: 'other' } } };
+      expect(await look(elsewhere)).toMatchObject({ status: { status: 'Healthy' }, asked: [], read: [] });
+    });
+  });
+
+  it('[M6] an inventory of more kinds and namespaces than the limit is not read beyond it, and is never Healthy', async () => {
+    const entries = Array.from({ length: LIMITS.inventoryKinds + 1 }, (_, i) => ({
+      id: `ns-${i}_x_apps_Deployment`,
+      v: 'v1',
+    }));
+    const reader = cluster([kustomization({ ...READY, inventory: { entries } })]);
+    const { status } = await syncOnce(healthCheck(), reader);
+    expect(status).toMatchObject({ status: 'Pending', message: expect.stringContaining('limit inventoryKinds') });
+    expect(reader.requests.filter((request) => request.includes('deployments'))).toHaveLength(LIMITS.inventoryKinds);
+  });
 
   it('[M6] a Kustomization of another namespace is not followed where such references are forbidden', async () => {
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });

@@ -68,6 +68,7 @@ export function callAt(now: EpochMs, reader: ClusterReader): HookCall {
   return {
     now,
     cluster: reader,
+    access: { may: async () => true },
     events: { record: () => {} },
     metadata: { lookup: () => undefined },
     settings: { onFailure: 'Continue', metacontrollerUser: '', glassBreakers: [], noCrossNamespaceRefs: false },
@@ -80,6 +81,7 @@ export async function syncOnce(
   rollouts: readonly Rollout[] = [],
   now = NOW,
   settings: Partial<HookCall['settings']> = {},
+  access: HookCall['access'] = { may: async () => true },
 ) {
   const related: ObjectMap = {
     'Rollout.kuberik.com/v1alpha1': Object.fromEntries(
@@ -89,7 +91,7 @@ export async function syncOnce(
   const controller: KubeObject = { apiVersion: '', kind: '', metadata: {} };
   const request = { controller, object: object as unknown as KubeObject, attachments: {}, related, finalizing: false };
   const call = callAt(now, reader);
-  return healthCheckHook.sync(request, { ...call, settings: { ...call.settings, ...settings } });
+  return healthCheckHook.sync(request, { ...call, access, settings: { ...call.settings, ...settings } });
 }
 
 /** Every status on the way to rest, each a second later; throws when it does not come to rest. */

@@ -38,6 +38,7 @@ export function fakeCall({ objects = [], serves = () => true, fails = false, set
   const call: HookCall = {
     now: NOW,
     cluster,
+    access: { may: async () => true },
     events: { record: (event) => events.push(event) },
     metadata: { lookup: () => ({}) },
     settings: {

@@ -163,6 +163,7 @@ export class World {
     return {
       now: this.now,
       cluster: this.reader(),
+      access: { may: async () => true },
       events: { record: (event) => this.events.push(event) },
       metadata: { lookup: ({ tag }) => (tag in this.metadata ? (this.metadata[tag] ?? undefined) : {}) },
       settings: {
