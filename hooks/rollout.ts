@@ -70,6 +70,8 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, 'kuberik.com', 'HealthCheck'), call);
+  // Metacontroller sends a map, if an empty one, for each kind of child that the controller has.
+  const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   return {
     rollout,
     imagePolicy,
@@ -80,7 +82,8 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     gateRefs: (reached.spec?.gates ?? []).map(({ name, namespace: ns }) => ({ namespace: ns || namespace, name })),
     gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
     metadata: metadataOf(rollout, imagePolicy, call),
-    configMapIsForeign: await configMapIsForeign(request, call.cluster),
+    configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
+    configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
     onFailure: call.settings.onFailure,
   };
 }

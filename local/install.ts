@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { applyAll, MANAGER } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
 import { type AnyObject, send } from './client.ts';
+import { componentObjects, withComponent } from './components.ts';
 import { installHooksToken, withToken } from './hooksToken.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
@@ -13,6 +14,8 @@ import type { Access } from './users.ts';
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
+const RELEASE_CONFIG_MAP = 'release-config-map';
+const releaseConfigMapRights = () => [...componentObjects(RELEASE_CONFIG_MAP), ...ours('rights')];
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'local', folder));
 
 /** Namespaces, admission policies, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
@@ -21,7 +24,7 @@ export async function installRights(admin: Access): Promise<void> {
   const namespaces = users.filter(({ kind }) => kind === 'Namespace');
   const rights = [...users.filter(({ kind }) => kind !== 'Namespace'), ...manifests('rbac')];
   await applyAll(admin, namespaces);
-  await applyAll(admin, [...rights, ...standIns(rights), ...manifests('policies')]);
+  await applyAll(admin, [...rights, ...standIns(rights), ...releaseConfigMapRights(), ...manifests('policies')]);
 }
 
 /** The two ServiceAccounts in a cluster of somebody else, with the rights that manifests/rbac gives them and no others. */
@@ -37,7 +40,7 @@ export async function installServiceAccounts(admin: Access): Promise<void> {
     metadata: { name, namespace: name },
   }));
   const rights = manifests('rbac').filter(({ kind }) => kind !== 'ServiceAccount');
-  await applyAll(admin, [...accounts, ...rights, ...manifests('policies')]);
+  await applyAll(admin, [...accounts, ...rights, ...releaseConfigMapRights(), ...manifests('policies')]);
 }
 
 /** Cluster admin for those ServiceAccounts that no binding names. */
@@ -67,7 +70,7 @@ export async function installWebhooks(admin: Access, server: LoopbackServer): Pr
 export async function installControllers(admin: Access, server: LoopbackServer): Promise<void> {
   const { hooksToken } = server;
   if (hooksToken !== undefined) await installHooksToken(admin, hooksToken);
-  const wanted = manifests('controllers')
+  const wanted = withComponent(RELEASE_CONFIG_MAP, manifests('controllers'))
     .map((object) => (hooksToken === undefined ? object : withToken(object)))
     .map((object) => mark(useLoopback(object, server)));
   await applyAll(admin, wanted);

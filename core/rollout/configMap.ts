@@ -25,6 +25,11 @@ export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
   return !metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === rollout.metadata.uid);
 }
 
+export function notInstalledMessage({ spec }: Rollout): string {
+  const name = spec?.releaseConfigMap?.name;
+  return `ConfigMap '${name}' is not kept: this installation is without the component release-config-map, see docs/install.md`;
+}
+
 export function foreignMessage({ spec }: Rollout): string {
   const name = spec?.releaseConfigMap?.name;
   return `ConfigMap '${name}' was not made for this Rollout and is left as it is: delete it, or give another name in spec.releaseConfigMap`;

@@ -3,7 +3,7 @@ import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../api/conditions.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isBaking } from './bake.ts';
-import { foreignMessage, releaseConfigMap } from './configMap.ts';
+import { foreignMessage, notInstalledMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put } from './draft.ts';
 import { eventsOf } from './events.ts';
 import { healthChecksLeftOut } from './health.ts';
@@ -30,7 +30,8 @@ export function describe(draft: Draft): Plan {
   );
 
   const status = revised(rollout, statusOf(draft, situation));
-  const configMap = observed.configMapIsForeign ? undefined : releaseConfigMap(rollout);
+  const { configMapIsForeign, configMapUnsupported } = observed;
+  const configMap = configMapIsForeign || configMapUnsupported ? undefined : releaseConfigMap(rollout);
   const resyncAfterSeconds = resyncAfter([...draft.wakeAt, ...situation.wakeAt], rollout, now);
   return {
     status,
@@ -66,12 +67,13 @@ function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pend
 function settleReady(draft: Draft, situation: Situation): void {
   const [head] = draft.history;
   const { selection } = situation;
-  const { rollout, configMapIsForeign } = draft.observed;
+  const { rollout, configMapIsForeign, configMapUnsupported } = draft.observed;
   const problems = [
     ...draft.problems,
     ...(selection.problem ? [selection.problem] : []),
     ...unknownBypass(draft),
     ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
+    ...(configMapUnsupported ? [notInstalledMessage(rollout)] : []),
   ];
   const idle = !isBaking(head) && head?.bakeStatus !== 'Failed';
   if (problems.length > 0) put(draft, rolloutFailed(problems));

@@ -27,6 +27,8 @@ export interface Observed {
   carried?: readonly CarriedStamp[];
   /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
   configMapIsForeign?: boolean;
+  /** There are no ConfigMaps in this installation. */
+  configMapUnsupported?: boolean;
   onFailure: Settings['onFailure'];
 }
 

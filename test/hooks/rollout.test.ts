@@ -347,6 +347,25 @@ describe('sync', () => {
       expect(answer.resyncAfterSeconds).toBe(30);
     });
 
+    it('is not kept, and Ready says so, where the installation is without ConfigMaps', async () => {
+      const parent = wish();
+      const { call, reads } = fakeCall();
+      const answer = await rolloutHook.sync({ ...request(parent, [imagePolicy('1.0.0')]), children: {} }, call);
+      expect(answer.children).toEqual([]);
+      const ready = (answer.status as RolloutStatus).conditions?.find(({ type }) => type === 'Ready');
+      expect(ready).toMatchObject({
+        status: 'False',
+        reason: 'RolloutFailed',
+        message: expect.stringContaining("ConfigMap 'release' is not kept: this installation is without the component"),
+      });
+      expect(reads).toEqual([]);
+      const other = await rolloutHook.sync(
+        { ...request(rollout({}, deployed), [imagePolicy('1.0.0')]), children: {} },
+        call,
+      );
+      expect((other.status as RolloutStatus).conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+    });
+
     it('is not looked for when it is among the children, nor when the Rollout goes', async () => {
       const { call, reads } = fakeCall();
       const children = { 'ConfigMap.v1': { 'team-a/release': configMap('uid-of-app') } };

@@ -91,5 +91,11 @@ export function request(parent: Rollout, related: KubeObject<any, any>[]): Compo
     map[key][`${item.metadata.namespace}/${item.metadata.name}`] = item;
   }
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController', metadata: {} };
-  return { controller, parent: parent as KubeObject<any, any>, children: {}, related: map, finalizing: false };
+  return {
+    controller,
+    parent: parent as KubeObject<any, any>,
+    children: { 'ConfigMap.v1': {} },
+    related: map,
+    finalizing: false,
+  };
 }

@@ -103,7 +103,11 @@ describe('examples', () => {
   );
 
   it('bind only roles that exist', () => {
-    const roles = [...objectsBelow('rbac'), ...objectsIn('examples/registry-credentials.yaml')]
+    const roles = [
+      ...objectsBelow('rbac'),
+      ...objectsBelow('components/release-config-map'),
+      ...objectsIn('examples/registry-credentials.yaml'),
+    ]
       .filter(({ kind }) => kind.endsWith('Role'))
       .map(({ metadata }) => metadata.name);
     const bindings = [...objectsBelow('examples'), ...objectsBelow('rbac')].filter(({ kind }) =>

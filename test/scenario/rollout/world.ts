@@ -109,7 +109,7 @@ export class World {
     const { relatedResources } = await rolloutHook.customize!({ controller, parent: object }, call);
     const related = this.related(relatedResources);
     const answer = await rolloutHook.sync(
-      { controller, parent: object, children: {}, related, finalizing: false },
+      { controller, parent: object, children: { 'ConfigMap.v1': {} }, related, finalizing: false },
       call,
     );
     this.resync = answer.resyncAfterSeconds;
