@@ -12,6 +12,9 @@ import { triggeredBy } from './deploy.ts';
 import type { CarriedStamp } from './observed.ts';
 import { isLegalTag } from './tag.ts';
 
+/** More deployments than any Rollout has; a stamp's id has at most 15 digits, see core/flux/stamp.ts. */
+const MAX_ADOPTED_ID = 1e12;
+
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
 export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
   // Asked of all objects of a namespace for each of its Rollouts: most are told apart without parsing.
@@ -36,8 +39,8 @@ export function adopted(
   if (!newest) return undefined;
   const { id, version } = newest.stamp;
   return {
-    // A head without an id counts as 0, and a history begins with 1.
-    id: Math.max(1, id),
+    // A head without an id counts as 0, and a history begins with 1. Anybody may have written a stamp: history must be able to go on.
+    id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
     version: available.find(({ tag }) => tag === version) ?? { tag: version },
     timestamp: formatTime(now),
     message: `Adopted from ${newest.by}, which carries it`,

@@ -58,4 +58,10 @@ describe('adopted', () => {
   it('is nothing where nothing is carried', () => {
     expect(adopted([], [], NOW)).toBeUndefined();
   });
+
+  it('begins with 1 where the id is larger than any history gets: the next stamp would not be one any more', () => {
+    const head = adopted([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
+    expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
+    expect(adopted([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });
+  });
 });
