@@ -148,8 +148,12 @@ export type CallJudgement =
 
 /** What the receiver's routes leave to core/gate. */
 export interface GateDecisions {
-  webhookPath(token: string, gate: NamespacedName): string;
-  judgeCall(gate: Gate, token: string, call: SignedCall, now: EpochMs): CallJudgement;
+  /** Of a value in a Secret's data; no bytes where there is none. */
+  tokenBytes(data: string | undefined): Uint8Array;
+  webhookPath(token: Uint8Array, gate: NamespacedName): string;
+  /** What is wrong with the call whatever the Gate says. */
+  checkCall(token: Uint8Array, path: string, call: SignedCall, now: EpochMs): { problem: string } | object;
+  judgeCall(gate: Gate, token: Uint8Array, path: string, call: SignedCall, now: EpochMs): CallJudgement;
   /** The Gate that a Flagger webhook asks about; undefined when the body is none of Flagger's. */
   flaggerGate(body: unknown): NamespacedName | undefined;
   /** Whether it lets the canary go on, and a sentence for Flagger's event. */

@@ -6,6 +6,7 @@ import { evaluateGate } from '../core/gate/evaluate.ts';
 import { gateNews } from '../core/gate/news.ts';
 import { resyncSeconds } from '../core/gate/resync.ts';
 import { gateStatus, type Surroundings } from '../core/gate/status.ts';
+import { tokenBytes } from '../core/gate/token.ts';
 import { webhookPath } from '../core/gate/webhookPath.ts';
 import { countHeld } from './gateHolds.ts';
 import type { CompositeHook } from './hook.ts';
@@ -48,9 +49,11 @@ async function receiverOf(
   const where = `Secret '${ref.namespace}/${name}'`;
   try {
     const secret = await cluster.get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace: ref.namespace, name });
-    const token = atob(secret?.data?.token ?? '');
-    if (token) return { path: webhookPath(token, ref) };
-    return { reason: 'SecretInvalid', problem: `${where} ${secret ? "has no key 'token'" : 'does not exist'}` };
+    const data = secret?.data?.token;
+    const token = tokenBytes(data);
+    if (token.length > 0) return { path: webhookPath(token, ref) };
+    const lacks = !secret ? 'does not exist' : data === undefined ? "has no key 'token'" : "has an empty key 'token'";
+    return { reason: 'SecretInvalid', problem: `${where} ${lacks}` };
   } catch {
     // Whether the gate is open must not depend on who may read Secrets.
     return { reason: 'SecretUnreadable', problem: `${where} cannot be read` };

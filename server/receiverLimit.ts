@@ -1,10 +1,8 @@
-/** How many calls a path may make to this process, right or wrong ones: each costs reads and an HMAC. */
+/** How often something may happen in a minute, by path. */
 import type { EpochMs } from '../api/kubernetes.ts';
 
-const PER_MINUTE = 60;
-
-/** False when the call is one too many. Only paths of existing Gates are counted, so that the map stays small. */
-export function createCallLimit(now: () => EpochMs): (path: string) => boolean {
+/** False when it is once too often. Only paths of existing Gates are counted, so that the map stays small. */
+export function createCallLimit(now: () => EpochMs, perMinute: number): (path: string) => boolean {
   let minute = 0;
   let counts = new Map<string, number>();
   return (path) => {
@@ -15,6 +13,6 @@ export function createCallLimit(now: () => EpochMs): (path: string) => boolean {
     }
     const count = (counts.get(path) ?? 0) + 1;
     counts.set(path, count);
-    return count <= PER_MINUTE;
+    return count <= perMinute;
   };
 }

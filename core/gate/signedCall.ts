@@ -1,8 +1,8 @@
 /**
  * A signed call that opens or closes a Gate from outside.
  *
- * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<body>" with the token>; X-Timestamp: seconds since 1970 or RFC 3339;
- * X-Nonce: the caller's own, used once. A call seen before is refused by its signature too, so that whoever captured
+ * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<path>.<body>" with the token>; X-Timestamp: seconds since 1970 or RFC 3339;
+ * X-Nonce: the caller's own, used once. The path is the Gate's: one Secret may serve several. A call seen before is refused by its signature too, so that whoever captured
  * one cannot send it again under a new nonce.
  */
 import { hmac } from '@noble/hashes/hmac.js';
@@ -22,17 +22,40 @@ const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 const NONCE = /^[\x21-\x7e]{1,128}$/;
 
-export function judgeCall(gate: Gate, token: string, call: SignedCall, now: EpochMs): CallJudgement {
-  const refuse = (reason: string): CallJudgement => ({ status: 400, reason });
+/** Whether the caller has the token and our time, by what the call says alone: nothing of the Gate is needed for it. */
+export function checkCall(
+  token: Uint8Array,
+  path: string,
+  call: SignedCall,
+  now: EpochMs,
+): { signature: string; at: EpochMs } | { problem: string } {
+  if (token.length === 0) return { problem: 'the token is empty' };
   const signature = SIGNATURE.exec(call.signature ?? '')?.[1]?.toLowerCase();
-  if (!signature) return refuse('X-Signature is not sha256=<64 hex digits>');
+  if (!signature) return { problem: 'X-Signature is not sha256=<64 hex digits>' };
   const at = callTime(call.timestamp);
-  if (at === undefined) return refuse('X-Timestamp is neither seconds since 1970 nor RFC 3339');
-  if (!NONCE.test(call.nonce ?? '')) return refuse('X-Nonce is not 1 to 128 printable characters');
-  const expected = hmac(sha256, utf8ToBytes(token), concatBytes(utf8ToBytes(`${call.timestamp}.`), call.body));
-  if (!sameText(bytesToHex(expected), signature)) return refuse('the signature does not match');
+  if (at === undefined) return { problem: 'X-Timestamp is neither seconds since 1970 nor RFC 3339' };
+  if (!NONCE.test(call.nonce ?? '')) return { problem: 'X-Nonce is not 1 to 128 printable characters' };
+  const expected = hmac(sha256, token, concatBytes(utf8ToBytes(`${call.timestamp}.${path}.`), call.body));
+  if (!sameText(bytesToHex(expected), signature)) return { problem: 'the signature does not match' };
   // From here on the caller has the token.
-  if (Math.abs(now - at) > TOLERANCE_MS) return refuse(`X-Timestamp is ${Math.round((now - at) / 1000)} s off`);
+  if (Math.abs(now - at) > TOLERANCE_MS) {
+    const seconds = Math.round((now - at) / 1000);
+    const what = seconds > 0 ? `${seconds} s behind` : `${-seconds} s ahead of`;
+    return {
+      problem: `X-Timestamp is ${what} our clock, more than ${TOLERANCE_MS / 1000}: the call is old, or a clock is wrong`,
+    };
+  }
+  return { signature, at };
+}
+
+export function judgeCall(gate: Gate, token: Uint8Array, path: string, call: SignedCall, now: EpochMs): CallJudgement {
+  const refuse = (reason: string): CallJudgement => ({ status: 400, reason });
+  const checked = checkCall(token, path, call, now);
+  if ('problem' in checked) return refuse(checked.problem);
+  const { signature, at } = checked;
+  // What an earlier Gate of the name has taken is forgotten with it.
+  const created = parseTime(gate.metadata.creationTimestamp);
+  if (created !== undefined && at < created) return refuse('X-Timestamp is of before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
   const hashes = callHashes(call.nonce!, signature);
   if (used.some((before) => before.hashes.some((hash) => hashes.includes(hash))))

@@ -166,7 +166,7 @@ export async function checkCalls(steps: Step[]): Promise<void> {
     kind: 'Gate',
     metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: '1' },
     spec: { default: 'closed', receiver: { type: 'hmac', secretRef: { name: 'token' } } },
-    status: { webhookPath: gateDecisions.webhookPath(TOKEN, { namespace: 'shop', name }) },
+    status: { webhookPath: gateDecisions.webhookPath(Buffer.from(TOKEN), { namespace: 'shop', name }) },
   }));
   current = receiver();
   const naive = [new NaiveReceiver(), new NaiveReceiver()];
@@ -177,9 +177,9 @@ export async function checkCalls(steps: Step[]): Promise<void> {
     serve({ now: world.now, objects });
     const before = JSON.stringify(world.gates);
     const path = world.gates[step.gate]!.status.webhookPath;
-    const call = callOf(step, sent);
+    const call = callOf(step, path, sent);
     sent.push(call);
-    const expected = naive[step.gate]!.judge(call, TOKEN, world.now);
+    const expected = naive[step.gate]!.judge(call, path, TOKEN, world.now);
     const minute = `${Math.floor(world.now / 60_000)} ${path}`;
     minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
     const status = await send(path, call);
@@ -202,7 +202,7 @@ function expectTaken(i: number, { action, for: version }: { action: string; for?
   expectThat(opened === expected, `after '${action}' the Gate is ${opened ? 'open' : 'closed'}`, { gate: found });
 }
 
-function callOf(step: Step, before: readonly Call[]): Call {
+function callOf(step: Step, path: string, before: readonly Call[]): Call {
   const timestamp = String(Math.floor(world.now / 1000));
   const nonce = randomNonce();
   if (step.do === 'mangle') {
@@ -219,7 +219,7 @@ function callOf(step: Step, before: readonly Call[]): Call {
       method: 'POST',
       timestamp,
       nonce,
-      signature: signatureOf(step.token, timestamp, step.body),
+      signature: signatureOf(step.token, timestamp, path, step.body),
       body: step.body,
     };
   const at = String(Math.floor(world.now / 1000) + step.off);
@@ -227,7 +227,7 @@ function callOf(step: Step, before: readonly Call[]): Call {
     method: step.method,
     timestamp: at,
     nonce: step.nonce ?? nonce,
-    signature: signatureOf(TOKEN, at, step.body),
+    signature: signatureOf(TOKEN, at, path, step.body),
     body: step.body,
   };
 }

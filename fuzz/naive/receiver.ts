@@ -12,8 +12,8 @@ export interface Call {
 const FIVE_MINUTES_MS = 300_000;
 const TEN_MINUTES_MS = 600_000;
 
-export function signatureOf(token: string, timestamp: string, body: string): string {
-  return `sha256=${createHmac('sha256', token).update(`${timestamp}.${body}`).digest('hex')}`;
+export function signatureOf(token: string, timestamp: string, path: string, body: string): string {
+  return `sha256=${createHmac('sha256', token).update(`${timestamp}.${path}.${body}`).digest('hex')}`;
 }
 
 /** What one Gate has taken. */
@@ -21,15 +21,15 @@ export class NaiveReceiver {
   private readonly taken: { at: number; nonce: string; signature: string }[] = [];
 
   /** The status of the answer; 200 is remembered. */
-  judge(call: Call, token: string, now: number): number {
+  judge(call: Call, path: string, token: string, now: number): number {
     if (call.method !== 'POST') return 405;
-    const status = this.statusOf(call, token, now);
+    const status = this.statusOf(call, path, token, now);
     if (status === 200) this.taken.push({ at: now, nonce: call.nonce, signature: call.signature });
     return status;
   }
 
-  private statusOf({ timestamp, nonce, signature, body }: Call, token: string, now: number): number {
-    if (signature !== signatureOf(token, timestamp, body)) return 400;
+  private statusOf({ timestamp, nonce, signature, body }: Call, path: string, token: string, now: number): number {
+    if (signature !== signatureOf(token, timestamp, path, body)) return 400;
     if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now - Number(timestamp) * 1000) > FIVE_MINUTES_MS) return 400;
     if (!/^[\x21-\x7e]{1,128}$/.test(nonce)) return 400;
     const remembered = this.taken.filter(({ at }) => now - at <= TEN_MINUTES_MS);

@@ -48,10 +48,14 @@ interface Call {
   headers: Record<string, string>;
 }
 
-function signed(body: object, { at = Date.now(), token = TOKEN }: { at?: number; token?: string } = {}): Call {
+function signed(
+  path: string,
+  body: object,
+  { at = Date.now(), token = TOKEN }: { at?: number; token?: string } = {},
+): Call {
   const text = JSON.stringify(body);
   const timestamp = String(Math.floor(at / 1000));
-  const signature = createHmac('sha256', token).update(`${timestamp}.${text}`).digest('hex');
+  const signature = createHmac('sha256', token).update(`${timestamp}.${path}.${text}`).digest('hex');
   return {
     body: text,
     headers: { 'x-signature': `sha256=${signature}`, 'x-timestamp': timestamp, 'x-nonce': randomUUID() },
@@ -85,21 +89,21 @@ describe('a signed call', () => {
     const object = gated('Kustomization', ns, 'app', 'release-pipeline');
     await view.developer.create(object);
     await isHeld(view.admin, object);
-    expect(await post(path, signed({ action: 'open', reason: 'CHG-1' }))).toBe(200);
+    expect(await post(path, signed(path, { action: 'open', reason: 'CHG-1' }))).toBe(200);
     await becomes(ns, 'True');
     await isFree(view.admin, object);
     expect((await view.admin.get(ref('gate', ns, 'release-pipeline'))).status).toMatchObject({
       openedBy: 'system:serviceaccount:rollout-hooks:rollout-hooks',
       reason: 'CHG-1',
     });
-    expect(await post(path, signed({ action: 'close' }))).toBe(200);
+    expect(await post(path, signed(path, { action: 'close' }))).toBe(200);
     await becomes(ns, 'False');
     await isHeld(view.admin, object);
   });
 
   it('is refused when it was taken before: again, under a new nonce, and after the hook server was restarted', async () => {
     const { ns, path } = await receiving();
-    const call = signed({ action: 'open' });
+    const call = signed(path, { action: 'open' });
     expect(await post(path, call)).toBe(200);
     await becomes(ns, 'True');
     await ask(view.sre, ns, 'release-pipeline', 'close');
@@ -112,24 +116,24 @@ describe('a signed call', () => {
     expect([await post(path, call), await post(path, renamed)]).toEqual([400, 400]);
     expect(await opened(ns)).toMatch(/^False/);
     await nextSecond();
-    expect(await post(path, signed({ action: 'open' }))).toBe(200);
+    expect(await post(path, signed(path, { action: 'open' }))).toBe(200);
     await becomes(ns, 'True');
   });
 
   it.each<[string, (path: string) => Promise<number>, number]>([
-    ['another token', (path) => post(path, signed({ action: 'open' }, { token: 'guessed' })), 400],
+    ['another token', (path) => post(path, signed(path, { action: 'open' }, { token: 'guessed' })), 400],
     [
       'a right signature and a wrong body',
-      (path) => post(path, { ...signed({ action: 'open' }), body: '{"action":"close"}' }),
+      (path) => post(path, { ...signed(path, { action: 'open' }), body: '{"action":"close"}' }),
       400,
     ],
-    ['a signed body that says nothing known', (path) => post(path, signed({ action: 'toggle' })), 400],
+    ['a signed body that says nothing known', (path) => post(path, signed(path, { action: 'toggle' })), 400],
     [
       'a timestamp of six minutes ago',
-      (path) => post(path, signed({ action: 'open' }, { at: Date.now() - 360_000 })),
+      (path) => post(path, signed(path, { action: 'open' }, { at: Date.now() - 360_000 })),
       400,
     ],
-    ['a path that is nobody’s', () => post(`/hook/${'0'.repeat(64)}`, signed({ action: 'open' })), 404],
+    ['a path that is nobody’s', (path) => post(`/hook/${'0'.repeat(64)}`, signed(path, { action: 'open' })), 404],
   ])('with %s is refused, and the Gate stays closed', async (_, call, status) => {
     const { ns, path } = await receiving();
     expect(await call(path)).toBe(status);

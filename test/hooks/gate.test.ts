@@ -194,6 +194,12 @@ describe('a Gate that takes signed calls', () => {
     ['does not exist', { get: async () => undefined }, 'SecretInvalid', "Secret 'platform/hook' does not exist"],
     ['has no token', secret({ password: 'x' }), 'SecretInvalid', "Secret 'platform/hook' has no key 'token'"],
     [
+      'has a token of zero length',
+      secret({ token: '' }),
+      'SecretInvalid',
+      "Secret 'platform/hook' has an empty key 'token'",
+    ],
+    [
       'cannot be read',
       { get: () => Promise.reject(new Error('403')) },
       'SecretUnreadable',

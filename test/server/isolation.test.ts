@@ -116,7 +116,7 @@ it('[M1] admission answers while the receiver is flooded', async () => {
   const body = 'x'.repeat(2_900_000);
   let over = false;
   let flooded = 0;
-  const flood = Array.from({ length: 16 }, async () => {
+  const flood = Array.from({ length: 32 }, async () => {
     while (!over) {
       await post({ port: program.receiverPort, path: PATH, body, headers, agent });
       flooded++;

@@ -27,7 +27,8 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
   let version = 1;
   const state = {
     gate: { ...gate(spec), status: { webhookPath: PATH }, ...stored } as Gate | undefined,
-    token: TOKEN as string | undefined,
+    token: TOKEN as string | Uint8Array | undefined,
+    reads: 0,
     lists: 0,
     refusals: [] as string[],
   };
@@ -43,7 +44,10 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
     },
     cluster: {
       get: async ({ resource, name }) => {
-        if (resource === 'secrets') return (state.token && { data: { token: btoa(state.token) } }) as any;
+        state.reads++;
+        if (resource === 'secrets') {
+          return (state.token !== undefined && { data: { token: Buffer.from(state.token).toString('base64') } }) as any;
+        }
         return name === state.gate?.metadata.name ? (live() as any) : undefined;
       },
       list: async () => {
@@ -83,8 +87,10 @@ interface Call {
   body?: unknown;
   timestamp?: string;
   nonce?: string | undefined;
-  token?: string;
+  token?: string | Uint8Array;
   signature?: string;
+  /** The one that is signed. */
+  path?: string;
 }
 
 function headers({
@@ -93,14 +99,15 @@ function headers({
   nonce = 'n-1',
   token = TOKEN,
   signature,
+  path = PATH,
 }: Call = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const hex = createHmac('sha256', token).update(`${timestamp}.${text}`).digest('hex');
+  const hex = createHmac('sha256', token).update(`${timestamp}.${path}.${text}`).digest('hex');
   return { text, set: { 'X-Signature': signature ?? `sha256=${hex}`, 'X-Timestamp': timestamp, 'X-Nonce': nonce } };
 }
 
 function send(app: Express, call: Call = {}, path = PATH) {
-  const { text, set } = headers(call);
+  const { text, set } = headers({ path, ...call });
   return request(app).post(path).set('Content-Type', 'application/json').set(set).send(text);
 }
 
@@ -274,10 +281,61 @@ describe('POST /hook/<digest>', () => {
     expect((await send(replica(), { nonce: 'n-10', body: { action: 'close' } })).status).toBe(200);
   });
 
-  it('429 after sixty wrong calls to one process', async () => {
+  it('[M7] wrong calls, however many, keep no right one out, cost no reads and do not fill the log', async () => {
+    const { app, state } = world();
+    expect((await send(app, { token: 'guess' })).status).toBe(400);
+    const { reads } = state;
+    for (let i = 0; i < 100; i++) expect((await send(app, { token: 'guess' })).status).toBe(400);
+    expect(state.reads).toBe(reads);
+    expect(state.refusals.length).toBeLessThanOrEqual(10);
+    expect((await send(app)).status).toBe(200);
+  });
+
+  it('429 after sixty calls with the token to one process, which lead to nothing', async () => {
     const { app } = world();
-    for (let i = 0; i < 60; i++) expect((await send(app, { token: 'guess' })).status).toBe(400);
+    for (let i = 0; i < 60; i++) expect((await send(app, { body: { action: 'explode' } })).status).toBe(400);
     expect((await send(app)).status).toBe(429);
+  });
+
+  it('[M7] the signature covers the path: a call of another Gate with the same Secret is refused', async () => {
+    const other = `/hook/${createHash('sha256').update(`${TOKEN}otherplatform`).digest('hex')}`;
+    const { app, opened } = world();
+    expect((await send(app, { path: other })).status).toBe(400);
+    expect(opened().opened).toBe(false);
+  });
+
+  it('[M7] a Gate that was made again takes no call from before', async () => {
+    const metadata = { ...gate({ default: 'closed' }).metadata, creationTimestamp: new Date(T0).toISOString() };
+    const { app } = world({ metadata });
+    expect((await send(app, { timestamp: `${T0 / 1000 - 1}` })).status).toBe(400);
+    expect((await send(app, { timestamp: `${T0 / 1000}` })).status).toBe(200);
+  });
+
+  it('[M7] a token is its bytes, also where they are no text', async () => {
+    const bytes = Buffer.from([0xe9, 0x00, 0xff, 0xc3, 0xa9]);
+    const ref = { namespace: 'platform', name: 'freeze' };
+    const path = `/hook/${createHash('sha256').update(bytes).update('freezeplatform').digest('hex')}`;
+    expect(gateDecisions.webhookPath(bytes, ref)).toBe(path);
+    const { app, state } = world({ status: { webhookPath: path } });
+    state.token = bytes;
+    expect((await send(app, { token: bytes }, path)).status).toBe(200);
+  });
+
+  it('[M7] a token of zero length opens nothing', async () => {
+    const path = `/hook/${createHash('sha256').update('freezeplatform').digest('hex')}`;
+    const { app, state, opened } = world({ status: { webhookPath: path } });
+    state.token = '';
+    expect((await send(app, { token: '' }, path)).status).toBe(503);
+    expect(opened().opened).toBe(false);
+  });
+
+  it.each([
+    [-301, /X-Timestamp is 301 s behind our clock, more than 300/],
+    [301, /X-Timestamp is 301 s ahead of our clock, more than 300/],
+  ])('a clock that is %i s off is told of in the log', async (off, sentence) => {
+    const { app, state } = world();
+    await send(app, { timestamp: `${T0 / 1000 + off}` });
+    expect(state.refusals.join()).toMatch(sentence);
   });
 
   it('500 with nothing said when the cluster does not answer', async () => {

@@ -1,0 +1,10 @@
+/** The token in a Secret, as its bytes: what it means as text is nobody's business. */
+
+/** No bytes for what is not there, or is not base64. */
+export function tokenBytes(data: string | undefined): Uint8Array {
+  try {
+    return Uint8Array.from(atob(data ?? ''), (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
