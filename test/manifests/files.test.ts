@@ -59,6 +59,22 @@ describe('the installation', () => {
     for (const name of optional) expect(bound).not.toContain(name);
   });
 
+  it('gives the hook server only what is named here: no role of the cluster, no logs', () => {
+    const mine = objectsBelow('rbac').filter(({ subjects }) =>
+      subjects?.some(({ name }: { name: string }) => name === 'rollout-hooks'),
+    );
+    const roles = mine.map(({ roleRef }) => roleRef.name as string);
+    expect(roles.sort()).toEqual(['rollout-hooks', 'rollout-hooks-health', 'rollout-hooks-health-more']);
+    expect(textOf('rbac/hook-server.yaml') + textOf('rbac/hook-server-health.yaml')).not.toMatch(/pods\/log\b.*\]/);
+  });
+
+  it('lets the receiver of the example read one Secret', () => {
+    const secrets = objectsIn('examples/gate-receiver.yaml')
+      .flatMap(({ rules = [] }) => rules)
+      .filter(({ resources }) => resources.includes('secrets'));
+    expect(secrets.map(({ resourceNames }) => resourceNames)).toEqual([['release-pipeline']]);
+  });
+
   it("provides the roles that the Go controller's users are bound to", () => {
     const names = objectsIn('rbac/compat-roles.yaml').map(({ metadata }) => metadata.name);
     expect(names.sort()).toEqual([
