@@ -1,0 +1,51 @@
+/** The receiver's thread: started again when it dies, at the port that it had, and nothing of the process goes with it. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, it, vi } from 'vitest';
+import { startReceiver } from '../../server/receiverThread.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+/** A thread that notes its starts, and does `then` once it has said its port. */
+function program(name: string, then: string): { url: URL; starts(): string[] } {
+  const notes = join(dir, `${name}.starts`);
+  appendFileSync(notes, '');
+  const file = join(dir, `${name}.mjs`);
+  writeFileSync(
+    file,
+    `import { appendFileSync, readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+appendFileSync(${JSON.stringify(notes)}, workerData.port + '\\n');
+const isFirst = readFileSync(${JSON.stringify(notes)}, 'utf8').trim().split('\\n').length === 1;
+parentPort.on('message', (order) => order === 'close' && process.exit(0));
+${then}`,
+  );
+  return { url: pathToFileURL(file), starts: () => readFileSync(notes, 'utf8').trim().split('\n') };
+}
+
+const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' };
+
+it.each([
+  ['an error that nobody catches', "parentPort.postMessage({ port: 4711 }); if (isFirst) throw new Error('broken');"],
+  [
+    'more memory than it may have',
+    'parentPort.postMessage({ port: 4711 }); const all = []; while (isFirst) all.push(new Array(1e6).fill({}));',
+  ],
+])('[M1] after %s is started again, at the same port', async (name, then) => {
+  const { url, starts } = program(name.replaceAll(' ', '-'), then);
+  const errors: object[] = [];
+  const receiver = await startReceiver(url, options, { error: (fields) => void errors.push(fields) });
+  expect(receiver.port).toBe(4711);
+  await vi.waitFor(() => expect(starts()).toEqual(['0', '4711']), { timeout: 20_000 });
+  expect(errors).toHaveLength(1);
+  await receiver.close();
+});
+
+it('that cannot start is an error of the start', async () => {
+  const { url } = program('no-start', "throw new Error('the port is taken');");
+  await expect(startReceiver(url, options, { error: () => {} })).rejects.toThrow('the port is taken');
+});
