@@ -1,11 +1,14 @@
 /** A few thousand inputs of `npm run fuzz`, and that the fuzzer finds what it looks for. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ask } from '../../fuzz/call.ts';
 import { FAMILIES, type Family } from '../../fuzz/cases.ts';
 import { MemoryWatch } from '../../fuzz/memory.ts';
 import { parseOptions } from '../../fuzz/options.ts';
 import { fuzz } from '../../fuzz/run.ts';
+
+// It measures, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** By kind: a story is a dozen writes and syncs. */
 const RUNS: Partial<Record<Family, number>> = { mangled: 2000, rollout: 2000, story: 1000 };
