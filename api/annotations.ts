@@ -30,6 +30,9 @@ export const REQUEST = 'rollout.kuberik.com/request';
 /** Set by the webhook on a Rollout: the authenticated user of the newest request or of the newest `spec.wantedVersion`. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 
+/** In the manifest of a release, `"true"`: what it changes cannot be undone, so that it is never rolled back. */
+export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
+
 /** On Flux objects: the Gates the object requires, `a,ns/b`. */
 export const GATES = 'gate.fluxcd.io/gates';
 /** On Flux objects, set by the decorator: the Gates that select the object, `ns/a,ns/b`, or `(too-many)`. */

@@ -9,6 +9,7 @@ export const DEPLOYMENT_BLOCKED = 'DeploymentBlocked';
 export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
 /** There only while the selector finds HealthChecks that may not be watched. */
 export const HEALTH_CHECKS_LEFT_OUT = 'HealthChecksLeftOut';
+export const ROLLED_BACK = 'RolledBack';
 
 /** On Gates. */
 export const OPENED = 'Opened';

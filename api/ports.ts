@@ -73,6 +73,8 @@ export interface ReleaseMetadata {
   source?: string;
   title?: string;
   description?: string;
+  /** It cannot be undone: see ROLLBACK_BARRIER. */
+  rollbackBarrier?: true;
 }
 
 /** What the registry says of a tag. Answers from memory at once; a miss starts a lookup beside the sync. */

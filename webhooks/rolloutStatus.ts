@@ -16,11 +16,14 @@ const OUR_FIELDS = [
   'lastReleaseUpdate',
   'rejectedReleases',
   'withdrawnReleases',
+  'rolledBackReleases',
+  'rollbackBarriers',
 ] as const satisfies (keyof RolloutStatus)[];
 
 const OUR_ENTRY_FIELDS = [
   'appliedTime',
   'requestedBy',
+  'rolledBackFrom',
   'waitedSeconds',
   'waitingSince',
 ] as const satisfies (keyof HistoryEntry)[];

@@ -81,9 +81,15 @@ export interface Rollout {
       namespace?: string;
     }[];
     /**
-     * What a failed version does to the next one. Continue lets the next begin; Hold stops automation until unblock-failed, retry or a manual deployment. The default is the installation's.
+     * What follows a failed version. Continue lets the next begin; Hold stops automation until unblock-failed, retry or a manual deployment; Rollback deploys the last version that succeeded once more, and then goes on. The default is the installation's.
      */
-    onFailure?: 'Continue' | 'Hold';
+    onFailure?: 'Continue' | 'Hold' | 'Rollback';
+    rollback?: {
+      /**
+       * A release that cannot be undone. It is never rolled back, and nothing is rolled back past it.
+       */
+      barrier?: string;
+    };
     /**
      * A ConfigMap to keep with the deployed tag, version, revision and digest.
      */
@@ -141,6 +147,10 @@ export interface Rollout {
         kind: 'User' | 'System';
         name: string;
       };
+      /**
+       * The failed version in whose place this one was deployed again.
+       */
+      rolledBackFrom?: string;
       /**
        * The authenticated user who asked for a manual deployment.
        */
@@ -208,7 +218,15 @@ export interface Rollout {
       timestamp: string;
     }[];
     /**
-     * Releases that wait no longer, since the ImagePolicy as it is now could not select them; the latest first, at most 20. They can be deployed by hand.
+     * Releases that were rolled back and that nobody has deployed since. They are no candidates.
+     */
+    rolledBackReleases?: string[];
+    /**
+     * Releases whose manifest says that they cannot be undone.
+     */
+    rollbackBarriers?: string[];
+    /**
+     * Releases that wait no longer: the ImagePolicy as it is now could not select them, or they were rolled back. The latest first, at most 20. They can be deployed by hand.
      */
     withdrawnReleases?: {
       tag: string;

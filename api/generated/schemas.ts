@@ -1095,6 +1095,14 @@ export const SCHEMAS: Record<string, object> = {
      "onFailure": {
       "type": "string"
      },
+     "rollback": {
+      "type": "object",
+      "properties": {
+       "barrier": {
+        "type": "string"
+       }
+      }
+     },
      "releaseConfigMap": {
       "type": "object",
       "required": [
@@ -1220,6 +1228,9 @@ export const SCHEMAS: Record<string, object> = {
            "type": "string"
           }
          }
+        },
+        "rolledBackFrom": {
+         "type": "string"
         },
         "requestedBy": {
          "type": "string"
@@ -1373,6 +1384,18 @@ export const SCHEMAS: Record<string, object> = {
          "type": "string"
         }
        }
+      }
+     },
+     "rolledBackReleases": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "rollbackBarriers": {
+      "type": "array",
+      "items": {
+       "type": "string"
       }
      },
      "withdrawnReleases": {

@@ -9,12 +9,15 @@ export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number]
 export interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
-  /** Those that would be candidates if the policy, as it is now, could select them. The latest discovered, last one first. */
+  /** Those that would be candidates, had they not been rolled back and could the policy select them. The latest first. */
   withdrawn: Withdrawal[];
 }
 
 /** How many withdrawn releases a status lists. */
 const MAX_WITHDRAWN = 20;
+
+const NONE: ReadonlySet<string> = new Set();
+const ROLLED_BACK = 'it failed and was rolled back: deploy it by hand to try it again';
 
 /**
  * `available` is in the order of discovery, which decides where the policy ranks two tags alike or not at all. Without a
@@ -24,14 +27,15 @@ export function releasesAfter(
   available: readonly VersionInfo[],
   deployed: string | undefined,
   policy: ImagePolicy | undefined,
-  rejected: ReadonlySet<string> = new Set(),
+  { rejected = NONE, rolledBack = NONE }: { rejected?: ReadonlySet<string>; rolledBack?: ReadonlySet<string> } = {},
 ): Releases {
   const rules = policyRules(policy);
   const order = orderOf(available, rules);
   const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
-  const judged = following.map((release) => ({ release, reason: rules.refusal(release.tag) }));
+  const refusal = (tag: string) => (rolledBack.has(tag) ? ROLLED_BACK : rules.refusal(tag));
+  const judged = following.map((release) => ({ release, reason: refusal(release.tag) }));
   return {
     candidates: judged
       .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))

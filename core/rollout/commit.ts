@@ -10,19 +10,21 @@ import type { Requests } from './request.ts';
 import { retained } from './retention.ts';
 import type { Situation } from './situation.ts';
 
-export function commit(draft: Draft, { selection, verdict, unhealthy }: Situation, requests: Requests): void {
+export function commit(draft: Draft, { selection, verdict, unhealthy, rollback }: Situation, requests: Requests): void {
   const { observed, config, now } = draft;
-  const { manual, next } = selection;
+  const { manual, next, rollbackFrom } = selection;
   if (next === undefined) return;
   const [previous] = draft.history;
   const kind = {
     manual,
     forced: manual && requests.forceDeploy === next,
     bypassed: verdict.condition.reason === 'GatesBypassed' && requests.bypassGates === next,
-    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed',
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && rollbackFrom === undefined,
+    rollbackFrom,
   };
+  const again = rollbackFrom !== undefined && !rollback?.stays ? rollback?.to : undefined;
   const version =
-    draft.available.find(({ tag }) => tag === next) ?? withMetadata({ tag: next }, observed.metadata[next]);
+    again ?? draft.available.find(({ tag }) => tag === next) ?? withMetadata({ tag: next }, observed.metadata[next]);
   const { history, news } = deploy(
     draft.history,
     {
@@ -36,6 +38,11 @@ export function commit(draft: Draft, { selection, verdict, unhealthy }: Situatio
     now,
   );
   draft.commits = true;
+  // Whoever deploys a version that was rolled back wants it tried again.
+  draft.rolledBack = [
+    ...draft.rolledBack.filter((tag) => tag !== next),
+    ...(rollbackFrom === undefined ? [] : [rollbackFrom]),
+  ];
   draft.history = history.slice(0, config.historyLimit);
   if (history.length > draft.history.length) {
     const retention = { days: config.retentionDays, minCount: config.minReleases };

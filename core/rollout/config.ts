@@ -14,7 +14,9 @@ export interface RolloutConfig {
   historyLimit: number;
   retentionDays: number;
   minReleases: number;
-  onFailure: 'Continue' | 'Hold';
+  onFailure: 'Continue' | 'Hold' | 'Rollback';
+  /** spec.rollback.barrier: a release that is never rolled back. */
+  barrier?: string;
   /** While there are any nothing is deployed and no bake goes on. */
   problems: string[];
 }
@@ -37,6 +39,7 @@ export function readConfig(
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
     onFailure: spec.onFailure ?? onFailure,
+    ...(spec.rollback?.barrier && { barrier: spec.rollback.barrier }),
     problems: [...specProblems(spec), ...problems],
   };
 }

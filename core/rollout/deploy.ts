@@ -41,6 +41,11 @@ export function deploy(
     news.push({ type: 'Normal', reason: 'BakeTimeCancelled', message, about: deploymentKey(previous) });
   }
   const about = deploymentKey(entry);
+  if (deployment.rollbackFrom !== undefined) {
+    const why = previous?.bakeStatusMessage ? ` (${previous.bakeStatusMessage})` : '';
+    const message = `Version ${deployment.rollbackFrom} has failed${why}: ${tag} is deployed again`;
+    news.push({ type: 'Warning', reason: 'AutomaticRollback', message, about });
+  }
   news.push({ type: 'Normal', reason: 'DeploymentSucceeded', message: deployedMessage(deployment, tag), about });
   if (deployment.bakes) {
     const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
@@ -58,6 +63,7 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     message: historyMessage(deployment, deployment.message),
     triggeredBy: triggeredBy(manual, user),
     ...(manual && requestedBy && { requestedBy }),
+    ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
     bakeStatus: bakes ? 'Deploying' : 'Succeeded',
     bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : NO_BAKE,
   };

@@ -1,5 +1,5 @@
 /** The end of a plan: everything that follows from the history decided on, the news of it, and the next look. */
-import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../api/conditions.ts';
+import { HEALTH_CHECKS_LEFT_OUT, READY, ROLLED_BACK } from '../../api/conditions.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isBaking } from './bake.ts';
@@ -13,6 +13,7 @@ import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } fro
 import { handledRequests } from './request.ts';
 import { resyncAfter } from './resync.ts';
 import { revised } from './revision.ts';
+import { rollbackCondition } from './rollback.ts';
 import { type Situation, situationOf } from './situation.ts';
 
 export function describe(draft: Draft): Plan {
@@ -21,6 +22,7 @@ export function describe(draft: Draft): Plan {
   const situation = situationOf(observed, { ...draft, requests: openRequests(draft) }, config, now);
   put(draft, situation.verdict.condition);
   put(draft, deploymentBlocked(situation));
+  tellOfRollback(draft, situation);
   settleReady(draft, situation);
   tellLeftOut(draft);
   draft.news.push(
@@ -43,8 +45,17 @@ export function describe(draft: Draft): Plan {
   };
 }
 
+function tellOfRollback(draft: Draft, { rollback, closed }: Situation): void {
+  const condition = rollbackCondition(draft.history, rollback, closed);
+  if (condition) put(draft, condition);
+  else draft.conditions = draft.conditions.filter(({ type }) => type !== ROLLED_BACK);
+}
+
 function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pending }: Situation): RolloutStatus {
   const { available, history, fields, used, conditions } = draft;
+  const known = new Set([...available, ...history.map(({ version }) => version)].map(({ tag }) => tag));
+  const rolledBack = draft.rolledBack.filter((tag) => known.has(tag));
+  const barriers = draft.barriers.filter((tag) => known.has(tag));
   const handledRequest = handledRequests(draft.observed.rollout, used);
   return {
     ...fields,
@@ -59,6 +70,8 @@ function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pend
     gatedReleaseCandidates: verdict.gated,
     ...(rejected.length > 0 && { rejectedReleases: rejected }),
     ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
+    ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
+    ...(barriers.length > 0 && { rollbackBarriers: barriers }),
     gates: verdict.summaries,
   };
 }

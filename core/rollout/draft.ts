@@ -12,6 +12,10 @@ export interface Draft {
   readonly now: EpochMs;
   history: HistoryEntry[];
   available: VersionInfo[];
+  /** Releases that were rolled back, and that nobody has deployed since. */
+  rolledBack: string[];
+  /** Releases that say that they cannot be undone. */
+  barriers: string[];
   /** The other fields that change. */
   fields: Partial<RolloutStatus>;
   conditions: Condition[];
@@ -35,6 +39,8 @@ export function startDraft(observed: Observed, now: EpochMs): Draft {
     now,
     history: [...(status.history ?? [])],
     available: [...(status.availableReleases ?? [])],
+    rolledBack: [...(status.rolledBackReleases ?? [])],
+    barriers: [...(status.rollbackBarriers ?? [])],
     fields: {},
     conditions: [...(status.conditions ?? [])],
     used: new Set(),

@@ -20,11 +20,14 @@ export interface DeploymentKind {
   forced: boolean;
   bypassed: boolean;
   unblocked: boolean;
+  /** The failed version in whose place an older one is deployed again. */
+  rollbackFrom?: string | undefined;
 }
 
 /** `history[].message`. A message given with a manual deployment stands as it is. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
   if (kind.manual && given) return given;
+  if (kind.rollbackFrom !== undefined) return `Automatic rollback from ${kind.rollbackFrom}`;
   return [
     kind.manual ? 'Manual deployment' : 'Automatic deployment',
     ...(kind.forced ? ['with force deploy'] : []),

@@ -57,6 +57,7 @@ function takeReleases(draft: Draft): void {
   const { rollout, imagePolicy, metadata } = draft.observed;
   const { available, lastReleaseUpdate, problem, wakeAt } = discover(rollout, imagePolicy, metadata, draft.now);
   draft.available = available.map((entry) => withMetadata(entry, metadata[entry.tag]));
+  draft.barriers = barriersOf(draft.barriers, metadata);
   if (lastReleaseUpdate !== undefined) draft.fields.lastReleaseUpdate = lastReleaseUpdate;
   if (problem !== undefined) draft.problems.push(problem);
   if (wakeAt !== undefined) draft.wakeAt.push(wakeAt);
@@ -71,6 +72,12 @@ function takeReleases(draft: Draft): void {
   const missing = metadataWanted(rollout, imagePolicy).some(({ tag }) => metadata[tag] === undefined);
   const isNew = draft.available.length > (rollout.status?.availableReleases?.length ?? 0);
   if (missing) draft.wakeAt.push(draft.now + (isNew ? METADATA_FIRST_MS : METADATA_RETRY_MS));
+}
+
+/** Once said is said: the registry may be away at the next look. */
+function barriersOf(known: readonly string[], metadata: Observed['metadata']): string[] {
+  const said = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
+  return [...new Set([...known, ...said])].sort();
 }
 
 /** Proof that the head has arrived, and its bake. Before both: a status in which a bake was just decided is not yet stored. */
@@ -121,8 +128,9 @@ function decide(draft: Draft): void {
   const { selection, verdict } = situation;
   // Remembered past the deployment: see shownBypass.
   if (verdict.condition.reason === 'GatesBypassed') put(draft, verdict.condition);
-  // Without its ImagePolicy the order of releases is not known; a hand needs no order.
-  const ready = config.problems.length === 0 && (selection.manual || observed.imagePolicy !== undefined);
+  // Without its ImagePolicy the order of releases is not known; a hand and a rollback need no order.
+  const needsOrder = !selection.manual && selection.rollbackFrom === undefined;
+  const ready = config.problems.length === 0 && (!needsOrder || observed.imagePolicy !== undefined);
   if (ready && mayDeploy(situation) && !waitsForHealth(draft, selection.manual)) {
     commit(draft, situation, requests);
     return;

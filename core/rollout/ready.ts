@@ -11,7 +11,8 @@ export function deploymentBlocked({ selection, unhealthy, pending, closed }: Sit
     missing ? message : `gate '${ref.namespace}/${ref.name}' is closed (${message})`,
   );
   const waits = held.length > 0 ? [`Version ${pending} is waiting approval, ${held.join(', ')}`] : [];
-  const sick = !selection.manual && unhealthy !== undefined ? [unhealthy] : [];
+  const waitsForHealth = !selection.manual && selection.rollbackFrom === undefined;
+  const sick = waitsForHealth && unhealthy !== undefined ? [unhealthy] : [];
   const message = [...sick, ...waits].join('; ');
   if (sick.length > 0) return blocked('True', 'UnhealthyHealthChecks', message);
   if (waits.length > 0) return blocked('True', GATE_CLOSED, message);

@@ -2,13 +2,14 @@
 import { BAKE_FAILURE_DISABLED } from '../../api/conditions.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
+import type { RolloutConfig } from './config.ts';
 
 export interface Circumstances {
   previous: HistoryEntry | undefined;
   manual: boolean;
   /** A person let the deployment pass a failed one. */
   unblocked: boolean;
-  onFailure: 'Continue' | 'Hold';
+  onFailure: RolloutConfig['onFailure'];
   unhealthy: boolean;
 }
 
@@ -21,8 +22,8 @@ export function bakeFailureDisabled({
   unhealthy,
 }: Circumstances): NewCondition {
   const before = previous?.bakeStatus;
-  // Under Continue the next version follows a failed one as a matter of course, with a full bake (DESIGN section 6).
-  const matterOfCourse = before === 'Failed' && onFailure === 'Continue' && !manual && !unblocked;
+  // Without Hold the next version, or the last good one, follows a failed one as a matter of course, with a full bake.
+  const matterOfCourse = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
   if (before && before !== 'Succeeded' && !matterOfCourse) {
     return disabled('PreviousBakeFailed', 'Previous deployment failed.');
   }

@@ -2,6 +2,7 @@
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { isBaking } from './bake.ts';
 import type { GateVerdict } from './gates.ts';
+import type { Rollback } from './rollback.ts';
 import { isLegalTag } from './tag.ts';
 
 export interface Choice {
@@ -12,22 +13,27 @@ export interface Choice {
   candidates: readonly VersionInfo[];
   verdict: GateVerdict;
   head: HistoryEntry | undefined;
+  rollback: Rollback | undefined;
   /** The gate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
 
 export interface Selection {
   manual: boolean;
+  /** `next` takes the place of this failed version. */
+  rollbackFrom?: string;
   /** The next version; undefined when there is none, or when the deployed one is it. */
   next?: string;
   /** Why what is asked for cannot be done. */
   problem?: string;
 }
 
-/** wantedVersion before force-deploy before the newest candidate that the gates allow. */
+/** wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
 export function select(choice: Choice): Selection {
-  const { wantedVersion, forceDeploy, candidates, verdict, head } = choice;
+  const { wantedVersion, forceDeploy, candidates, verdict, head, rollback } = choice;
   const asked = wantedVersion || forceDeploy;
+  if (!asked && rollback && !rollback.stays)
+    return { manual: false, rollbackFrom: rollback.from, next: rollback.to.tag };
   if (!asked) {
     const pool = head === undefined && verdict.gated.length === 0 ? candidates : verdict.gated;
     return { manual: false, ...(pool[0] && { next: pool[0].tag }) };
@@ -49,7 +55,7 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
 export interface Obstacles {
   /** A bake that is not over. */
   bake: boolean;
-  /** Under Hold, a failure that nobody has dealt with. */
+  /** A failure that automation holds after, and that nobody has dealt with. */
   failure: boolean;
   gates: boolean;
   health: boolean;
@@ -60,11 +66,11 @@ export function obstacles(
   head: HistoryEntry | undefined,
   verdict: GateVerdict,
   unhealthy: boolean,
-  failure: { onFailure: 'Continue' | 'Hold'; unblocked: boolean },
+  failure: { holds: boolean; unblocked: boolean },
 ): Obstacles {
   return {
     bake: isBaking(head),
-    failure: head?.bakeStatus === 'Failed' && failure.onFailure === 'Hold' && !failure.unblocked,
+    failure: failure.holds && !failure.unblocked,
     gates: head !== undefined && (!verdict.passing || verdict.gated.length === 0),
     health: head !== undefined && unhealthy,
   };

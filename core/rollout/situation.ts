@@ -12,6 +12,7 @@ import { obstructing, sortedChecks, unhealthyMessage } from './health.ts';
 import type { Observed } from './observed.ts';
 import { type Rejection, rejectedBy, rejections } from './rejected.ts';
 import type { Requests } from './request.ts';
+import { holdsAfter, type Rollback, rollbackOf } from './rollback.ts';
 import { type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 export interface Situation {
@@ -22,6 +23,8 @@ export interface Situation {
   selection: Selection;
   /** The version that waits, be it for a decision or for something in its way. */
   pending?: string;
+  /** Whether and why a failed version is taken back. */
+  rollback?: Rollback;
   obstacles: Obstacles;
   /** Why automatic deployments wait for health. */
   unhealthy?: string;
@@ -35,6 +38,9 @@ export interface Situation {
 export interface Standing {
   history: readonly HistoryEntry[];
   available: readonly VersionInfo[];
+  /** Releases that were rolled back, and that nobody has deployed since. */
+  rolledBack: readonly string[];
+  barriers: readonly string[];
   conditions: NonNullable<Observed['rollout']['status']>['conditions'];
   /** Those not used up. */
   requests: Requests;
@@ -48,11 +54,15 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
   const gates = gatesOf(rollout, observed.rolloutGates);
   const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
   const rejectedTags = new Set(rejected.map(({ tag }) => tag));
-  const { candidates, withdrawn } = releasesAfter(available, deployed, imagePolicy, rejectedTags);
+  const { candidates, withdrawn } = releasesAfter(available, deployed, imagePolicy, {
+    rejected: rejectedTags,
+    rolledBack: new Set(standing.rolledBack),
+  });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const shown = bypass ?? shownBypass(deployed, candidates, standing.conditions);
   const verdict = judgeRolloutGates(gates, candidates, shown);
   const wantedVersion = rollout.spec?.wantedVersion;
+  const rollback = rollbackOf({ ...standing, config, rejectedBy: (tag) => rejectedBy(gates, tag) });
   const selection = select({
     wantedVersion,
     forceDeploy: requests.forceDeploy,
@@ -60,14 +70,16 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
     candidates,
     verdict,
     head,
+    rollback,
     rejectedBy: (tag) => rejectedBy(gates, tag),
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || requests.forceDeploy);
   const judged = pending === undefined ? { all: [], closed: [] } : judge(observed, pending, requests.glass ?? [], now);
   const checks = sortedChecks(observed.healthChecks);
-  const goesForward = head?.bakeStatus === 'Failed' && config.onFailure === 'Continue';
+  const holds = holdsAfter(head, config);
+  const goesForward = head?.bakeStatus === 'Failed' && !holds;
   const unhealthy = unhealthyMessage(goesForward ? obstructing(checks, head, deployCutoff(head)) : checks);
-  const failure = { onFailure: config.onFailure, unblocked: requests.unblockFailed };
+  const failure = { holds, unblocked: requests.unblockFailed };
   return {
     candidates,
     rejected,
@@ -75,6 +87,7 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
     verdict,
     selection,
     ...(pending !== undefined && { pending }),
+    ...(rollback && { rollback }),
     obstacles: obstacles(head, verdict, unhealthy !== undefined, failure),
     ...(unhealthy !== undefined && { unhealthy }),
     closed: judged.closed,
@@ -112,8 +125,13 @@ function path({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
+/** RolloutGates, health and a running bake hold neither a hand nor a rollback: that version had passed. */
+function isUnheld({ manual, rollbackFrom }: Selection): boolean {
+  return manual || rollbackFrom !== undefined;
+}
+
 /** Whether `selection.next` may be deployed now. Gates hold every deployment; the rest holds automatic ones only. */
 export function mayDeploy({ selection, obstacles: held, closed }: Situation): boolean {
   if (selection.next === undefined || closed.length > 0) return false;
-  return selection.manual || !(held.bake || held.failure || held.gates || held.health);
+  return isUnheld(selection) || !(held.bake || held.failure || held.gates || held.health);
 }

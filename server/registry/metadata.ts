@@ -1,4 +1,5 @@
 /** What a manifest or an index says of its release (reference section 2.2, rule 6). */
+import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 
 const PREFIX = 'org.opencontainers.image.';
@@ -30,6 +31,9 @@ export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
   const created = lookup('created');
   if (created && RFC3339.test(created) && !Number.isNaN(Date.parse(created))) {
     metadata.created = `${new Date(created).toISOString().slice(0, 19)}Z`;
+  }
+  if ([annotations, descriptor.annotations].some((from) => objectOf(from)[ROLLBACK_BARRIER] === 'true')) {
+    metadata.rollbackBarrier = true;
   }
   const type = textOf(artifactType) ?? textOf(descriptor.mediaType) ?? textOf(mediaType);
   if (type !== undefined) metadata.artifactType = type;

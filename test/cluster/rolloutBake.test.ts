@@ -201,6 +201,49 @@ describe('the next version', () => {
     await story.headIs('1.1.0', 'Failed');
   });
 
+  it('is rolled back under Rollback, once, and a newer version goes forward from there', async () => {
+    const story = await deploying({ onFailure: 'Rollback', bakeTime: '1s' });
+    await story.bind();
+    const arrive = async (tag: string) => {
+      await variablesArrive(admin, story.ns, 'app', { APP_VERSION: tag });
+      await tagArrives(admin, story.ns, 'app', tag);
+      await story.arrive();
+      // Health counts from the arrival on, and is reset by it.
+      await waitFor(async () => (await story.head()).appliedTime !== undefined, 'the arrival');
+      await story.healthReset();
+      await nextSecond();
+    };
+    await arrive('1.0.0');
+    await story.report('Healthy');
+    await story.headIs('1.0.0', 'Succeeded');
+    await story.publish('2.0.0');
+    await story.headIs('2.0.0', 'Deploying');
+    await arrive('2.0.0');
+    await story.report('Unhealthy', { message: 'errors everywhere' });
+    const head = await story.headIs('1.0.0', {
+      bakeStatus: 'Deploying',
+      rolledBackFrom: '2.0.0',
+      message: 'Automatic rollback from 2.0.0',
+    });
+    expect(await history(admin, story.ns, 'app')).toEqual([
+      [3, '1.0.0'],
+      [2, '2.0.0'],
+      [1, '1.0.0'],
+    ]);
+    await story.conditionIs('RolledBack', {
+      status: 'True',
+      message: 'Rolled back from 2.0.0 to 1.0.0: A HealthCheck reported an error after deployment.',
+    });
+    await arrive('1.0.0');
+    await story.report('Healthy');
+    await story.headIs('1.0.0', { bakeStatus: 'Succeeded', id: head.id });
+    expect((await story.statusOf()).releaseCandidates).toEqual([]);
+    await story.publish('2.0.1');
+    await story.headIs('2.0.1', 'Deploying');
+    const told = (await story.events()).filter(({ reason }) => reason === 'AutomaticRollback');
+    expect(told).toMatchObject([{ type: 'Warning', count: 1 }]);
+  });
+
   it('does not follow a failure under Hold until unblock-failed, which does not pass unhealthy checks', async () => {
     const story = await failed({ onFailure: 'Hold' });
     await story.publish('1.1.0');

@@ -82,7 +82,7 @@ describe('conditions and Events', () => {
     'core/rollout': {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
-        'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue User System ' +
+        'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
         'FluxBinding ConfigMap',
     },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open' },

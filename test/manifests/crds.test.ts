@@ -79,7 +79,7 @@ describe('a Rollout', () => {
     ['a duration in days', { bakeTime: '1d' }],
     ['no history', { versionHistoryLimit: 0 }],
     ['a field that does not exist', { minBakeTime: '1m' }],
-    ['another way to fail', { onFailure: 'Rollback' }],
+    ['another way to fail', { onFailure: 'Retry' }],
   ])('may not have %s', (_, spec) => {
     expect(schemas.get(ROLLOUT)!(rollout(spec))).toBe(false);
   });

@@ -16,7 +16,7 @@ function candidates(
   const policy =
     spec && ({ apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy);
   const releases = available.map((tag) => ({ tag }));
-  return releasesAfter(releases, deployed, policy, new Set(rejected)).candidates.map(({ tag }) => tag);
+  return releasesAfter(releases, deployed, policy, { rejected: new Set(rejected) }).candidates.map(({ tag }) => tag);
 }
 
 describe('releasesAfter', () => {

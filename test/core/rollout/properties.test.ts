@@ -52,8 +52,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
+type OnFailure = 'Hold' | 'Continue' | 'Rollback';
+
 const life = fc.record({
-  onFailure: fc.constantFrom('Hold' as const, 'Continue' as const),
+  onFailure: fc.constantFrom('Hold' as const, 'Continue' as const, 'Rollback' as const),
   deployTimeout: fc.constantFrom(undefined, '4m'),
   limit: fc.integer({ min: 1, max: 4 }),
   actions: fc.array(action, { maxLength: 60 }),
@@ -70,9 +72,14 @@ class Life {
     onFailure,
     deployTimeout,
     limit,
-  }: { onFailure: 'Hold' | 'Continue'; deployTimeout: string | undefined; limit: number }) {
-    const spec = { bakeTime: '5m', versionHistoryLimit: limit, healthCheckSelector: { matchLabels: { app: 'app' } } };
-    this.state = observed({ ...spec, ...(deployTimeout && { deployTimeout }) }, undefined, { onFailure });
+  }: { onFailure: OnFailure; deployTimeout: string | undefined; limit: number }) {
+    const spec = {
+      onFailure,
+      bakeTime: '5m',
+      versionHistoryLimit: limit,
+      healthCheckSelector: { matchLabels: { app: 'app' } },
+    };
+    this.state = observed({ ...spec, ...(deployTimeout && { deployTimeout }) });
   }
 
   get status(): RolloutStatus {
@@ -131,7 +138,7 @@ class Life {
 }
 
 function live(
-  input: { onFailure: 'Hold' | 'Continue'; deployTimeout: string | undefined; limit: number; actions: Action[] },
+  input: { onFailure: OnFailure; deployTimeout: string | undefined; limit: number; actions: Action[] },
   look: (life: Life, plan: Plan) => void,
 ): void {
   const life = new Life(input);
@@ -186,8 +193,32 @@ describe('a Rollout, whatever happens', () => {
               !failedHealthChecks.some(({ name }) => name === metadata.name) &&
               parseTime(status.lastChangeTime)! < Math.max(parseTime(timestamp)!, parseTime(lastRetryTimestamp)!),
           );
-          if (state.onFailure === 'Hold') expect(byHand).toBe(true);
-          else expect(byHand || !older).toBe(true);
+          const way = state.rollout.spec!.onFailure;
+          const holds = way === 'Hold' || (way === 'Rollback' && before.history[0].rolledBackFrom !== undefined);
+          const isBack = head!.rolledBackFrom !== undefined;
+          if (isBack) expect(way).toBe('Rollback');
+          if (holds) expect(byHand).toBe(true);
+          else expect(byHand || isBack || !older).toBe(true);
+        }),
+      ),
+    );
+  });
+
+  it('is rolled back once for a failure, to a version that had succeeded, and does not take the failed one again by itself', () => {
+    fc.assert(
+      fc.property(life, (input) =>
+        live(input, ({ state, status: before }, plan) => {
+          if (!plan.commits) return;
+          const [head] = plan.status.history!;
+          const [failed, ...older] = before.history ?? [];
+          if (head!.rolledBackFrom !== undefined) {
+            expect(failed).toMatchObject({ bakeStatus: 'Failed', version: { tag: head!.rolledBackFrom } });
+            expect(failed!.rolledBackFrom).toBeUndefined();
+            expect(older.some((e) => e.version.tag === head!.version.tag && e.bakeStatus === 'Succeeded')).toBe(true);
+            expect(state.rollout.spec!.wantedVersion).toBeUndefined();
+          } else if (!head!.message!.startsWith('Manual')) {
+            expect(before.rolledBackReleases ?? []).not.toContain(head!.version.tag);
+          }
         }),
       ),
     );

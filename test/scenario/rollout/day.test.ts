@@ -12,29 +12,32 @@ const RELEASES = 200;
 const SEEDS = process.env.DAY_SEED ? [Number(process.env.DAY_SEED)] : [1];
 
 describe.each(SEEDS)('day %i', { timeout: 60_000 }, (seed) => {
-  it.each(['Hold', 'Continue'] as const)('ends with the history that the model has, under %s', async (onFailure) => {
-    const random = randomFrom(seed);
-    const world = new World(onFailure);
-    await FIXTURES.FB!(world);
-    await STEPS.spec!(world, { versionHistoryLimit: 1000, availableReleasesMinCount: 1000 });
-    const model = new Model(onFailure);
-    while (model.newest < RELEASES) {
-      await happen(world, model, random);
-      await settle(world, random);
-      model.settle(world.now / 1000);
-      const now = world.rollout.status?.history?.[0];
-      const then = model.history[0];
-      expect(`${now?.version.tag} ${now?.bakeStatus}`).toBe(
-        then ? `1.${then.release}.0 ${then.state}` : 'undefined undefined',
+  it.each(['Hold', 'Continue', 'Rollback'] as const)(
+    'ends with the history that the model has, under %s',
+    async (onFailure) => {
+      const random = randomFrom(seed);
+      const world = new World('Continue');
+      await FIXTURES.FB!(world);
+      await STEPS.spec!(world, { onFailure, versionHistoryLimit: 1000, availableReleasesMinCount: 1000 });
+      const model = new Model(onFailure);
+      while (model.newest < RELEASES) {
+        await happen(world, model, random);
+        await settle(world, random);
+        model.settle(world.now / 1000);
+        const now = world.rollout.status?.history?.[0];
+        const then = model.history[0];
+        expect(`${now?.version.tag} ${now?.bakeStatus}`).toBe(
+          then ? `1.${then.release}.0 ${then.state}` : 'undefined undefined',
+        );
+      }
+      const history = world.rollout.status!.history!;
+      expect(history.map(({ id }) => id)).toEqual(history.map((_, i) => history.length - i));
+      expect(history.map(({ version, bakeStatus }) => `${version.tag} ${bakeStatus}`)).toEqual(
+        model.history.map(({ release, state }) => `1.${release}.0 ${state}`),
       );
-    }
-    const history = world.rollout.status!.history!;
-    expect(history.map(({ id }) => id)).toEqual(history.map((_, i) => history.length - i));
-    expect(history.map(({ version, bakeStatus }) => `${version.tag} ${bakeStatus}`)).toEqual(
-      model.history.map(({ release, state }) => `1.${release}.0 ${state}`),
-    );
-    expect(new Set(history.map(({ bakeStatus }) => bakeStatus)).size).toBeGreaterThanOrEqual(3);
-  });
+      expect(new Set(history.map(({ bakeStatus }) => bakeStatus)).size).toBeGreaterThanOrEqual(3);
+    },
+  );
 });
 
 /** One thing happens in the world, and the model is told of it. */

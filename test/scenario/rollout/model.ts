@@ -14,6 +14,8 @@ interface Entry extends ModelEntry {
   since: number;
   baking?: number;
   recovery: boolean;
+  /** It was deployed in the place of a failed one. */
+  back: boolean;
 }
 
 export class Model {
@@ -25,10 +27,12 @@ export class Model {
   unblock = false;
   gateOpen = true;
   health = { status: '', changed: -1, error: -1 };
-  private readonly hold: boolean;
+  private readonly rolledBack = new Set<number>();
 
-  constructor(onFailure: 'Hold' | 'Continue') {
-    this.hold = onFailure === 'Hold';
+  private readonly onFailure: 'Hold' | 'Continue' | 'Rollback';
+
+  constructor(onFailure: 'Hold' | 'Continue' | 'Rollback') {
+    this.onFailure = onFailure;
   }
 
   /** Whatever can happen at this second happens. */
@@ -64,34 +68,57 @@ export class Model {
     if (this.force === head?.release) this.force = undefined;
     if (head?.state !== 'Failed') this.unblock = false;
     const asked = this.pin ?? this.force;
-    const next = asked ?? (this.newest > (head?.release ?? 0) ? this.newest : undefined);
+    const back = asked === undefined ? this.wayBack() : undefined;
+    const next = asked ?? back ?? this.candidate();
     if (next === undefined || next === head?.release) return false;
-    if (asked === undefined && head && !this.mayFollow(head, now)) return false;
+    if (asked === undefined && head && !this.mayFollow(head, now, back !== undefined)) return false;
     this.history.unshift({
       release: next,
       state: 'Deploying',
       since: now,
-      recovery: this.recovers(head, asked !== undefined),
+      recovery: this.recovers(head, asked !== undefined, back !== undefined),
+      back: back !== undefined,
     });
     if (head?.state === 'Deploying' || head?.state === 'InProgress') head.state = 'Cancelled';
     this.unblock = false;
+    this.rolledBack.delete(next);
+    if (head && back !== undefined) this.rolledBack.add(head.release);
     if (this.force === next) this.force = undefined;
     return true;
   }
 
-  private mayFollow(head: Entry, now: number): boolean {
+  private wayBack(): number | undefined {
+    const [head, ...older] = this.history;
+    if (this.onFailure !== 'Rollback' || head?.state !== 'Failed' || head.back) return undefined;
+    return older.find(({ state, release }) => state === 'Succeeded' && release !== head.release)?.release;
+  }
+
+  private candidate(): number | undefined {
+    for (let release = this.newest; release > (this.history[0]?.release ?? 0); release--) {
+      if (!this.rolledBack.has(release)) return release;
+    }
+    return undefined;
+  }
+
+  private holds(head: Entry): boolean {
+    return head.state === 'Failed' && (this.onFailure === 'Hold' || (this.onFailure === 'Rollback' && head.back));
+  }
+
+  private mayFollow(head: Entry, now: number, back: boolean): boolean {
     // Health of this very second would count as the next version's.
     if (this.health.status === 'Healthy' && this.health.changed === now) return false;
     if (this.health.error === now) return false;
     if (head.state === 'Deploying' || head.state === 'InProgress') return false;
-    if (head.state === 'Failed' && this.hold && !this.unblock) return false;
+    if (back) return true;
+    if (this.holds(head) && !this.unblock) return false;
     // What the failed version has broken only its successor can mend.
-    const goesForward = head.state === 'Failed' && !this.hold;
+    const goesForward = head.state === 'Failed' && !this.holds(head);
     return this.gateOpen && (goesForward || this.health.status !== 'Unhealthy');
   }
 
-  private recovers(head: Entry | undefined, byHand: boolean): boolean {
-    if (head?.state === 'Failed' && !this.hold && !byHand && !this.unblock) return false;
+  private recovers(head: Entry | undefined, byHand: boolean, back: boolean): boolean {
+    if (back) return false;
+    if (head?.state === 'Failed' && this.onFailure !== 'Hold' && !byHand && !this.unblock) return false;
     if (head && head.state !== 'Succeeded') return true;
     return byHand && this.health.status === 'Unhealthy';
   }

@@ -87,6 +87,16 @@ describe('metadata', () => {
     expect(releaseMetadataOf(manifest).artifactType).toBe(expected);
   });
 
+  const barrier = { 'rollout.kuberik.com/rollback-barrier': 'true' };
+  it.each([
+    [{ annotations: barrier }, true],
+    [{ config: { annotations: barrier } }, true],
+    [{ annotations: { 'rollout.kuberik.com/rollback-barrier': 'false' } }, undefined],
+    [{}, undefined],
+  ])('rollbackBarrier of %j', (manifest, expected) => {
+    expect(releaseMetadataOf(manifest).rollbackBarrier).toBe(expected);
+  });
+
   it("uses an index's own annotations", () => {
     const index = {
       mediaType: 'application/vnd.oci.image.index.v1+json',

@@ -1,0 +1,80 @@
+/**
+ * The way back after a failure, `spec.onFailure: Rollback`. All of it follows from what is stored: whoever decides again after
+ * a crash decides the same, and once the rollback is the head of the history there is nothing left to decide.
+ */
+import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
+import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
+import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import type { JudgedGate } from '../gate/required.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import type { RolloutConfig } from './config.ts';
+
+export type Rollback =
+  /** The last version that succeeded is to be deployed again. */
+  | { to: VersionInfo; from: string; stays?: undefined }
+  /** There is no way back, and why. */
+  | { stays: { reason: string; message: string } };
+
+export interface WayBack {
+  history: readonly HistoryEntry[];
+  config: Pick<RolloutConfig, 'onFailure' | 'barrier'>;
+  /** Releases that say themselves that they cannot be undone. */
+  barriers: readonly string[];
+  /** The RolloutGate that rejects a tag. */
+  rejectedBy: (tag: string) => string | undefined;
+}
+
+/** undefined where nothing has failed, or failures are dealt with otherwise. */
+export function rollbackOf({ history, config, barriers, rejectedBy }: WayBack): Rollback | undefined {
+  const [head] = history;
+  if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
+  const from = head.version.tag;
+  if (head.rolledBackFrom !== undefined) {
+    const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: what comes next is for a person to say`;
+    return { stays: { reason: 'RollbackFailed', message } };
+  }
+  const index = history.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== from);
+  const target = history[index];
+  if (!target) {
+    return stays('NoSucceededVersion', from, 'the history has no other version that succeeded');
+  }
+  const undone = history.slice(0, index).map(({ version }) => version.tag);
+  const barrier = undone.find((tag) => tag === config.barrier || barriers.includes(tag));
+  if (barrier !== undefined) {
+    const said = barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
+    return stays('Barrier', from, `${barrier} cannot be undone, says ${said}`);
+  }
+  const to = target.version;
+  const gate = rejectedBy(to.tag);
+  if (gate !== undefined) return stays('Rejected', from, `RolloutGate '${gate}' rejects ${to.tag}`);
+  return { to, from };
+}
+
+function stays(reason: string, from: string, why: string): Rollback {
+  return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
+}
+
+/** Automation holds after a rollback that failed as well. */
+export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: Pick<RolloutConfig, 'onFailure'>): boolean {
+  if (head?.bakeStatus !== 'Failed') return false;
+  return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
+}
+
+/** undefined while there is nothing to say of a rollback. */
+export function rollbackCondition(
+  [head, before]: readonly HistoryEntry[],
+  rollback: Rollback | undefined,
+  closed: readonly JudgedGate[],
+): NewCondition | undefined {
+  if (rollback?.stays) return { type: ROLLED_BACK, status: 'False', ...rollback.stays };
+  if (rollback) {
+    const gates = closed.map(({ ref, message }) => `gate '${ref.namespace}/${ref.name}' is closed (${message})`);
+    const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
+    if (gates.length === 0) return undefined;
+    return { type: ROLLED_BACK, status: 'False', reason: GATE_CLOSED, message: `${what} waits: ${gates.join(', ')}` };
+  }
+  if (head?.rolledBackFrom === undefined) return undefined;
+  const why = before?.version.tag === head.rolledBackFrom && before.bakeStatusMessage;
+  const message = `Rolled back from ${head.rolledBackFrom} to ${head.version.tag}${why ? `: ${why}` : ''}`;
+  return { type: ROLLED_BACK, status: 'True', reason: 'RolledBack', message };
+}
