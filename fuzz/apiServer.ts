@@ -119,8 +119,17 @@ export function reviewOf({ user, object, oldObject, fieldManager, subResource }:
   };
 }
 
+/** As the API server's own types write it: what is empty is not there. */
+function normal(object: AnyObject): AnyObject {
+  const kept = Object.entries(object.metadata).filter(
+    ([, value]) => typeof value !== 'object' || Object.keys(value).length > 0,
+  );
+  return { ...object, metadata: Object.fromEntries(kept) };
+}
+
 /** Mutation, then validation of what came of it. */
-export async function admit(write: Write): Promise<Outcome> {
+export async function admit(asSent: Write): Promise<Outcome> {
+  const write = { ...asSent, ...(asSent.object && { object: normal(asSent.object) }) };
   const about = (write.object ?? write.oldObject)!;
   const isNew = write.object !== undefined && !write.oldObject && FLUX_KINDS.includes(about.kind);
   const unmarked = isNew && !isMarked(about);

@@ -55,9 +55,11 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
   const horizon = startOfDay(day + span + 1, calendar.timeZone);
   const merged = mergedWindows(calendar, day - 2, span + 2);
+  // Before that, windows that began still earlier are missing: an end may be none.
+  const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
   const active = isActive(calendar, now);
-  if (!active) return merged.find(({ from }) => from > now)?.from;
-  const end = merged.find(({ from, to }) => to > now && from < horizon)?.to;
+  if (!active) return merged.find(({ from }) => from > since)?.from;
+  const end = merged.find(({ from, to }) => to > since && from < horizon)?.to;
   // An end at the horizon is only where we stopped looking.
   return end !== undefined && end < horizon ? end : undefined;
 }
