@@ -5,6 +5,8 @@
 export const LIMITS = {
   /** Gates that one object may require, named and selecting ones together: each costs a live read in every write. */
   requiredGates: 200,
+  /** Parts between the commas of an annotation that names Gates or Rollouts, empty ones too. */
+  namesInAnnotation: 400,
   /** Gates with `spec.selects` of one namespace, and those that reach beyond theirs: what one list may bring. */
   selectingGates: 1000,
   /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */

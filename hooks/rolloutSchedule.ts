@@ -3,7 +3,7 @@ import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterRolloutSchedule, Rollout, RolloutGate } from '../api/types.ts';
 import { objectsOf } from '../core/kube/objects.ts';
-import { matchesSelector } from '../core/kube/selector.ts';
+import { compileSelector } from '../core/kube/selector.ts';
 import type { Schedule } from '../core/schedule/gates.ts';
 import { planSchedule } from '../core/schedule/plan.ts';
 import { scheduleProblems } from '../core/schedule/problems.ts';
@@ -52,7 +52,8 @@ function rolloutRule(schedule: Schedule): RelatedResourceRule | undefined {
 /** What is related may be as old as the customize answer: up to 20 minutes for labels of a Rollout. */
 function matching(schedule: Schedule, rollouts: Rollout[]): Rollout[] {
   if (scheduleProblems(schedule).length > 0) return [];
-  return rollouts.filter(({ metadata }) => matchesSelector(schedule.spec?.rolloutSelector, metadata.labels));
+  const matches = compileSelector(schedule.spec?.rolloutSelector);
+  return rollouts.filter(({ metadata }) => matches(metadata.labels));
 }
 
 /** undefined: all namespaces, as the API document says of an empty selector. */

@@ -3,6 +3,7 @@ import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Pin } from '../../api/types.ts';
+import { splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/owners.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -94,9 +95,13 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
 function settle(claims: Claim[], problems: string[]): Pin[] {
   const owners = new Map<string, { variable?: string; rollouts: Set<string> }>();
   for (const { annotation, rollouts, variable } of claims) {
-    const names = rollouts.split(',').map((name) => name.trim());
+    const names = splitNames(rollouts) ?? [];
     const illegal = names.filter((name) => !isObjectName(name));
     for (const name of illegal) problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
+    if (names.length === 0) {
+      problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is left as it is`);
+      illegal.push(rollouts);
+    }
     const field = variable ?? '';
     const owner = owners.get(field) ?? { ...(variable !== undefined && { variable }), rollouts: new Set<string>() };
     // An illegal claim is a claim all the same: the field is left alone, not given to the other claimant.

@@ -41,9 +41,13 @@ const MAX_PROBLEM = 400;
 
 /** None where the object names too many: nobody has to read them. */
 export function namedGates(object: FluxObject): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
-  const { refs, problems: all } = parseGateRefs(object.metadata.annotations?.[GATES], object.metadata.namespace ?? '');
+  const {
+    refs,
+    problems: all,
+    tooMany: unread,
+  } = parseGateRefs(object.metadata.annotations?.[GATES], object.metadata.namespace ?? '');
   const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
-  const tooMany = refs.length > LIMITS.requiredGates;
+  const tooMany = unread || refs.length > LIMITS.requiredGates;
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
@@ -51,8 +55,8 @@ export function namedGates(object: FluxObject): { refs: NamespacedName[]; proble
 export function markedGates(object: FluxObject): NamespacedName[] | undefined {
   const mark = object.metadata.annotations?.[SELECTED_BY];
   if (mark?.includes(TOO_MANY.name)) return undefined;
-  const { refs } = parseGateRefs(mark, object.metadata.namespace ?? '');
-  return refs.length > LIMITS.requiredGates ? undefined : refs;
+  const { refs, tooMany } = parseGateRefs(mark, object.metadata.namespace ?? '');
+  return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
 /** Those of the candidates that exist and select the object: nobody's text in the mark counts for more. */

@@ -3,6 +3,9 @@ import { formatTime } from '../kube/time.ts';
 import type { GateRequest, Requests, Times } from './requests.ts';
 import { parseRequestTime } from './timestamp.ts';
 
+/** Longer than ours is with the longest reasons and users. */
+const MAX_COPY = 65_536;
+
 /** The same requests give the same text. */
 export function formatRequests({ current, planned, handled, seen = {} }: Requests): string {
   return JSON.stringify({
@@ -15,7 +18,7 @@ export function formatRequests({ current, planned, handled, seen = {} }: Request
 
 /** undefined when there is no text or it is not ours. */
 export function parseRequests(text: string | undefined): Requests | undefined {
-  if (!text) return undefined;
+  if (!text || text.length > MAX_COPY) return undefined;
   try {
     const { current, planned, handled, seen } = JSON.parse(text);
     return {

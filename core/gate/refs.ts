@@ -1,5 +1,6 @@
 /** Names of Gates: `namespace/name`, and the annotation `gate.fluxcd.io/gates: a,ns/b`. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
+import { splitNames } from '../kube/names.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
@@ -22,10 +23,12 @@ export function refKey({ namespace, name }: NamespacedName): string {
 export function parseGateRefs(
   annotation: string | undefined,
   namespace: string,
-): { refs: NamespacedName[]; problems: string[] } {
+): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
   const refs = new Map<string, NamespacedName>();
   const problems: string[] = [];
-  for (const part of (annotation ?? '').split(',').map((text) => text.trim())) {
+  const parts = splitNames(annotation ?? '');
+  // One that is not read to its end names nothing: what stands there could be a closed Gate.
+  for (const part of parts ?? []) {
     if (part === '') continue;
     const [name, ns = namespace, ...rest] = part.split('/').reverse();
     if (rest.length > 0 || !NAME.test(name!) || !NAMESPACE.test(ns)) {
@@ -34,5 +37,5 @@ export function parseGateRefs(
       refs.set(`${ns}/${name}`, { namespace: ns, name: name! });
     }
   }
-  return { refs: [...refs.values()], problems };
+  return { refs: [...refs.values()], problems, tooMany: parts === undefined };
 }

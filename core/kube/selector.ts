@@ -22,10 +22,16 @@ const PREFIX = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*
 
 /** True for an absent or empty selector. Throws SelectorError when the selector does not compile, whatever the labels. */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
+  return compileSelector(selector)(labels);
+}
+
+/** The same for many objects: the selector is checked once, and its values are looked up. Throws SelectorError. */
+export function compileSelector(selector: LabelSelector | undefined): (labels: Labels | undefined) => boolean {
   checkSelector(selector);
-  const own = labels ?? {};
-  const equal = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => own[key] === value);
-  return equal && (selector?.matchExpressions ?? []).every((requirement) => meets(requirement, own));
+  const equal = Object.entries(selector?.matchLabels ?? {});
+  const requirements = (selector?.matchExpressions ?? []).map((each) => ({ ...each, values: new Set(each.values) }));
+  return (labels = {}) =>
+    equal.every(([key, value]) => labels[key] === value) && requirements.every((each) => meets(each, labels));
 }
 
 /** `app=foo,tier in (a,b),!legacy`; empty for a selector that matches everything. Throws SelectorError. */
@@ -44,13 +50,15 @@ export function checkSelector(selector: LabelSelector | undefined): void {
   (selector?.matchExpressions ?? []).forEach(checkRequirement);
 }
 
-function meets({ key, operator, values }: LabelSelectorRequirement, labels: Labels): boolean {
+type Requirement = Pick<LabelSelectorRequirement, 'key' | 'operator'> & { values: ReadonlySet<string> };
+
+function meets({ key, operator, values }: Requirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':
-      return value !== undefined && (values ?? []).includes(value);
+      return value !== undefined && values.has(value);
     case 'NotIn':
-      return value === undefined || !(values ?? []).includes(value);
+      return value === undefined || !values.has(value);
     case 'Exists':
       return value !== undefined;
     default:

@@ -40,6 +40,11 @@ export function parseVersion(text: string): Version | undefined {
 
 /** Negative when a comes before b. Build metadata does not count. */
 export function compareVersions(a: Version, b: Version): number {
+  // Most versions differ here already, and thousands are sorted.
+  for (const [i, number] of a.numbers.entries()) {
+    if (number !== b.numbers[i]) return number < b.numbers[i]! ? -1 : 1;
+  }
+  if (a.prerelease.length === 0 && b.prerelease.length === 0) return 0;
   if (a.plain && b.plain) return compare(a.plain, b.plain);
   const texts = npmTexts([a, b]);
   return compare(texts[0]!, texts[1]!);

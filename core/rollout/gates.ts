@@ -27,7 +27,8 @@ export function judgeRolloutGates(
 ): GateVerdict {
   if (bypass !== undefined) return bypassed(gates, candidates, bypass);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
-  const gated = candidates.filter(({ tag }) => gates.every((gate) => isAllowedBy(gate, tag)));
+  const lists = gates.map(allowedBy).filter((list) => list !== undefined);
+  const gated = candidates.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const blocked = passing && gated.length === 0 && candidates.length > 0;
   return {
     summaries: gates.map((gate) => summary(gate, candidates)),
@@ -51,8 +52,9 @@ export function shownBypass(
   return before.message === bypassMessage(deployed) ? deployed : undefined;
 }
 
-function isAllowedBy({ spec }: RolloutGate, tag: string): boolean {
-  return spec?.passing === false || !spec?.allowedVersions || spec.allowedVersions.includes(tag);
+/** undefined: its list excludes nothing. */
+function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
+  return spec?.passing === false || !spec?.allowedVersions ? undefined : new Set(spec.allowedVersions);
 }
 
 /** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
@@ -62,7 +64,8 @@ function summary({ metadata, spec }: RolloutGate, candidates: readonly VersionIn
   if (!passing) return { name, passing, message: 'Gate is not passing' };
   const allowed = spec?.allowedVersions;
   if (!allowed) return { name, passing, message: 'Gate is passing' };
-  const some = candidates.some(({ tag }) => allowed.includes(tag));
+  const listed = new Set(allowed);
+  const some = candidates.some(({ tag }) => listed.has(tag));
   const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
   return { name, passing, allowedVersions: [...allowed], message };
 }

@@ -18,10 +18,14 @@ export function rejections(
   now: EpochMs,
 ): Rejection[] {
   const tags = [...new Set(available.map(({ tag }) => tag))];
+  const rejecting = new Map<string, string>();
+  for (const { spec, metadata } of gates.toReversed()) {
+    for (const tag of spec?.rejectedVersions ?? []) rejecting.set(tag, metadata.name ?? '');
+  }
+  const known = new Map((before ?? []).toReversed().map((each) => [`${each.gate} ${each.tag}`, each]));
   return tags.flatMap((tag) => {
-    const gate = rejectedBy(gates, tag);
+    const gate = rejecting.get(tag);
     if (gate === undefined) return [];
-    const known = before?.find((r) => r.tag === tag && r.gate === gate);
-    return [known ?? { tag, gate, timestamp: formatTime(now) }];
+    return [known.get(`${gate} ${tag}`) ?? { tag, gate, timestamp: formatTime(now) }];
   });
 }
