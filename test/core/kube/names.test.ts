@@ -1,0 +1,40 @@
+/** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
+import { describe, expect, it } from 'vitest';
+import { marksOf } from '../../../core/flux/marks.ts';
+import { requiredGates } from '../../../core/flux/requiredGates.ts';
+import { splitNames } from '../../../core/kube/names.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { gate, gatesByName, kustomization, NOW } from '../flux/objects.ts';
+
+const many = (count: number, part: string) => new Array(count).fill(part).join(',');
+const LIMIT = LIMITS.namesInAnnotation;
+
+it.each([
+  ['', ['']],
+  ['a', ['a']],
+  [' a ,ns/b,', ['a', 'ns/b', '']],
+])('%j has the parts %j', (text, parts) => {
+  expect(splitNames(text)).toEqual(parts);
+});
+
+it('is read up to the limit, and not beyond', () => {
+  expect(splitNames(many(LIMIT, 'a'))).toHaveLength(LIMIT);
+  expect(splitNames(many(LIMIT + 1, 'a'))).toBeUndefined();
+});
+
+describe('[C2] an annotation with more names than are read', () => {
+  const world = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
+
+  it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
+    const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
+    expect(requiredGates(object, world).tooMany).toBe(true);
+  });
+
+  it('pins nothing, and says so', () => {
+    const annotations = { 'rollout.kuberik.com/substitute.APP.from': many(LIMIT + 1, 'my-app') };
+    expect(marksOf(kustomization({ annotations }))).toMatchObject({
+      pins: [],
+      problems: [`rollout.kuberik.com/substitute.APP.from has more than ${LIMIT} names: the field is left as it is`],
+    });
+  });
+});
