@@ -7,7 +7,10 @@ import { SCHEMAS } from '../api/generated/schemas.ts';
 
 const text = { type: 'string' };
 const texts = { type: 'object', additionalProperties: text };
-const listOf = (properties: object) => ({ type: 'array', items: { type: 'object', properties } });
+const listOf = (properties: object, required: string[] = []) => ({
+  type: 'array',
+  items: { type: 'object', properties, required },
+});
 
 const METADATA = {
   type: 'object',
@@ -51,7 +54,7 @@ const FLUX = {
         artifact: { type: 'object', properties: { revision: text, digest: text } },
         lastAppliedRevision: text,
         lastAttemptedRevision: text,
-        inventory: { type: 'object', properties: { entries: listOf({ id: text, v: text }) } },
+        inventory: { type: 'object', properties: { entries: listOf({ id: text, v: text }, ['id', 'v']) } },
         latestRef: { type: 'object', additionalProperties: text },
         latestImage: text,
       },
@@ -85,7 +88,7 @@ export function mapProblem(map: unknown, where: string): string | undefined {
   return undefined;
 }
 
-function schemaOf(schema: { properties?: object }) {
+function schemaOf(schema: { properties?: object; required?: string[] }) {
   const properties = { ...schema.properties, apiVersion: text, kind: text, metadata: METADATA };
-  return { type: 'object', required: ['apiVersion', 'kind', 'metadata'], properties };
+  return { type: 'object', required: ['apiVersion', 'kind', 'metadata', ...(schema.required ?? [])], properties };
 }

@@ -58,7 +58,8 @@ async function schemasOf(files: string[]): Promise<{ path: string; text: string 
   for (const file of files) {
     const crd = parse(await readFile(join(crdDir, file), 'utf8')) as Crd;
     const schema = structuredClone(crd.spec.versions[0]?.schema.openAPIV3Schema) as JSONSchema;
-    schemas[crd.spec.names.kind] = { type: 'object', properties: shapeOf(schema.properties) };
+    const { type, properties, required = [] } = schema;
+    schemas[crd.spec.names.kind] = { type, required, properties: shapeOf(properties) };
   }
   const banner = '/* Generated from manifests/crds by scripts/generate-types.ts. Do not edit. */';
   const text = `${banner}\n\nexport const SCHEMAS: Record<string, object> = ${JSON.stringify(schemas, undefined, 1)};\n`;

@@ -3,6 +3,9 @@
 export const SCHEMAS: Record<string, object> = {
  "Gate": {
   "type": "object",
+  "required": [
+   "spec"
+  ],
   "properties": {
    "apiVersion": {
     "type": "string"
@@ -312,6 +315,7 @@ export const SCHEMAS: Record<string, object> = {
  },
  "ClusterRolloutSchedule": {
   "type": "object",
+  "required": [],
   "properties": {
    "apiVersion": {
     "type": "string"
@@ -520,6 +524,7 @@ export const SCHEMAS: Record<string, object> = {
  },
  "FluxBinding": {
   "type": "object",
+  "required": [],
   "properties": {
    "apiVersion": {
     "type": "string"
@@ -855,6 +860,7 @@ export const SCHEMAS: Record<string, object> = {
  },
  "HealthCheck": {
   "type": "object",
+  "required": [],
   "properties": {
    "apiVersion": {
     "type": "string"
@@ -894,6 +900,7 @@ export const SCHEMAS: Record<string, object> = {
  },
  "RolloutGate": {
   "type": "object",
+  "required": [],
   "properties": {
    "apiVersion": {
     "type": "string"
@@ -946,6 +953,7 @@ export const SCHEMAS: Record<string, object> = {
  },
  "Rollout": {
   "type": "object",
+  "required": [],
   "properties": {
    "apiVersion": {
     "type": "string"
@@ -1463,6 +1471,7 @@ export const SCHEMAS: Record<string, object> = {
  },
  "RolloutSchedule": {
   "type": "object",
+  "required": [],
   "properties": {
    "apiVersion": {
     "type": "string"

@@ -13,7 +13,7 @@ const COLD_START_MS = 400;
 /** What is parsed faster is too fast for the clock, and for whoever waits. */
 const LEAST_PARSE_MS = 0.2;
 /** Resident memory grows by so much at a time that less says nothing about a small input. */
-const LEAST_BYTES = 1.5 * 1024 * 1024;
+const LEAST_BYTES = 2 * 1024 * 1024;
 
 export interface Cost {
   name: string;

@@ -21,8 +21,19 @@ interface Rule<Value> {
   compare(a: Value, b: Value): number;
 }
 
+/** A decision asks several times, about thousands of tags. */
+const known = new WeakMap<ImagePolicy, PolicyRules>();
+
 /** Without a policy no tag is refused and none is ranked. */
 export function policyRules(policy: ImagePolicy | undefined): PolicyRules {
+  const found = policy && known.get(policy);
+  if (found) return found;
+  const rules = rulesOf(policy);
+  if (policy) known.set(policy, rules);
+  return rules;
+}
+
+function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
   const { filterTags, policy: kind } = policy?.spec ?? {};
   const extract = compileExtract(filterTags);
   if ('problem' in extract) {
@@ -90,10 +101,10 @@ function directed<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): 
 }
 
 function remembered<Value>(read: (tag: string) => Value): (tag: string) => Value {
-  const known = new Map<string, Value>();
+  const values = new Map<string, Value>();
   return (tag) => {
-    if (!known.has(tag)) known.set(tag, read(tag));
-    return known.get(tag)!;
+    if (!values.has(tag)) values.set(tag, read(tag));
+    return values.get(tag)!;
   };
 }
 

@@ -4,9 +4,11 @@
  */
 import { compare, SemVer } from 'semver';
 
+type Numbers = readonly [bigint, bigint, bigint];
+
 export interface Version {
   /** Major, minor, patch. */
-  numbers: readonly [bigint, bigint, bigint];
+  numbers: Numbers;
   prerelease: readonly string[];
   /** Whether an ImagePolicy takes it: three numbers, no leading zeros, at most one leading `v` (fluxcd/pkg/version). */
   strict: boolean;
@@ -19,6 +21,8 @@ const MAX = 2n ** 64n - 1n;
 const MAX_LENGTH = 256;
 /** npm's semver refuses numbers beyond 2^53; from here on they are replaced by their rank. */
 const LARGE = 10n ** 15n;
+/** Digits of a number that is smaller for sure. */
+const SHORT = 15;
 
 const NUMBER = '(\\d+)';
 const WORDS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
@@ -30,6 +34,16 @@ export function parseVersion(text: string): Version | undefined {
   if (!match) return undefined;
   const [, major, minor, patch, words] = match;
   const digits = [major!, minor ?? '0', patch ?? '0'];
+  // Nearly all are so, and there may be thousands.
+  if (patch !== undefined && words === undefined && digits.every((each) => each.length < SHORT)) {
+    const plain = new SemVer(digits.map(Number).join('.'));
+    return {
+      numbers: digits.map(BigInt) as [bigint, bigint, bigint],
+      prerelease: [],
+      strict: !digits.some(hasLeadingZero),
+      plain,
+    };
+  }
   const prerelease = words?.split('.') ?? [];
   const numbers = digits.map(BigInt) as [bigint, bigint, bigint];
   if (numbers.some((number) => number > MAX) || prerelease.some(hasLeadingZero)) return undefined;
