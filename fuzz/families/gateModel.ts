@@ -1,5 +1,6 @@
 /** A Gate as stored, and beside it what the naive rules make of every write of it. */
-import { type AnyObject, admit } from '../apiServer.ts';
+import { type AnyObject, admit, ROUTES } from '../apiServer.ts';
+import { ask } from '../call.ts';
 import { expectThat } from '../finding.ts';
 import type { Selects } from '../naive/flux.ts';
 import { type GateSpec, NaiveGate, type Request } from '../naive/gate.ts';
@@ -70,6 +71,20 @@ export class ModelledGate {
       changed.push({ action, at, for: version });
     }
     await this.write({ ...this.stored, metadata: { ...this.stored.metadata, annotations } }, user, now, changed);
+  }
+
+  /** As Metacontroller does: the status says what the rules say, and is stored. */
+  async sync(now: number): Promise<void> {
+    const controller = { apiVersion: '', kind: '', metadata: {} };
+    const body = { controller, parent: this.stored, children: {}, related: {}, finalizing: false };
+    const answer = await ask(ROUTES.get('/hooks/gate/sync')!, body);
+    if (!('body' in answer)) return expectThat(false, 'a sync of a Gate is refused', { answer });
+    const { status, resyncAfterSeconds } = answer.body;
+    const opened = status.conditions.find(({ type }: { type: string }) => type === 'Opened')?.status === 'True';
+    const details = { now: rfc3339(now), gate: this.stored, status };
+    expectThat(opened === this.isOpen(now), `the status says that the Gate is ${opened ? 'open' : 'closed'}`, details);
+    expectThat(resyncAfterSeconds > 0 && resyncAfterSeconds <= 3600, 'nobody looks again', details);
+    this.stored = { ...this.stored, status };
   }
 
   async respecify(spec: GateSpec, now: number): Promise<void> {

@@ -24,6 +24,7 @@ type How = 'apply' | 'client-side apply' | 'update';
 type Step =
   | { do: 'wait'; seconds: number }
   | { do: 'ask'; gate: number; asks: Ask[]; strip: boolean }
+  | { do: 'sync'; gate: number }
   | { do: 'respecify'; gate: number; spec: GateSpec }
   | { do: 'deleteGate'; gate: number; by: string }
   | { do: 'deploy'; rollout: 'app' | 'web'; tag: string }
@@ -49,6 +50,7 @@ const is = <T extends string>(name: T) => fc.constant(name);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: is('wait'), seconds: fc.constantFrom(0, 1, 61, 3600, 7200, 86_400) }) },
   { weight: 4, arbitrary: fc.record({ do: is('ask'), gate, asks, strip: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: is('sync'), gate }) },
   { weight: 1, arbitrary: fc.record({ do: is('respecify'), gate, spec: gateSpec }) },
   { weight: 1, arbitrary: fc.record({ do: is('deleteGate'), gate, by: writer }) },
   { weight: 2, arbitrary: fc.record({ do: is('deploy'), rollout, tag: fc.constantFrom(...TAGS) }) },
@@ -190,6 +192,8 @@ async function take(world: World, step: Step): Promise<void> {
       return;
     case 'ask':
       return world.gates.get(PATHS[step.gate]!)?.ask(step.asks, 'sre', world.now, step.strip);
+    case 'sync':
+      return world.gates.get(PATHS[step.gate]!)?.sync(world.now);
     case 'respecify':
       return world.gates.get(PATHS[step.gate]!)?.respecify(step.spec, world.now);
     case 'deleteGate':
@@ -354,6 +358,8 @@ async function decorate(world: World): Promise<void> {
   };
   const answer = await ask(ROUTES.get('/hooks/flux/sync')!, body);
   if (!('body' in answer)) return expectThat(false, 'a sync is refused', { answer, object });
+  const [binding] = answer.body.attachments as AnyObject[];
+  if (binding) await bind(world, binding);
   const annotations = Object.entries((answer.body.annotations ?? {}) as Record<string, string | null>);
   if (annotations.length === 0) return;
   const list = annotations.map(([key, value]) => ({
@@ -375,4 +381,24 @@ async function decorate(world: World): Promise<void> {
       object: world.object,
       missing,
     });
+}
+
+/** The object's FluxBinding says of each Gate what the rules say. */
+async function bind(world: World, binding: AnyObject): Promise<void> {
+  const gates = Object.fromEntries([...world.gates].map(([path, { stored }]) => [path, stored]));
+  const rollouts = Object.fromEntries([...world.rollouts].map(([name, stored]) => [`shop/${name}`, stored]));
+  const related = { 'Gate.gating.toolkit.fluxcd.io/v1alpha1': gates, 'Rollout.kuberik.com/v1alpha1': rollouts };
+  const parent = { ...binding, metadata: { ...binding.metadata, uid: 'uid-binding', generation: 1 } };
+  const controller = { apiVersion: '', kind: '', metadata: {} };
+  const body = { controller, parent, children: {}, related, finalizing: false };
+  const answer = await ask(ROUTES.get('/hooks/fluxbinding/sync')!, body);
+  if (!('body' in answer)) return expectThat(false, 'a sync of a binding is refused', { answer, parent });
+  const said = (answer.body.status.gates ?? []) as { namespace: string; name: string; opened: boolean }[];
+  for (const { namespace, name, opened } of said) {
+    const isOpen = world.closed([`${namespace}/${name}`]).length === 0;
+    expectThat(opened === isOpen, `the binding says that ${namespace}/${name} is ${opened ? 'open' : 'closed'}`, {
+      said,
+      now: rfc3339(world.now),
+    });
+  }
 }
