@@ -60,8 +60,9 @@ function walk(a: unknown, b: unknown, { path, writers }: Place, see: See): void 
     if (!sameJson(a, b)) see({ path, value: a, writers });
     return;
   }
-  const keys = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
-  for (const key of [...keys].sort()) {
+  const keys = Object.keys(a ?? {});
+  for (const key of Object.keys(b ?? {})) if (!Object.hasOwn(a ?? {}, key)) keys.push(key);
+  for (const key of keys.sort()) {
     const [below, belowBefore] = [childOf(a, key), childOf(b, key)];
     if (below === belowBefore) continue;
     path.push(key);

@@ -12,7 +12,7 @@ export interface Version {
   prerelease: readonly string[];
   /** Whether an ImagePolicy takes it: three numbers, no leading zeros, at most one leading `v` (fluxcd/pkg/version). */
   strict: boolean;
-  /** Absent where npm's semver cannot hold its numbers. */
+  /** Of one with a prerelease: absent where npm's semver cannot hold its numbers. */
   plain?: SemVer;
 }
 
@@ -36,13 +36,8 @@ export function parseVersion(text: string): Version | undefined {
   const digits = [major!, minor ?? '0', patch ?? '0'];
   // Nearly all are so, and there may be thousands.
   if (patch !== undefined && words === undefined && digits.every((each) => each.length < SHORT)) {
-    const plain = new SemVer(digits.map(Number).join('.'));
-    return {
-      numbers: digits.map(BigInt) as [bigint, bigint, bigint],
-      prerelease: [],
-      strict: !digits.some(hasLeadingZero),
-      plain,
-    };
+    const numbers = digits.map(BigInt) as [bigint, bigint, bigint];
+    return { numbers, prerelease: [], strict: !digits.some(hasLeadingZero) };
   }
   const prerelease = words?.split('.') ?? [];
   const numbers = digits.map(BigInt) as [bigint, bigint, bigint];
@@ -65,7 +60,7 @@ export function compareVersions(a: Version, b: Version): number {
 }
 
 /** In npm's form; numbers that it cannot hold are replaced, in all of them alike, so that their order stays. */
-export function npmTexts(versions: readonly Version[]): string[] {
+function npmTexts(versions: readonly Version[]): string[] {
   const all = versions.flatMap(({ numbers, prerelease }) => [
     ...numbers,
     ...prerelease.filter((word) => isNumber(word)).map(BigInt),

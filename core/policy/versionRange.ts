@@ -1,9 +1,8 @@
 /**
  * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go), each
- * comparator turned into a range of npm's semver. Where the two read a form differently the library's reading stands.
+ * comparator turned into plain comparisons. Where the two read a form differently the library's reading stands.
  */
-import { Range } from 'semver';
-import { npmTexts, parseVersion, type Version } from './version.ts';
+import { compareVersions, parseVersion, type Version } from './version.ts';
 
 /** Whether the range contains the version. */
 export type VersionRange = (version: Version) => boolean;
@@ -133,22 +132,21 @@ function edge(numbers: readonly [bigint, bigint, bigint]): Version {
 }
 
 function testOf({ bounds, not = false, exceptPrerelease }: Comparator): VersionRange {
-  const isPlain = bounds.every(({ version }) => version.plain);
-  const plain = isPlain ? npmRange(bounds, npmTexts(bounds.map(({ version }) => version))) : undefined;
-  const holds = (version: Version) => {
-    if (plain && version.plain) return plain.test(version.plain);
-    const [text, ...ends] = npmTexts([version, ...bounds.map((bound) => bound.version)]);
-    return npmRange(bounds, ends).test(text!);
-  };
+  const holds = (version: Version) =>
+    bounds.every((bound) => HOLDS[bound.operator](compareVersions(version, bound.version)));
   return (version) => {
     const passes = exceptPrerelease !== undefined && version.prerelease.join('.') !== exceptPrerelease;
     return passes || holds(version) !== not;
   };
 }
 
-function npmRange(bounds: readonly Bound[], texts: readonly string[]): Range {
-  return new Range(bounds.map(({ operator }, i) => `${operator}${texts[i]}`).join(' '), { includePrerelease: true });
-}
+const HOLDS: Record<Bound['operator'], (order: number) => boolean> = {
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '=': (order) => order === 0,
+};
 
 function isWild(part: string | undefined): boolean {
   return part === undefined || part === 'x' || part === 'X' || part === '*';
