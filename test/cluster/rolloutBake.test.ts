@@ -359,8 +359,10 @@ describe('HealthChecks in other namespaces', () => {
     ] as const)
       expect((await admin.get(ref('healthCheck', namespace, name))).status?.message).toBeUndefined();
     await nextSecond();
+    await story.spec({ bakeTime: '1h' });
     await story.publish('1.1.0');
-    await story.headIs('1.1.0', 'Deploying');
+    // The check is Healthy still, and nobody resets it for this Rollout.
+    await story.headIs('1.1.0', 'InProgress');
     await nextSecond();
     await story.report('Unhealthy', { name: 'seen', namespace: watched, message: 'down' });
     const { failedHealthChecks } = await story.headIs('1.1.0', 'Failed');
