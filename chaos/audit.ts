@@ -77,6 +77,7 @@ interface Event {
 export async function readAudit(file: string): Promise<AuditTrail> {
   const answered = new Map<string, Write[]>();
   const open = new Map<string, { key: string; at: number }>();
+  const byRevision = new Map<string, Write>();
   /** Places where a higher revision than ever before was shown. */
   const shown: { at: number; revision: number }[] = [];
   const ours: { ms: number; text: string }[] = [];
@@ -115,6 +116,8 @@ export async function readAudit(file: string): Promise<AuditTrail> {
       ...(bypass && { bypass }),
     };
     listAt(answered, key).push(write);
+    // A write that changes nothing is answered the revision of somebody else, after that one.
+    if (revision && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
   }
 
   let at = 0;
@@ -130,8 +133,7 @@ export async function readAudit(file: string): Promise<AuditTrail> {
     ...counts,
     oursSince: (ms) => ours.filter((write) => write.ms >= ms).map(({ text }) => text),
     of: (key) => answered.get(key) ?? [],
-    // A write that changes nothing is answered the revision of somebody else, after that one.
-    writerOf: (key, revision) => answered.get(key)?.find((write) => write.revision === revision),
+    writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
     unanswered: (key) => lost.get(key) ?? [],
     shownAt: (revision) => shown.find((place) => place.revision >= revision)?.at ?? Number.POSITIVE_INFINITY,
   };

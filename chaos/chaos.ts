@@ -8,8 +8,8 @@ import { type ChaosResult, runChaos } from './run.ts';
 
 const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--metacontroller PATH]
 
-Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each of them, the
-API server and etcd are killed, paused and started again at random, while versions are released, Gates close and open, Git is synced and
+Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each process,
+API server and etcd too, is killed, paused and started again at random, while versions are released, Gates close and open, Git is synced and
 people do what they may and what they may not. Then all Gates are opened, and everything has to arrive. What etcd stored and what the API
 server's audit log says of it has to prove:
 

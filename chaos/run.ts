@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
+import type { ControlPlaneProcess } from '../local/controlPlane.ts';
 import type { Log } from '../local/log.ts';
 import { Problem } from '../local/problem.ts';
 import { randomFrom } from '../test/faults/day/random.ts';
@@ -49,6 +50,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
     await Promise.race([wait(seconds * 1000), misfortunes.failed]);
     log('No more misfortune: waiting until every process runs');
     await misfortunes.stop();
+    await restartCollector(cluster);
     log('Every gate opens: waiting until everything has arrived');
     await workload.settle(options.patienceSeconds * 1000);
   } finally {
@@ -75,9 +77,9 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
 }
 
 function mortalsOf(cluster: LocalCluster, replicas: Replicas, driver: string): Mortal[] {
-  const plane = (name: 'etcd' | 'kube-apiserver'): Mortal => ({
+  const plane = (name: ControlPlaneProcess, weight: number): Mortal => ({
     name,
-    weight: 2,
+    weight,
     longestPauseMs: 4_000,
     child: () => cluster.child(name),
     start: () => cluster.startAgain(name),
@@ -91,9 +93,21 @@ function mortalsOf(cluster: LocalCluster, replicas: Replicas, driver: string): M
       start: () => replicas.startAgain(name),
     })),
     { name: driver, weight: 4, longestPauseMs: 6_000, child: cluster.driver, start: cluster.startDriver },
-    plane('kube-apiserver'),
-    plane('etcd'),
+    plane('kube-apiserver', 2),
+    plane('etcd', 2),
+    plane('kube-controller-manager', 1),
   ];
+}
+
+/**
+ * Where the watch of the garbage collector was broken while an object was deleted and made again under its name, it never
+ * learns that the first one is gone, and keeps what that one owned: it looks afresh only when it starts.
+ */
+async function restartCollector(cluster: LocalCluster): Promise<void> {
+  const child = cluster.child('kube-controller-manager');
+  child?.kill('SIGKILL');
+  await child?.exited;
+  await cluster.startAgain('kube-controller-manager');
 }
 
 function asProgress(tally: Tally, { counts }: Misfortunes, store: Store): string {

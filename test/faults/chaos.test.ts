@@ -1,0 +1,31 @@
+/**
+ * Half a minute of `npm run chaos`. `CHAOS_SEED=17 npx vitest run --project faults test/faults/chaos.test.ts` makes the same choices.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AUDIT_RULES } from '../../chaos/audit.ts';
+import { replicasOf } from '../../chaos/replicas.ts';
+import { runChaos } from '../../chaos/run.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+
+const seed = Number(process.env.CHAOS_SEED ?? (process.env.CI ? 1 : Math.floor(Math.random() * 1e6)));
+const replicas = replicasOf();
+let cluster: TestCluster;
+
+beforeAll(async () => {
+  process.stderr.write(`CHAOS_SEED=${seed}\n`);
+  cluster = await startTestCluster({ auditRules: AUDIT_RULES, serveHooks: replicas.serve });
+});
+afterAll(async () => {
+  await cluster?.dispose();
+  await replicas.close();
+});
+
+it('nothing is lost and nothing gets past a closed gate while every process dies', async () => {
+  const options = { seconds: 35, seed, teams: 4, patienceSeconds: 300, log: () => {} };
+  const { findings, processes } = await runChaos(cluster, replicas, options);
+  expect(findings.violations).toEqual([]);
+  const misfortunes = [...processes.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
+  expect(misfortunes).toBeGreaterThan(5);
+  expect(findings.closings).toBeGreaterThan(0);
+  expect(findings.deployments).toBeGreaterThan(0);
+});
