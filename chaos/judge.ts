@@ -18,6 +18,7 @@ const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 const DEPLOYED = 'rollout.kuberik.com/deployed';
 const GATE_PREFIX = '/registry/gating.toolkit.fluxcd.io/gates/';
+const ROLLOUTGATE_PREFIX = '/registry/kuberik.com/rolloutgates/';
 const ROLLOUT_PREFIX = '/registry/kuberik.com/rollouts/';
 const FLUX_PREFIX = /^\/registry\/(kustomize|source|helm|image)\.toolkit\.fluxcd\.io\//;
 
@@ -59,6 +60,8 @@ export class Judge {
   private readonly audit: AuditTrail;
   private readonly seen = new Map<string, Seen>();
   private readonly gates = new Map<string, GateHistory>();
+  /** RolloutGates that are not passing, and the revision since which. */
+  private readonly notPassing = new Map<string, { rollout: string; since: number }>();
   /** By uid. */
   private readonly rollouts = new Map<string, RolloutSeen>();
 
@@ -74,6 +77,7 @@ export class Judge {
     if (!writer) this.findings.unanswered++;
     if (key.startsWith(GATE_PREFIX)) this.takeGate(key.slice(GATE_PREFIX.length), object, revision);
     else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer });
+    else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision);
     else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
     if (object) this.seen.set(key, { object, revision });
     else this.seen.delete(key);
@@ -84,6 +88,14 @@ export class Judge {
     const wasClosed = history.isClosedByWrite();
     history.take(gate, revision);
     if (!wasClosed && history.isClosedByWrite()) this.findings.closings++;
+  }
+
+  private takeRolloutGate(key: string, gate: AnyObject | undefined, revision: number): void {
+    if (gate?.spec.passing !== false) this.notPassing.delete(key);
+    else if (!this.notPassing.has(key)) {
+      const rollout = `${gate.metadata.namespace}/${gate.spec.rolloutRef.name}`;
+      this.notPassing.set(key, { rollout, since: revision });
+    }
   }
 
   private takeFlux(change: FluxChange): void {
@@ -141,19 +153,35 @@ export class Judge {
   private checkHead(key: string, before: AnyObject, after: AnyObject, statusChanged: number, revision: number): void {
     const [head] = after.status.history;
     const decided = Date.parse(head.timestamp);
-    for (const { namespace = before.metadata.namespace, name } of before.spec.gates ?? []) {
-      const gate = `${namespace}/${name}`;
-      const closing = this.gateHistory(gate).closedAt(decided);
-      if (!closing || before.metadata.annotations?.[BYPASSED_GATES]?.split(',').includes(gate)) continue;
-      const closedMs =
-        'ms' in closing ? closing.ms : this.audit.writerOf(`${GATE_PREFIX}${gate}`, closing.revision)?.answeredMs;
+    for (const [gateKey, closing] of this.inTheWay(before, head)) {
+      const closedMs = 'ms' in closing ? closing.ms : this.audit.writerOf(gateKey, closing.revision)?.answeredMs;
       const isLate = 'revision' in closing && statusChanged > closing.revision;
       // Stored times have whole seconds.
       const isLater = closedMs !== undefined && decided > closedMs;
       if (!isLate && !isLater) continue;
-      const what = `deploys ${head.version.tag} (${head.id}) behind gate ${gate}, closed ${closingText(closing)}`;
+      const gate = gateKey.slice('/registry/'.length);
+      const what = `deploys ${head.version.tag} (${head.id}) behind ${gate}, closed ${closingText(closing)}`;
       this.accuse(key, revision, this.audit.writerOf(key, revision), what);
     }
+  }
+
+  /** Keys of what holds the deployment at that time: Gates hold all, RolloutGates automatic ones after the first. */
+  private inTheWay({ metadata, spec }: AnyObject, head: AnyObject): [key: string, Closing][] {
+    const bypassed = metadata.annotations?.[BYPASSED_GATES]?.split(',') ?? [];
+    const names: string[] = (spec.gates ?? []).map(
+      (gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`,
+    );
+    const gates = names
+      .filter((name) => !bypassed.includes(name))
+      .flatMap((name): [string, Closing][] => {
+        const closing = this.gateHistory(name).closedAt(Date.parse(head.timestamp));
+        return closing ? [[`${GATE_PREFIX}${name}`, closing]] : [];
+      });
+    const isHeldByRolloutGates = head.id > 1 && head.message === 'Automatic deployment';
+    const rolloutGates = [...this.notPassing]
+      .filter(([, { rollout }]) => isHeldByRolloutGates && rollout === `${metadata.namespace}/${metadata.name}`)
+      .map(([key, { since }]): [string, Closing] => [key, { revision: since }]);
+    return [...gates, ...rolloutGates];
   }
 
   /** `<rollout>=<id>/<version>/<uid>`, comma-separated: what the object says it carries is what was deployed, and what it carries. */

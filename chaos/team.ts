@@ -12,6 +12,7 @@ import {
   ref,
   type ref as refTo,
   rollout,
+  rolloutGate,
 } from '../test/cluster/support/objects.ts';
 import type { User } from '../test/cluster/support/user.ts';
 import type { Random } from '../test/faults/day/random.ts';
@@ -85,6 +86,7 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
   const standIn = fluxStandIn({ flux });
   const sync = gitSync(flux, owner);
   const app = ref('rollout', namespace, 'app');
+  const qa = ref('rolloutGate', namespace, 'qa');
   /** What Git says: a path, or an interval, for each object. */
   const commits = { app: 0, web: 0, source: 0, fetched: 0 };
   let newest = 0;
@@ -184,6 +186,7 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { chaos: '' } } });
       await sre.create(gate(namespace, 'freeze', { spec: { default: 'opened' } }));
       await sre.create(gate(namespace, 'approval', { spec: { default: 'closed', window: APPROVAL_WINDOW } }));
+      await sre.create(rolloutGate(namespace, 'qa', 'app', { passing: true }));
       await admin.create(kustomization(owner.namespace, owner.name, { spec: { sourceRef: source } }));
       await admin.create(imagePolicy(namespace, 'app'));
       const gates = index % 2 === 0 ? [{ name: 'freeze' }] : [{ name: 'approval' }];
@@ -197,8 +200,10 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       newest++;
     },
     turnGate: async () => {
-      const action = random.next() < 0.65 ? 'open' : 'close';
-      await ask(sre, namespace, random.next() < 0.5 ? 'freeze' : 'approval', action);
+      const which = any(['freeze', 'approval', 'qa'] as const);
+      const opens = random.next() < 0.65;
+      if (which === 'qa') await sre.mergePatch(qa, { spec: { passing: opens } });
+      else await ask(sre, namespace, which, opens ? 'open' : 'close');
     },
     commit: async () => {
       commits[any(['app', 'web', 'source', 'fetched'] as const)]++;
@@ -215,6 +220,7 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       if (!(await developer.find(held.at(-1)!))) await developer.create(byHand());
       await developer.mergePatch(app, { spec: { wantedVersion: null } });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
+      await sre.mergePatch(qa, { spec: { passing: true } });
       for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
     },
     unsettled: async () => {

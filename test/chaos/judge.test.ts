@@ -203,9 +203,23 @@ describe('of a Rollout it finds', () => {
       write('r2', ROLLOUT, 12, rollout(2, entry(2, '1.1.0', { timestamp }), entry(1, '1.0.0')));
     const steps = [...write('g1', FREEZE, 1, opened), ...first, ...write('g2', FREEZE, 11, closed)];
     expect((await judge([...steps, ...deploy('2026-11-21T12:00:30Z')])).violations).toEqual([
-      expect.stringContaining('deploys 1.1.0 (2) behind gate apps/freeze, closed at 11'),
+      expect.stringContaining('deploys 1.1.0 (2) behind gating.toolkit.fluxcd.io/gates/apps/freeze, closed at 11'),
     ]);
     expect((await judge([...steps, ...deploy('2026-11-21T12:00:01Z')])).violations).toEqual([]);
+  });
+
+  it('an automatic deployment past a RolloutGate, and none by hand', async () => {
+    const qa = { apiGroup: 'kuberik.com', resource: 'rolloutgates', namespace: 'apps', name: 'qa' };
+    const closedByQa = write('q1', qa, 11, { spec: { rolloutRef: { name: 'app' }, passing: false } });
+    const deploy = (message: string) => {
+      const head = entry(2, '1.1.0', { message, timestamp: '2026-11-21T12:00:30Z' });
+      return write('r2', ROLLOUT, 12, rollout(2, head, entry(1, '1.0.0')));
+    };
+    const steps = [...write('g1', FREEZE, 1, opened), ...first, ...closedByQa];
+    expect((await judge([...steps, ...deploy('Automatic deployment')])).violations).toEqual([
+      expect.stringContaining('deploys 1.1.0 (2) behind kuberik.com/rolloutgates/apps/qa, closed at 11'),
+    ]);
+    expect((await judge([...steps, ...deploy('Manual deployment')])).violations).toEqual([]);
   });
 
   it('a pin that is not what was deployed', async () => {
