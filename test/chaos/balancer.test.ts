@@ -1,0 +1,78 @@
+/** A balancer that hides what a Service does not hide would prove nothing. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { startBalancer } from '../../chaos/balancer.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Says its name to whoever connects, then repeats what it hears. */
+async function backend(name: string) {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write(name);
+    socket.pipe(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const die = () => {
+    server.close();
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  cleanups.push(die);
+  return { ready: true, port, die };
+}
+
+type Backend = Awaited<ReturnType<typeof backend>>;
+
+async function balancerOf(...backends: Backend[]) {
+  const balancer = await startBalancer(backends.map((one) => ({ port: () => (one.ready ? one.port : undefined) })));
+  cleanups.push(balancer.close);
+  const open = async () => {
+    const socket = connect(balancer.port, '127.0.0.1');
+    socket.on('error', () => {});
+    cleanups.push(() => socket.destroy());
+    const [name] = await once(socket, 'data');
+    return { socket, name: String(name) };
+  };
+  return { port: balancer.port, open };
+}
+
+it('gives new connections to those that are ready, and leaves one that is there where it is', async () => {
+  const [a, b] = [await backend('a'), await backend('b')];
+  const { open } = await balancerOf(a, b);
+  expect([(await open()).name, (await open()).name].sort()).toEqual(['a', 'b']);
+  b.ready = false;
+  const first = await open();
+  expect(first.name).toBe('a');
+  [a.ready, b.ready] = [false, true];
+  expect((await open()).name).toBe('b');
+  first.socket.write('still there');
+  expect(String(await once(first.socket, 'data'))).toBe('still there');
+});
+
+it('goes on to the next where nobody listens, and hangs up where nobody is left', async () => {
+  const [a, b] = [await backend('a'), await backend('b')];
+  const { open, port } = await balancerOf(a, b);
+  a.die();
+  expect([(await open()).name, (await open()).name]).toEqual(['b', 'b']);
+  b.die();
+  const socket = connect(port, '127.0.0.1');
+  const [error] = await once(socket, 'error').catch((reason) => [reason]);
+  expect(error).toMatchObject({ code: 'ECONNRESET' });
+});
+
+it('hands on that a backend has hung up', async () => {
+  const a = await backend('a');
+  const { open } = await balancerOf(a);
+  const { socket } = await open();
+  const failed = new Promise((resolve) => socket.once('error', resolve));
+  a.die();
+  expect(await failed).toMatchObject({ code: 'ECONNRESET' });
+});
