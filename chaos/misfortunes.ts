@@ -26,7 +26,7 @@ const BETWEEN_MS = { least: 300, most: 2500 };
 const DOWN_MS = { least: 0, most: 1500 };
 const SHORTEST_PAUSE_MS = 500;
 /** Its port may be taken for a moment, or what it needs is down too. */
-const STARTS = 10;
+const STARTS = 40;
 
 export function startMisfortunes(mortals: readonly Mortal[], random: Random, log: Log): Misfortunes {
   const counts = new Map(mortals.map(({ name }) => [name, { killed: 0, paused: 0, crashed: 0 }]));
