@@ -3,6 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { type Change, governedChanges, labelChanges, type See } from './changes.ts';
 import { FewPaths } from './fewPaths.ts';
 import { isApplyBy, writersOf } from './ownership.ts';
+import { withOldSpelling } from './spelling.ts';
 
 export interface FrozenWrite {
   object: FluxObject;
@@ -16,14 +17,25 @@ export interface FrozenWrite {
 }
 
 export type FrozenOutcome =
-  /** Nothing that gates govern changes. */
-  | { is: 'free' }
+  /** Nothing that gates govern changes. The object is the writer's, in the spelling of what is stored. */
+  | { is: 'free'; object: FluxObject }
   /** To be stored as it was. */
   | { is: 'held'; object: FluxObject }
   /** Refused: what it would change, for the message. */
   | { is: 'refused'; paths: FewPaths };
 
+/**
+ * What would be refused is looked at again with the old spelling of what says the same (spelling.ts). It is stored so too:
+ * behind a closed gate no spec changes and no generation moves.
+ */
 export function judgeFrozen(write: FrozenWrite): FrozenOutcome {
+  const outcome = judgeAsWritten(write);
+  if (outcome.is !== 'refused') return outcome;
+  const object = withOldSpelling(write.object, write.oldObject);
+  return object === write.object ? outcome : judgeAsWritten({ ...write, object });
+}
+
+function judgeAsWritten(write: FrozenWrite): FrozenOutcome {
   const { object, oldObject, fieldManager, byCleaner } = write;
   const writers = writersOf(object, oldObject);
   const byApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
@@ -42,7 +54,7 @@ export function judgeFrozen(write: FrozenWrite): FrozenOutcome {
   governedChanges(object, oldObject, seeGoverned, writers);
   labelChanges(object, oldObject, (change) => judge(change, !write.leavesSelection), writers);
   if (direct.count > 0) return { is: 'refused', paths: direct };
-  return hasHeld ? { is: 'held', object: held(object, oldObject) } : { is: 'free' };
+  return hasHeld ? { is: 'held', object: held(object, oldObject) } : { is: 'free', object };
 }
 
 /** What the gate does anyway; our own suspension too, when the webhook is asked a second time. */

@@ -117,9 +117,8 @@ function contentOf(write: FluxWrite, closed: JudgedGate[]): PinOutcome {
       glassText(write.glass?.broken === false ? write.glass.refused : undefined);
     return { object, warnings: [], denials: [denial] };
   }
-  const kept = frozen.is === 'held' ? frozen.object : object;
   return {
-    object: annotate(kept, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
+    object: annotate(frozen.object, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
     warnings: frozen.is === 'held' ? [heldWarning(closed)] : [],
     denials: [],
   };

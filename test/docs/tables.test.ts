@@ -89,7 +89,7 @@ describe('conditions and Events', () => {
     'core/flux': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
-        'True False Unknown Apply Ready Missing Waiting Kustomization FluxBinding Asked Failing Done Deleting Suspended ' +
+        'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
         'PruneFailed HealthCheckFailed HealthCheckCanceled',
     },
     'core/schedule': {
