@@ -11,6 +11,15 @@ export const LIMITS = {
   selectingGates: 1000,
   /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */
   boundRollouts: 64,
+  /** Fields of one Flux object that Rollouts own: each has a line in the status of its FluxBinding. */
+  pins: 500,
+  /** Characters of a revision in a Flux object's status: it is written into a FluxBinding. */
+  revision: 1024,
+  /** Releases in the status of a Rollout, and the bytes of that list, which is written there up to four times. */
+  availableReleases: 1000,
+  availableReleasesBytes: 262_144,
+  /** Entries of a Rollout's history, whatever spec.versionHistoryLimit says. */
+  history: 200,
   /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */
   nesting: 100,
   /** Characters of an ImagePolicy's filterTags.pattern and filterTags.extract. */

@@ -36,7 +36,10 @@ export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefine
     );
   }
   if (!marksOf(object).tooMany || (oldObject && marksOf(oldObject).tooMany)) return undefined;
-  return `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named, which is the limit of one object.`;
+  return (
+    `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named or ${LIMITS.pins} variables marked, ` +
+    'which are the limits of one object.'
+  );
 }
 
 function unique(refs: readonly NamespacedName[]): NamespacedName[] {

@@ -12,7 +12,7 @@ export interface Marks {
   pins: Pin[];
   /** What is wrong with the annotations, a sentence each. */
   problems: string[];
-  /** More Rollouts are named than one object may follow: it counts as behind a closed gate. */
+  /** More Rollouts are named, or variables marked, than one object may follow: it counts as behind a closed gate. */
   tooMany?: true;
 }
 
@@ -127,7 +127,9 @@ function limit(pins: Pin[], problems: string[]): Pin[] {
   const kept = pins.filter((pin) => rollouts.has(pin.rollout));
   if (kept.length < pins.length)
     problems.unshift(`more than ${LIMITS.boundRollouts} Rollouts are named: the rest is left as it is`);
-  return kept;
+  if (kept.length > LIMITS.pins)
+    problems.unshift(`more than ${LIMITS.pins} variables are marked: the rest is left as it is`);
+  return kept.slice(0, LIMITS.pins);
 }
 
 /** Length first: the pattern takes quadratic time, and an annotation may have 256 kB. */

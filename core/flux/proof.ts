@@ -1,6 +1,7 @@
 /** Proof that a version arrived, from a Flux object's own status (DESIGN section 4). */
 import type { Artifact, FluxObject, FluxStatus } from '../../api/flux.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { LIMITS } from '../limits.ts';
 
 interface Observed extends FluxStatus {
   artifact?: Artifact;
@@ -11,7 +12,7 @@ interface Observed extends FluxStatus {
 export function fetchedRevision(source: FluxObject): string | undefined {
   const status = source.status as Observed | undefined;
   if (source.spec?.suspend === true || !isCurrent(source)) return undefined;
-  return status?.artifact?.revision;
+  return bounded(status?.artifact?.revision);
 }
 
 /** The revision a Kustomization applied with its current spec, and found ready. A suspended one only looks so. */
@@ -20,10 +21,15 @@ export function appliedRevision(kustomization: FluxObject): string | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   if (kustomization.spec?.suspend === true || !isCurrent(kustomization)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== kustomization.metadata.generation) return undefined;
-  return status?.lastAppliedRevision;
+  return bounded(status?.lastAppliedRevision);
 }
 
 function isCurrent(object: FluxObject): boolean {
   const { generation } = object.metadata;
   return generation !== undefined && object.status?.observedGeneration === generation;
+}
+
+/** Not cut: two long revisions must not look like one. */
+function bounded(revision: unknown): string | undefined {
+  return typeof revision === 'string' && revision.length <= LIMITS.revision ? revision : undefined;
 }

@@ -21,6 +21,8 @@ export interface Inventory {
 /** More entries than any apply manages in time; the rest is reported, not read. */
 export const MAX_RESOURCES = 5000;
 
+/** Namespace, name, group and kind. */
+const MAX_ID = 1024;
 const ID = /^(?<namespace>[^_]*)_(?<name>.+)_(?<group>[^_]*)_(?<kind>[^_]+)$/;
 
 export function parseInventory(entries: unknown): Inventory {
@@ -43,7 +45,7 @@ function parseEntry(entry: unknown): InventoryResource | string {
   if (typeof id !== 'string' || typeof v !== 'string' || v === '') {
     return `inventory entry ${shorten(JSON.stringify(entry))} has no id or no version`;
   }
-  const parts = ID.exec(id)?.groups;
+  const parts = id.length <= MAX_ID ? ID.exec(id)?.groups : undefined;
   if (!parts) return `inventory id '${shorten(id)}' is not <namespace>_<name>_<group>_<kind>`;
   const { namespace = '', name = '', group = '', kind = '' } = parts;
   return { apiVersion: group ? `${group}/${v}` : v, kind, namespace, name: name.replaceAll('__', ':') };

@@ -18,6 +18,9 @@ export type Verdict =
   /** What is needed could not be read. That is nobody's failure: the health stays as it was. */
   | { health: 'Unknown'; message: string };
 
+/** Messages of other objects may have any length, and this one goes on into Rollouts. */
+const MAX_MESSAGE = 16_384;
+
 /**
  * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
  * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. Where the
@@ -51,8 +54,9 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 }
 
 function messageOf(verdict: Verdict, status: string): string {
-  if (verdict.health !== 'Unknown' || status === 'Pending') return verdict.message;
-  return `${status} as before, not all could be read. ${verdict.message}`;
+  const message = verdict.message.slice(0, MAX_MESSAGE);
+  if (verdict.health !== 'Unknown' || status === 'Pending') return message;
+  return `${status} as before, not all could be read. ${message}`;
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {

@@ -3,6 +3,7 @@ import type { Rollout, RolloutSpec } from '../../api/types.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { checkSelector, SelectorError } from '../kube/selector.ts';
+import { LIMITS } from '../limits.ts';
 
 export interface RolloutConfig {
   /** Milliseconds. */
@@ -35,7 +36,7 @@ export function readConfig(
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
     bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,
-    historyLimit: spec.versionHistoryLimit ?? 10,
+    historyLimit: Math.min(spec.versionHistoryLimit ?? 10, LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
     onFailure: spec.onFailure ?? onFailure,

@@ -1,6 +1,6 @@
 /** The end of a plan: everything that follows from the history decided on, the news of it, and the next look. */
 import { HEALTH_CHECKS_LEFT_OUT, READY, ROLLED_BACK } from '../../api/conditions.ts';
-import type { RolloutStatus } from '../../api/types.ts';
+import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isBaking } from './bake.ts';
 import { foreignMessage, notInstalledMessage, releaseConfigMap } from './configMap.ts';
@@ -12,6 +12,7 @@ import type { Plan } from './observed.ts';
 import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
 import { handledRequests } from './request.ts';
 import { resyncAfter } from './resync.ts';
+import { bounded } from './retention.ts';
 import { revised } from './revision.ts';
 import { rollbackCondition } from './rollback.ts';
 import { type Situation, situationOf } from './situation.ts';
@@ -52,7 +53,10 @@ function tellOfRollback(draft: Draft, { rollback, closed }: Situation): void {
 }
 
 function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pending }: Situation): RolloutStatus {
-  const { available, history, fields, used, conditions } = draft;
+  const { history, fields, used, conditions } = draft;
+  const available = bounded(draft.available, tagsThatMatter(draft, candidates, verdict.gated, pending));
+  const kept = new Set(available.map(({ tag }) => tag));
+  const isKept = ({ tag }: { tag: string }) => kept.has(tag);
   const known = new Set([...available, ...history.map(({ version }) => version)].map(({ tag }) => tag));
   const rolledBack = draft.rolledBack.filter((tag) => known.has(tag));
   const barriers = draft.barriers.filter((tag) => known.has(tag));
@@ -64,16 +68,35 @@ function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pend
     ...(history[0] && { currentVersion: history[0].version.tag }),
     ...(pending !== undefined && { pendingVersion: pending }),
     ...(history.length > 0 && { history }),
-    availableReleases: available,
+    availableReleases: [...available],
     availableReleasesCount: available.length,
-    releaseCandidates: candidates,
-    gatedReleaseCandidates: verdict.gated,
-    ...(rejected.length > 0 && { rejectedReleases: rejected }),
+    releaseCandidates: candidates.filter(isKept),
+    gatedReleaseCandidates: verdict.gated.filter(isKept),
+    ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
     ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
     gates: verdict.summaries,
   };
+}
+
+/** Candidates that may come next are not forgotten, however old. */
+const NEXT = 20;
+
+function tagsThatMatter(
+  draft: Draft,
+  candidates: readonly VersionInfo[],
+  gated: readonly VersionInfo[],
+  pending: string | undefined,
+): string[] {
+  const { forceDeploy, bypassGates } = openRequests(draft);
+  return [
+    ...[pending, draft.observed.rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter(
+      (tag) => tag !== undefined,
+    ),
+    ...draft.history.map(({ version }) => version.tag),
+    ...[...gated.slice(0, NEXT), ...candidates.slice(0, NEXT)].map(({ tag }) => tag),
+  ];
 }
 
 /** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored (quirk Q9). */

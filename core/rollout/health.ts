@@ -10,6 +10,9 @@ import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
 /** By namespace and name: the order of a map means nothing. */
+/** Anybody who reports health writes it; it stays in the history. */
+const MAX_MESSAGE = 4096;
+
 export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
   const key = ({ metadata }: HealthCheck) => `${metadata.namespace}/${metadata.name}`;
   return [...checks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -20,7 +23,7 @@ export function unhealthyMessage(checks: readonly HealthCheck[]): string | undef
   const check = checks.find(isUnhealthy);
   if (!check) return undefined;
   const { name, namespace } = check.metadata;
-  const detail = check.status?.message ? `: ${check.status.message}` : '';
+  const detail = check.status?.message ? `: ${check.status.message.slice(0, MAX_MESSAGE)}` : '';
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
 }
 
@@ -97,5 +100,6 @@ export function healthChecksLeftOut(count: number, home: string): NewCondition {
 }
 
 function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {
-  return { name: metadata.name ?? '', namespace: metadata.namespace ?? '', ...(message && { message }) };
+  const shown = message?.slice(0, MAX_MESSAGE);
+  return { name: metadata.name ?? '', namespace: metadata.namespace ?? '', ...(shown && { message: shown }) };
 }

@@ -24,9 +24,12 @@ export interface DeploymentKind {
   rollbackFrom?: string | undefined;
 }
 
+/** Of a deploy-message: each entry of the history has one. */
+const MAX_GIVEN = 2048;
+
 /** `history[].message`. A message given with a manual deployment stands as it is. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
-  if (kind.manual && given) return given;
+  if (kind.manual && given) return given.slice(0, MAX_GIVEN);
   if (kind.rollbackFrom !== undefined) return `Automatic rollback from ${kind.rollbackFrom}`;
   return [
     kind.manual ? 'Manual deployment' : 'Automatic deployment',

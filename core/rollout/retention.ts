@@ -1,7 +1,9 @@
 /** Which releases stay in `status.availableReleases` (reference section 2.11). */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { jsonSize } from '../kube/jsonSize.ts';
 import { parseTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -24,6 +26,23 @@ export function retained(
     Math.min(minCount, total),
   );
   return keep >= total ? [...available] : available.slice(total - keep);
+}
+
+/**
+ * At most as many as a status holds: those that matter, and then the latest discovered. `matters` are tags, the most important
+ * first; what is kept stays in the order of discovery.
+ */
+export function bounded(available: readonly VersionInfo[], matters: Iterable<string>): readonly VersionInfo[] {
+  const byTag = new Map(available.map((release) => [release.tag, release]));
+  const important = [...matters].flatMap((tag) => byTag.get(tag) ?? []);
+  const kept = new Set<VersionInfo>();
+  let bytes = 0;
+  for (const release of new Set([...important, ...available.toReversed()])) {
+    bytes += jsonSize(release) + 1;
+    if (kept.size === LIMITS.availableReleases || bytes > LIMITS.availableReleasesBytes) break;
+    kept.add(release);
+  }
+  return kept.size === available.length ? available : available.filter((release) => kept.has(release));
 }
 
 function fromOldestInHistory(available: readonly VersionInfo[], history: readonly HistoryEntry[]): number {

@@ -1,0 +1,66 @@
+/** What a Rollout's status may grow to: Metacontroller has to be able to write it, and etcd to store it. */
+import { expect, it } from 'vitest';
+import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { formatStamps, parseStamps } from '../../../core/flux/stamp.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { adopted } from '../../../core/rollout/adopt.ts';
+import { readConfig } from '../../../core/rollout/config.ts';
+import { planRollout } from '../../../core/rollout/plan.ts';
+import { bounded } from '../../../core/rollout/retention.ts';
+import { NOW, observed } from './observedFixture.ts';
+
+const release = (tag: string, more: Partial<VersionInfo> = {}): VersionInfo => ({ tag, ...more });
+const history: RolloutStatus['history'] = [
+  { id: 7, version: { tag: '1.0.0' }, timestamp: '2026-02-01T00:00:00Z', bakeStatus: 'Succeeded' },
+];
+/** 9.9.9 is the newest to the policy and was discovered before thousands of others. */
+const many = ['1.0.0', '9.9.9', ...Array.from({ length: 4000 }, (_, i) => `2.0.${i}`)];
+const closed = {
+  apiVersion: 'kuberik.com/v1alpha1',
+  kind: 'RolloutGate',
+  metadata: { name: 'qa', namespace: 'team-a' },
+  spec: { rolloutRef: { name: 'app' }, passing: false },
+};
+
+it.each([
+  ['small ones', {}],
+  ['ones with long metadata', { version: 'v'.repeat(4096), revision: 'r'.repeat(4096) }],
+])('[Low] thousands of releases, %s: the newest stay, with what is deployed and what comes next', (_, metadata) => {
+  const status: RolloutStatus = { history, availableReleases: many.map((tag) => release(tag, metadata)) };
+  const around = { rolloutGates: [closed as never] };
+  const next = planRollout(observed({}, status, around), NOW).status;
+  const tags = next.availableReleases!.map(({ tag }) => tag);
+  expect(tags).toEqual(expect.arrayContaining(['1.0.0', '9.9.9', '2.0.3999']));
+  expect(tags.length).toBeLessThanOrEqual(LIMITS.availableReleases);
+  expect(next.availableReleasesCount).toBe(tags.length);
+  expect(next.pendingVersion).toBe('9.9.9');
+  expect(next.releaseCandidates?.[0]?.tag).toBe('9.9.9');
+  expect(JSON.stringify(next).length).toBeLessThan(1_200_000);
+  // Nothing more is forgotten at the next look.
+  const stored = observed({}, next, around);
+  expect(planRollout(stored, NOW).status).toBe(stored.rollout.status);
+});
+
+it('[Low] few releases are left as they are', () => {
+  const few = many.slice(0, 100).map((tag) => release(tag));
+  expect(bounded(few, [])).toBe(few);
+});
+
+it('[Low] a version that was asked for by hand is not forgotten', () => {
+  const status: RolloutStatus = { history, availableReleases: many.map((tag) => release(tag)) };
+  const next = planRollout(observed({ wantedVersion: '2.0.5' }, status), NOW).status;
+  expect(next.availableReleases!.map(({ tag }) => tag)).toContain('2.0.5');
+});
+
+it('[Low] a history is never longer than its limit, whatever the spec says', () => {
+  const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
+  expect(readConfig(rollout, 'Hold').historyLimit).toBe(LIMITS.history);
+});
+
+it('[Low] the deployment after an adopted one is still a stamp', () => {
+  const stamp = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
+  const head = adopted([{ stamp, by: "Kustomization 'a'" }], [], NOW)!;
+  expect(head.version.tag).toBe('1.0.0');
+  const following = { ...stamp, id: head.id! + 1 };
+  expect(parseStamps(formatStamps([following]))).toEqual([following]);
+});
