@@ -37,13 +37,15 @@ export const fluxHook: DecoratorHook = {
     return { relatedResources };
   },
 
-  async sync(request, { now }) {
+  async sync(request, { now, settings }) {
     const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
     const observed = objectAt<FluxBinding>(attachments, 'kuberik.com', 'FluxBinding', namespace, bindingName(object));
     const ownNamespace = objectAt(related, '', 'Namespace', undefined, namespace ?? '');
     const selectors = objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate');
-    const gating = gatingOf(object, selectors, ownNamespace?.metadata.labels ?? {}, observed?.status, now);
+    const gating = gatingOf(object, selectors, ownNamespace?.metadata.labels ?? {}, observed?.status, now, {
+      ownNamespaceOnly: settings.noCrossNamespaceRefs,
+    });
 
     const binding = bindingOf(object, gating, observed);
     const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };

@@ -2,9 +2,10 @@
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { evaluateGate } from '../core/gate/evaluate.ts';
+import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateNews } from '../core/gate/news.ts';
 import { resyncSeconds } from '../core/gate/resync.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { gateStatus, type Surroundings } from '../core/gate/status.ts';
 import { tokenBytes } from '../core/gate/token.ts';
 import { webhookPath } from '../core/gate/webhookPath.ts';
@@ -19,7 +20,7 @@ export const gateHook: CompositeHook = {
   async sync({ parent }, call) {
     const gate = parent as unknown as Gate;
     const ref = { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
-    const evaluation = evaluateGate(gate, call.now);
+    const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
     const [held, receiver] = await Promise.all([countHeld(ref, call), receiverOf(gate, ref, call)]);
     const status = gateStatus(gate, evaluation, { held, receiver }, call.now);
     for (const { reason, message, key } of gateNews(gate, status)) {
@@ -38,6 +39,13 @@ export const gateHook: CompositeHook = {
     return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
   },
 };
+
+/** Said, and held all the same: a setting must lift no freeze. */
+function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {
+  if (!settings.noCrossNamespaceRefs || !reachesBeyond(gate.spec.selects)) return evaluation;
+  const stalled = [evaluation.stalled, BEYOND_FORBIDDEN].filter(Boolean).join('; ');
+  return { ...evaluation, stalled };
+}
 
 async function receiverOf(
   { spec }: Gate,

@@ -4,7 +4,7 @@ import type { FluxObject } from '../api/flux.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { refuseDeletion } from '../core/flux/deletion.ts';
-import { refuseCrowd } from '../core/flux/gateReads.ts';
+import { refuseCrowd, refuseForeign } from '../core/flux/gateReads.ts';
 import { subjectOf } from '../core/flux/gateText.ts';
 import { repaired } from '../core/flux/repair.ts';
 import { allClosed, closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
@@ -34,8 +34,9 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = objectsOf(request);
   if (!object || request.subResource || (stored && isOutOfScope(object, stored))) return allowed();
   if (isStale(object, stored)) return allowed();
-  const crowd = refuseCrowd(object, stored);
-  if (crowd) return denied(`${subjectOf(object)}: ${crowd}`);
+  const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
+  const unreadable = foreign ?? refuseCrowd(object, stored);
+  if (unreadable) return denied(`${subjectOf(object)}: ${unreadable}`);
   const namespace = namespaceOf(request);
   const [rollouts, world, closedForPins, applier] = await Promise.all([
     readRollouts(object, namespace, call),

@@ -57,7 +57,8 @@ export async function readGateWorld(
   call: WebhookCall,
   isNew = false,
 ): Promise<GateWorld> {
-  const reads = gateReads(objects, isNew);
+  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
+  const reads = gateReads(objects, rules, isNew);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, labels, listed] = await Promise.all([
     readAll([...refs.keys()], (key) =>
@@ -66,7 +67,7 @@ export async function readGateWorld(
     reads.namespace ? readNamespace(namespace, call).then((found) => found?.metadata.labels) : undefined,
     reads.list ? listSelecting(namespace, call) : undefined,
   ]);
-  const world: GateWorld = { gates, namespaceLabels: labels ?? {}, now: call.now };
+  const world: GateWorld = { ...rules, gates, namespaceLabels: labels ?? {}, now: call.now };
   return listed ? withListed(world, listed) : world;
 }
 

@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { reachesBeyond } from '../core/gate/selects.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { sameJson } from '../core/kube/json.ts';
 
 const VERB = 'select-namespaces';
@@ -12,10 +12,11 @@ export async function refuseReach(
   gate: Gate,
   old: Gate | undefined,
   { userInfo }: AdmissionRequest,
-  { access }: WebhookCall,
+  { access, settings }: WebhookCall,
 ): Promise<string | undefined> {
   const { selects } = gate.spec;
   if (!reachesBeyond(selects) || sameJson(selects, old?.spec.selects)) return undefined;
+  if (settings.noCrossNamespaceRefs) return BEYOND_FORBIDDEN;
   const where = { group: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace: '', name: gate.metadata.name ?? '' };
   if (await access.may(userInfo, { verb: VERB, ...where })) return undefined;
   return (

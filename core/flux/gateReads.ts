@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../gate/refs.ts';
 import { LIMITS } from '../limits.ts';
 import { marksOf } from './marks.ts';
-import { markedGates, namedGates } from './requiredGates.ts';
+import { foreignGates, foreignText, markedGates, namedGates, type RefRules } from './requiredGates.ts';
 
 export interface GateReads {
   /** To be read by name. */
@@ -17,8 +17,8 @@ export interface GateReads {
 }
 
 /** Of both, the object as stored and as it shall be. `isNew`: no decorator has marked it yet. */
-export function gateReads(objects: readonly FluxObject[], isNew = false): GateReads {
-  const named = objects.flatMap((object) => namedGates(object).refs);
+export function gateReads(objects: readonly FluxObject[], rules: RefRules, isNew = false): GateReads {
+  const named = objects.flatMap((object) => namedGates(object, rules).refs);
   const marks = objects.map(markedGates);
   const marked = marks.flatMap((refs) => refs ?? []);
   const all = unique([...named, ...marked]);
@@ -40,6 +40,13 @@ export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefine
     `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named or ${LIMITS.pins} variables marked, ` +
     'which are the limits of one object.'
   );
+}
+
+/** The sentence that refuses a write which names Gates of other namespaces that the object did not name before. */
+export function refuseForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const known = new Set(oldObject ? foreignGates(oldObject).map(refKey) : []);
+  const [first] = foreignGates(object).filter((ref) => !known.has(refKey(ref)));
+  return first && foreignText(first);
 }
 
 function unique(refs: readonly NamespacedName[]): NamespacedName[] {

@@ -8,7 +8,7 @@ import { refKey, TOO_MANY } from '../gate/refs.ts';
 import { TOO_MANY_TEXT } from '../gate/required.ts';
 import { LIMITS } from '../limits.ts';
 import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
-import { type GateWorld, requiredGates, selectedByText } from './requiredGates.ts';
+import { type GateWorld, type RefRules, requiredGates, selectedByText } from './requiredGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './resume.ts';
 
 export interface Gating {
@@ -30,9 +30,10 @@ export function gatingOf(
   namespaceLabels: Readonly<Record<string, string>>,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
+  rules: RefRules = {},
 ): Gating {
   const gates = new Map(selectors.map((gate) => [refKey(identityOf(gate)), gate]));
-  const world: GateWorld = { gates, namespaceLabels, now };
+  const world: GateWorld = { ...rules, gates, namespaceLabels, now };
   const required = requiredGates(object, world, selectors.map(identityOf));
   const { named, selecting, problems, tooMany } = required;
   const selectingKeys = new Set(selecting.map(refKey));

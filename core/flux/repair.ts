@@ -21,9 +21,10 @@ export function repaired(object: FluxObject, oldObject: FluxObject, world: GateW
 }
 
 /** What an object named that names too many is not known: it was its author's to name fewer before any of them closed. */
-function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now }: GateWorld): boolean {
-  const kept = new Set(namedGates(object).refs.map(refKey));
-  const left = namedGates(oldObject).refs.filter((ref) => !kept.has(refKey(ref)));
+function leavesClosed(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
+  const { gates, now, ...rules } = world;
+  const kept = new Set(namedGates(object, rules).refs.map(refKey));
+  const left = namedGates(oldObject, rules).refs.filter((ref) => !kept.has(refKey(ref)));
   return !judgeGates(left, (ref) => gates.get(refKey(ref)), now).open;
 }
 

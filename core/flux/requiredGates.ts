@@ -11,7 +11,7 @@ import { LIMITS } from '../limits.ts';
 import { marksOf } from './marks.ts';
 
 /** The Gates there are, as read for one object. */
-export interface GateWorld {
+export interface GateWorld extends RefRules {
   /** By `namespace/name`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
@@ -39,16 +39,35 @@ export interface RequiredGates {
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM = 400;
 
+/** The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate. */
+export interface RefRules {
+  ownNamespaceOnly?: boolean;
+}
+
 /** None where the object names too many: nobody has to read them. */
-export function namedGates(object: FluxObject): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
-  const {
-    refs,
-    problems: all,
-    tooMany: unread,
-  } = parseGateRefs(object.metadata.annotations?.[GATES], object.metadata.namespace ?? '');
+export function namedGates(
+  object: FluxObject,
+  { ownNamespaceOnly = false }: RefRules = {},
+): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
+  const { namespace = '', annotations } = object.metadata;
+  const parsed = parseGateRefs(annotations?.[GATES], namespace);
+  const refs = ownNamespaceOnly ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
+  const all = [...parsed.problems, ...(ownNamespaceOnly ? foreignGates(object).map(foreignText) : [])];
   const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
-  const tooMany = unread || refs.length > LIMITS.requiredGates;
+  const tooMany = parsed.tooMany || refs.length > LIMITS.requiredGates;
   return { refs: tooMany ? [] : refs, problems, tooMany };
+}
+
+/** The Gates of other namespaces that the object names. */
+export function foreignGates({ metadata: { namespace = '', annotations } }: FluxObject): NamespacedName[] {
+  return parseGateRefs(annotations?.[GATES], namespace).refs.filter((ref) => ref.namespace !== namespace);
+}
+
+export function foreignText(ref: NamespacedName): string {
+  return (
+    `'${refKey(ref)}' in ${GATES} is a Gate of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references to ` +
+    'other namespaces.'
+  );
 }
 
 /** The Gates that the mark names. It proves nothing: see `selectingGates`. Undefined where it does not name them all. */
@@ -85,7 +104,7 @@ export function requiredGates(
   world: GateWorld,
   candidates: readonly NamespacedName[] = candidatesOf([object], world),
 ): RequiredGates {
-  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object);
+  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, world);
   const selecting = selectingGates(object, candidates, world);
   const tooMany =
     namesTooMany || marksOf(object).tooMany === true || isCrowd(named, selecting) || (world.truncated ?? false);

@@ -82,7 +82,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     applier: write.applier,
     now: world.now,
   });
-  warnings.push(...newProblems(required, oldObject), ...suspendedWarning(object, write, closed));
+  warnings.push(...newProblems(required, oldObject, world), ...suspendedWarning(object, write, closed));
   return { object: recordReason(object, oldObject, user, world.now), warnings };
 }
 
@@ -137,8 +137,12 @@ function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateW
 
 const NO_NAMES: Pick<RequiredGates, 'problems' | 'tooMany'> = { problems: [], tooMany: false };
 
-function newProblems({ problems, tooMany }: RequiredGates, oldObject: FluxObject | undefined): string[] {
-  const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject) : NO_NAMES;
+function newProblems(
+  { problems, tooMany }: RequiredGates,
+  oldObject: FluxObject | undefined,
+  world: GateWorld,
+): string[] {
+  const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject, world) : NO_NAMES;
   const isNew = tooMany && !already && oldObject !== undefined;
   return [...(isNew ? [TOO_MANY_TEXT] : []), ...problems.filter((problem) => !known.includes(problem))];
 }

@@ -37,6 +37,7 @@ export class Cluster {
   applier: FluxObject | undefined;
   namespaceLabels: Record<string, string> = {};
   now = NOW;
+  noCrossNamespaceRefs = false;
   writes = 0;
 
   constructor(object: FluxObject) {
@@ -54,7 +55,7 @@ export class Cluster {
         onFailure: 'Continue',
         metacontrollerUser: METACONTROLLER.username,
         glassBreakers: [],
-        noCrossNamespaceRefs: false,
+        noCrossNamespaceRefs: this.noCrossNamespaceRefs,
       },
     };
   }
@@ -69,7 +70,11 @@ export class Cluster {
   /** A write through both webhooks; says whether it was allowed. */
   async write(object: FluxObject, user = { username: 'developer' }): Promise<boolean> {
     const applier = this.applier ? [this.applier] : [];
-    const world = { objects: [...this.gates, ...this.rollouts, ...applier, this.namespace], now: this.now };
+    const world = {
+      objects: [...this.gates, ...this.rollouts, ...applier, this.namespace],
+      now: this.now,
+      noCrossNamespaceRefs: this.noCrossNamespaceRefs,
+    };
     const mutated = await send(mutateFlux, { object, oldObject: this.object, user }, world);
     this.answer = mutated;
     if (!mutated.object) return false;

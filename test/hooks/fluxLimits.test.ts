@@ -114,6 +114,24 @@ describe('an object beyond the limit is mended', () => {
   });
 });
 
+describe('where references to other namespaces are forbidden', () => {
+  it('a new one is refused, and one that was there holds the object until it is taken away', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'ops/open' } }));
+    cluster.gates = [gate('ops/open', { default: 'opened' }), gate('shop/mine', { default: 'opened' })];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBeUndefined();
+    cluster.noCrossNamespaceRefs = true;
+    expect(await rename(cluster, 'ops/open,ops/other')).toBe(false);
+    expect(cluster.answer?.message).toMatch(/'ops\/other' .* NO_CROSS_NAMESPACE_REFS forbids/);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.binding?.spec?.problems).toEqual([expect.stringContaining("'ops/open'")]);
+    expect(await rename(cluster, 'mine')).toBe(true);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBeUndefined();
+  });
+});
+
 describe('[M2] one review reads no more than its limits', () => {
   const many = (annotation: string) => kustomization({ annotations: { 'gate.fluxcd.io/gates': annotation } });
   const rollouts = Object.fromEntries(

@@ -15,6 +15,7 @@ export interface World {
   /** `user namespace/gate` pairs that may read it. */
   mayGet?: string[];
   glassBreakers?: string[];
+  noCrossNamespaceRefs?: boolean;
 }
 
 export interface Answer {
@@ -113,7 +114,7 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
       onFailure: 'Continue',
       metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
       glassBreakers: world.glassBreakers ?? [],
-      noCrossNamespaceRefs: false,
+      noCrossNamespaceRefs: world.noCrossNamespaceRefs ?? false,
     },
   };
   const input = JSON.stringify(request);

@@ -227,6 +227,14 @@ describe('[H2] to select beyond its own namespace takes a right of its own', () 
   });
 });
 
+it('a Gate gets no selection of other namespaces where references to them are forbidden, by whomever', async () => {
+  const object = gate({ default: 'opened', selects: { namespaceSelector: {} } });
+  const attempt = { object, at: day('10:00:00'), maySelect: ['alice'], noCrossNamespaceRefs: true };
+  const answer = await write({ validate: validateGate }, attempt);
+  expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining('NO_CROSS_NAMESPACE_REFS forbids') });
+  expect(await write({ validate: validateGate }, { ...attempt, old: object })).toMatchObject({ allowed: true });
+});
+
 describe('what cannot be evaluated is denied with its field', () => {
   const cases: [string, Gate['spec'] | object, Record<string, string> | undefined, string][] = [
     [

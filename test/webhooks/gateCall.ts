@@ -40,6 +40,7 @@ export interface Write {
   mayBypass?: string[];
   /** Users that have the verb select-namespaces in the whole cluster. */
   maySelect?: string[];
+  noCrossNamespaceRefs?: boolean;
 }
 
 export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
@@ -59,7 +60,7 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
       onFailure: 'Continue',
       metacontrollerUser: 'system:serviceaccount:mc:mc',
       glassBreakers: [],
-      noCrossNamespaceRefs: false,
+      noCrossNamespaceRefs: of.noCrossNamespaceRefs ?? false,
     },
   };
   const about = (of.object ?? of.old)!;
