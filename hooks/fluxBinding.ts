@@ -46,11 +46,12 @@ export const fluxBindingHook: CompositeHook = {
       applier:
         awaits &&
         objectAt<FluxObject>(related, 'kustomize.toolkit.fluxcd.io', 'Kustomization', awaits.namespace, awaits.name),
-      gates: gates.map(({ ref, open, message, until }) => ({
+      gates: gates.map(({ ref, open, message, until, closing }) => ({
         ...ref,
         opened: open,
         message,
         ...(until !== undefined && { until: formatTime(until) }),
+        ...(closing && { closing }),
       })),
     };
     const edges = gates.flatMap((gate) => gate.until ?? []);

@@ -121,6 +121,10 @@ export interface FluxBinding {
       opened: boolean;
       message?: string;
       until?: string;
+      /**
+       * Which closing it is; a broken glass counts for one.
+       */
+      closing?: string;
     }[];
     heldSince?: string;
     /**

@@ -784,6 +784,9 @@ export const SCHEMAS: Record<string, object> = {
         },
         "until": {
          "type": "string"
+        },
+        "closing": {
+         "type": "string"
         }
        }
       }

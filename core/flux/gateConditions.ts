@@ -27,9 +27,10 @@ export function gateStatus(
   closed: readonly NamespacedName[] | undefined,
   now: EpochMs,
   awaits?: Awaits,
+  closings: readonly string[] = closed?.map(refKey) ?? [],
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  let next = closed ? withCondition(object, status, closed, now, awaits) : withoutCondition(status);
+  let next = closed ? withCondition(object, status, closed, now, awaits, closings) : withoutCondition(status);
   if (closed?.length && isSettledButForUs(object)) {
     next = { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
   }
@@ -57,10 +58,11 @@ function withCondition(
   closed: readonly NamespacedName[],
   now: EpochMs,
   awaits: Awaits | undefined,
+  closings: readonly string[],
 ): Status | undefined {
   const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.role === 'source';
   const holds = closed.length > 0;
-  const isRunning = isBypassed(parseGateState(object.metadata.annotations?.[GATE_STATE]), closed.map(refKey));
+  const isRunning = isBypassed(parseGateState(object.metadata.annotations?.[GATE_STATE]), closings);
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),

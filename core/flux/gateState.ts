@@ -1,9 +1,10 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
- * owner's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a` where the glass was broken
+ * owner's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the glass was broken
  * and the object runs behind closed gates.
  */
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { refKey } from '../gate/refs.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
 export type GateStateMark =
@@ -29,9 +30,14 @@ export function parseGateState(text: string | undefined): GateStateMark | undefi
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/** Whether the glass was broken for all the gates that are closed now. */
-export function isBypassed(mark: GateStateMark | undefined, closed: readonly string[]): boolean {
+/** A closed gate as the mark of a broken glass names it: the glass counts for this closing, and not for the next. */
+export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: string | undefined }): string {
+  return closing ? `${refKey(ref)}@${closing}` : refKey(ref);
+}
+
+/** Whether the glass was broken for all the closings that are in force now; see `closingKey`. */
+export function isBypassed(mark: GateStateMark | undefined, closings: readonly string[]): boolean {
   if (mark?.is !== 'bypassed') return false;
   const broken = new Set(mark.gates);
-  return closed.every((gate) => broken.has(gate));
+  return closings.every((closing) => broken.has(closing));
 }

@@ -3,11 +3,12 @@ import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
+import { closingOf } from '../gate/closing.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
 import { refKey, TOO_MANY } from '../gate/refs.ts';
 import { TOO_MANY_TEXT } from '../gate/required.ts';
 import { LIMITS } from '../limits.ts';
-import { formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
+import { closingKey, formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
 import { type GateWorld, type RefRules, requiredGates, selectedByText } from './requiredGates.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from './resume.ts';
 
@@ -17,6 +18,8 @@ export interface Gating {
   problems: string[];
   /** Closed ones; undefined while the state of a named Gate is not known yet. Empty lists mean open or no gate. */
   closed: NamespacedName[] | undefined;
+  /** The same with which closing it is: see `closingKey`. */
+  closings: string[];
   selectedBy: string | undefined;
 }
 
@@ -38,15 +41,21 @@ export function gatingOf(
   const { named, selecting, problems, tooMany } = required;
   const selectingKeys = new Set(selecting.map(refKey));
   const namedOnly = named.filter((ref) => !selectingKeys.has(refKey(ref)));
-  const told = new Map((observed?.gates ?? []).map((state) => [refKey(state), state.opened]));
+  const states = new Map((observed?.gates ?? []).map((state) => [refKey(state), state]));
+  const told = new Map([...states].map(([key, state]) => [key, state.opened]));
   const isKnown = namedOnly.every((ref) => told.has(refKey(ref)));
   const closed: NamespacedName[] = [
     ...namedOnly.filter((ref) => told.get(refKey(ref)) === false),
     ...selecting.filter((ref) => !evaluateGate(gates.get(refKey(ref))!, now).opened),
   ];
+  const closings = closed.map((ref) => {
+    const gate = gates.get(refKey(ref));
+    const closing = gate ? closingOf(evaluateGate(gate, now)) : states.get(refKey(ref))?.closing;
+    return closingKey({ ref, closing });
+  });
   const all = [...namedOnly, ...selecting.map((ref) => ({ ...ref, selected: true }))];
   const selectedBy = selectedByText(required);
-  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, selectedBy };
+  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, closings, selectedBy };
   // Closed ones first: a Rollout that is bound to the object waits for these too.
   const isClosed = new Set(closed.map(refKey));
   const sorted = [true, false].flatMap((wanted) => all.filter((ref) => isClosed.has(refKey(ref)) === wanted));
@@ -54,6 +63,7 @@ export function gatingOf(
     gates: [TOO_MANY, ...sorted].slice(0, LIMITS.requiredGates),
     problems: [...problems, TOO_MANY_TEXT],
     closed: [TOO_MANY],
+    closings: [refKey(TOO_MANY)],
     selectedBy,
   };
 }
@@ -76,7 +86,7 @@ export function gateMarks(
 /** undefined: leave it. null: no gate is required any more. */
 function wantedState(
   object: FluxObject,
-  { gates, problems, closed }: Gating,
+  { gates, problems, closed, closings }: Gating,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | null | undefined {
@@ -86,9 +96,11 @@ function wantedState(
     if (!isSuspendedByUs) return text === undefined ? undefined : null;
   } else if (closed === undefined) return undefined;
   const names = (closed ?? []).map(refKey);
-  if (problems.length > 0) names.push(INVALID_REFERENCE);
+  const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
+  names.push(...invalid);
   const mark = parseGateState(text);
-  if (names.length > 0) return isBypassed(mark, names) ? undefined : formatGateState({ is: 'closed', gates: names });
+  if (names.length > 0)
+    return isBypassed(mark, [...closings, ...invalid]) ? undefined : formatGateState({ is: 'closed', gates: names });
   // The webhook resumes it in the owner's apply, or alone where the owner will not come to it.
   if (awaitedApply(object)) {
     const end = resumedAloneAt(currentAwaits(object, observed));

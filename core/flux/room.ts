@@ -7,8 +7,8 @@ import { jsonSize } from '../kube/jsonSize.ts';
 const MAX_ANNOTATIONS = 256 * 1024;
 /** etcd takes 1.5 MiB; the status and managedFields, which may be longer than what they tell of, need the rest. */
 const MAX_OBJECT = 512 * 1024;
-/** Longest reference to a Gate: namespace, slash, name, comma. */
-const REFERENCE = 63 + 1 + 253 + 1;
+/** Longest reference to a Gate: namespace, slash, name, which closing it is, comma. */
+const REFERENCE = 63 + 1 + 253 + 64 + 1;
 /** Memory, record of a broken glass, and what Flux itself adds. */
 const SMALL_ONES = 2048;
 const OURS: readonly string[] = [BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED];

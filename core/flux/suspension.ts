@@ -24,6 +24,8 @@ export interface SuspensionCase {
   gated: boolean;
   /** `namespace/name` of the closed ones. */
   closed: string[];
+  /** The same with which closing it is: see `closingKey`. */
+  closings: string[];
   fieldManager: string | undefined;
   /** The writer may break the glass and does. */
   bypass: boolean;
@@ -58,8 +60,8 @@ function behindClosedGates(
   mark: GateStateMark | undefined,
 ): FluxObject {
   const resumesItself = at.bypass && wasTouched(at) && at.sent.spec?.suspend !== true;
-  const staysResumed = isBypassed(mark, at.closed) && !(at.bypass && at.sent.spec?.suspend === true);
-  if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.closed });
+  const staysResumed = isBypassed(mark, at.closings) && !(at.bypass && at.sent.spec?.suspend === true);
+  if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.closings });
   if (staysResumed && mark) return finish(at.object, undefined, mark);
   const state: GateStateMark = { is: 'closed', gates: at.closed };
   return finish(setSuspend(at.object, true), memory ?? remember(at), state);

@@ -10,7 +10,7 @@ import { isCleaner } from '../kube/cleaners.ts';
 import { sameJson } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
 import { judgeFrozen } from './freeze.ts';
-import { INVALID_REFERENCE } from './gateState.ts';
+import { closingKey, INVALID_REFERENCE } from './gateState.ts';
 import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
 import { refuseNesting } from './nesting.ts';
 import { type PinOutcome, pinFields } from './pinFields.ts';
@@ -62,8 +62,9 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
   if (denials.length > 0) return { denial: denials.join(' '), warnings };
   const candidates = candidatesOf(oldObject ? [write.object, oldObject] : [write.object], world);
   const required = requiredGates(content, world, candidates);
-  const closed = closedGates(required, world).map((gate) => refKey(gate.ref));
-  if (required.problems.length > 0) closed.push(INVALID_REFERENCE);
+  const invalid = required.problems.length > 0 ? [INVALID_REFERENCE] : [];
+  const closedNow = closedGates(required, world);
+  const closed = [...closedNow.map(({ ref }) => refKey(ref)), ...invalid];
   const count = required.tooMany
     ? LIMITS.requiredGates
     : required.named.length + required.selecting.length + required.problems.length;
@@ -77,6 +78,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     frozen: inTheWay.length > 0,
     gated: count > 0,
     closed,
+    closings: [...closedNow.map(closingKey), ...invalid],
     fieldManager: write.fieldManager,
     bypass: write.glass?.broken ?? false,
     applier: write.applier,

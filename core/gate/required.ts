@@ -2,6 +2,7 @@
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
+import { closingOf } from './closing.ts';
 import { evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
 import type { GateRequest } from './requests.ts';
@@ -23,6 +24,8 @@ export interface JudgedGate {
   missing?: boolean;
   /** No Gate, but the limit of how many are looked at; the message is the sentence. */
   isLimit?: boolean;
+  /** Which closing it is: see core/gate/closing.ts. */
+  closing?: string;
   /** Who closed it and why, where somebody did. */
   closedBy?: string;
 }
@@ -57,9 +60,12 @@ function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, versio
       '(a Kustomization must not require a Gate that it delivers itself)';
     return { ref, open: false, message, missing: true };
   }
-  const { opened, openFor, message, until, request } = evaluateGate(gate, now);
+  const evaluation = evaluateGate(gate, now);
+  const { opened, openFor, message, until, request } = evaluation;
+  const closing = opened ? '' : closingOf(evaluation);
   const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === version), message };
   if (until !== undefined) judged.until = until;
+  if (closing) judged.closing = closing;
   if (!opened && request?.action === 'close') judged.closedBy = closedBy(request);
   return judged;
 }

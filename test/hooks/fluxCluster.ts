@@ -38,6 +38,7 @@ export class Cluster {
   namespaceLabels: Record<string, string> = {};
   now = NOW;
   noCrossNamespaceRefs = false;
+  mayBypass: string[] = [];
   writes = 0;
 
   constructor(object: FluxObject) {
@@ -74,6 +75,7 @@ export class Cluster {
       objects: [...this.gates, ...this.rollouts, ...applier, this.namespace],
       now: this.now,
       noCrossNamespaceRefs: this.noCrossNamespaceRefs,
+      mayBypass: this.mayBypass,
     };
     const mutated = await send(mutateFlux, { object, oldObject: this.object, user }, world);
     this.answer = mutated;

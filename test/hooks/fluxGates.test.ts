@@ -5,6 +5,7 @@ import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../core/flux/objects.ts';
@@ -15,6 +16,28 @@ const condition = (object: FluxObject, type: string) => object.status?.condition
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
+
+describe('a broken glass', () => {
+  const asked = (action: 'open' | 'close', at: string): Gate =>
+    gate('shop/freeze', { default: 'opened' }, { [`${action}.gate.fluxcd.io/requestedAt`]: at });
+  const annotations = { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/bypass-reason': 'INC-1' };
+
+  it('does not outlive its freeze, where the Gate opens and closes with no write of the object between', async () => {
+    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }));
+    cluster.gates = [asked('close', '2026-03-04T09:00:00Z')];
+    await cluster.settle();
+    cluster.mayBypass = ['admin shop/freeze'];
+    const { metadata, spec } = cluster.object;
+    const given = { ...metadata, annotations: { ...metadata.annotations, ...annotations } };
+    const resumed = { ...cluster.object, metadata: given, spec: { ...spec, suspend: false } };
+    expect(await cluster.write(resumed, { username: 'admin' })).toBe(true);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(false);
+    cluster.gates = [asked('close', '2026-03-04T09:30:00Z')];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+  });
+});
 
 describe('a named Gate', () => {
   it('suspends the object, says so, and restores it', async () => {
