@@ -42,7 +42,10 @@ export async function recordGlass(
   const message = `${username} broke the glass of ${gates.map(refKey).join(', ')} (${request.operation}): ${reason}`;
   const fact = request.dryRun ? undefined : await factOf(regarding, request, call);
   if (fact) {
-    const key = `glass-${request.uid}`;
+    // The API server asks again, under another uid, when somebody else's write comes between.
+    const { kind, metadata } = regarding;
+    const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
+    const key = ['glass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.events.recordWhen({ regarding, type: 'Warning', reason: 'GlassBroken', message, key, at: call.now }, fact);
   }
   return { bypass: message };
