@@ -210,10 +210,12 @@ describe('a Rollout, whatever happens', () => {
         live(input, ({ state, status: before }, plan) => {
           if (!plan.commits) return;
           const [head] = plan.status.history!;
-          const [failed, ...older] = before.history ?? [];
+          const [last, ...older] = before.history ?? [];
           if (head!.rolledBackFrom !== undefined) {
+            // It may have failed in this very step, and the limit may leave no room for it beside its successor.
+            const failed = plan.status.history![1] ?? { ...last, bakeStatus: 'Failed' };
             expect(failed).toMatchObject({ bakeStatus: 'Failed', version: { tag: head!.rolledBackFrom } });
-            expect(failed!.rolledBackFrom).toBeUndefined();
+            expect(last!.rolledBackFrom).toBeUndefined();
             expect(older.some((e) => e.version.tag === head!.version.tag && e.bakeStatus === 'Succeeded')).toBe(true);
             expect(state.rollout.spec!.wantedVersion).toBeUndefined();
           } else if (!head!.message!.startsWith('Manual')) {
