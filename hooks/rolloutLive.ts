@@ -4,6 +4,7 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { CompositeRequest } from '../api/metacontroller.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../api/types.ts';
+import { isTooMany } from '../core/gate/refs.ts';
 import { boundLabel } from '../core/kube/labels.ts';
 import { objectAt } from '../core/kube/objects.ts';
 import { carriedStamp, isBound } from '../core/rollout/adopt.ts';
@@ -38,8 +39,9 @@ export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
 
 /** Those that exist. */
 export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
+  const asked = refs.filter((ref) => !isTooMany(ref));
   const found = await Promise.all(
-    refs.map(({ namespace, name }) => cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', namespace, name })),
+    asked.map(({ namespace, name }) => cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', namespace, name })),
   );
   return found.filter((gate) => gate !== undefined);
 }

@@ -2,21 +2,28 @@
 import { DEPLOYMENT_BLOCKED, GATE_CLOSED, READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
+import { refKey } from '../gate/refs.ts';
+import type { JudgedGate } from '../gate/required.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { bakeSummary, MARKED_SUCCESSFUL } from './messages.ts';
 import type { Situation } from './situation.ts';
 
 export function deploymentBlocked({ selection, unhealthy, pending, closed }: Situation): NewCondition {
-  const held = closed.map(({ ref, message, missing }) =>
-    missing ? message : `gate '${ref.namespace}/${ref.name}' is closed (${message})`,
-  );
-  const waits = held.length > 0 ? [`Version ${pending} is waiting approval, ${held.join(', ')}`] : [];
+  const waits = closed.length > 0 ? [`Version ${pending} is waiting approval, ${closedText(closed)}`] : [];
   const waitsForHealth = !selection.manual && selection.rollbackFrom === undefined;
   const sick = waitsForHealth && unhealthy !== undefined ? [unhealthy] : [];
   const message = [...sick, ...waits].join('; ');
   if (sick.length > 0) return blocked('True', 'UnhealthyHealthChecks', message);
   if (waits.length > 0) return blocked('True', GATE_CLOSED, message);
   return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+}
+
+/** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
+export function closedText(closed: readonly JudgedGate[]): string {
+  const texts = closed.map(({ ref, message, missing, isLimit }) =>
+    missing || isLimit ? message : `gate '${refKey(ref)}' is closed (${message})`,
+  );
+  return texts.join(', ');
 }
 
 function blocked(status: 'True' | 'False', reason: string, message: string): NewCondition {

@@ -8,6 +8,7 @@ import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { RolloutConfig } from './config.ts';
+import { closedText } from './ready.ts';
 
 export type Rollback =
   /** The last version that succeeded is to be deployed again. */
@@ -68,10 +69,9 @@ export function rollbackCondition(
 ): NewCondition | undefined {
   if (rollback?.stays) return { type: ROLLED_BACK, status: 'False', ...rollback.stays };
   if (rollback) {
-    const gates = closed.map(({ ref, message }) => `gate '${ref.namespace}/${ref.name}' is closed (${message})`);
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
-    if (gates.length === 0) return undefined;
-    return { type: ROLLED_BACK, status: 'False', reason: GATE_CLOSED, message: `${what} waits: ${gates.join(', ')}` };
+    if (closed.length === 0) return undefined;
+    return { type: ROLLED_BACK, status: 'False', reason: GATE_CLOSED, message: `${what} waits: ${closedText(closed)}` };
   }
   if (head?.rolledBackFrom === undefined) return undefined;
   const why = before?.version.tag === head.rolledBackFrom && before.bakeStatusMessage;

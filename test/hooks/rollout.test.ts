@@ -233,6 +233,21 @@ describe('sync', () => {
     expect(resyncAfterSeconds).toBe(15);
   });
 
+  it('[M2] asks for no Gates beyond the limit: they count as one closed Gate', async () => {
+    const bindings = Array.from({ length: 3 }, (_, i) =>
+      object('kuberik.com/v1alpha1', 'FluxBinding', `b${i}`, {
+        target: { apiVersion: 'v1', kind: 'Kustomization', name: `app-${i}`, uid: 'u' },
+        pins: [{ rollout: 'app' }],
+        gates: Array.from({ length: 100 }, (_, n) => ({ namespace: 'team-a', name: `g-${i}-${n}` })),
+      }),
+    );
+    const { tags, status, reads } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...bindings]);
+    expect(tags).toEqual(['1.0.0']);
+    expect(reads).toEqual(['list rolloutgates team-a spec.rolloutRef.name=app']);
+    const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
+    expect(blocked?.message).toMatch(/^Version 1\.1\.0 is waiting approval, .*more than 200/);
+  });
+
   it('deploys what both views allow, and tells of it', async () => {
     const { tags, reasons } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), gate('g', {})], {
       objects: [gate('g', {})],
