@@ -77,7 +77,7 @@ describe('Events', () => {
     const story = storyOf(view, await newNamespace());
     await story.watch();
     await story.publish('1.0.0');
-    await story.create({ bakeTime: '10m', onFailure: 'Continue', ...SELECTS_HEALTH });
+    await story.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
     await story.headIs('1.0.0', 'Deploying');
     await story.healthReset();
     const beginning = { AllGatesPassing: 1, DeploymentSucceeded: 1, BakeTimeDeploying: 1 };
