@@ -30,6 +30,26 @@ const bindingOf = async (ns: string, object: string) =>
   }, `the FluxBinding of ${object}`);
 
 describe('a Rollout', () => {
+  it('[C1] whose ImagePolicy has a pattern that is slow to match backwards stops nobody, and deploys what the pattern matches', async () => {
+    const ns = await newNamespace();
+    const pattern = `^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`;
+    const spec = { filterTags: { pattern }, policy: { alphabetical: { order: 'asc' } } };
+    await admin.create(imagePolicy(ns, 'app', spec));
+    await publish(ns, 'app', `${'a'.repeat(40)}x`);
+    await developer.create(rollout(ns, 'app'));
+    const headIs = (tag: string) =>
+      waitFor(async () => {
+        const { status } = await admin.get(ref('rollout', ns, 'app'));
+        return status?.history?.[0].version.tag === tag;
+      }, `${tag} to be deployed`);
+    await headIs(`${'a'.repeat(40)}x`);
+    await publish(ns, 'app', `${'a'.repeat(40)}y`);
+    await headIs(`${'a'.repeat(40)}y`);
+    // Admission goes on.
+    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+    await developer.mergePatch(ref('rollout', ns, 'app'), { metadata: { annotations: { seen: 'yes' } } });
+  });
+
   it('whose ImagePolicy is missing says so, and recovers when it comes', async () => {
     const ns = await newNamespace();
     await developer.create(rollout(ns, 'app'));
