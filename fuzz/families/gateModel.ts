@@ -105,6 +105,10 @@ export class ModelledGate {
         stored(action === 'open' ? OPEN_AT : CLOSE_AT) !== rfc3339(at) && !this.wasHandled(action, at),
     );
     this.naive.arrive(fresh, now);
+    const { [OPEN_AT]: openAt, [FOR]: version } = object.metadata.annotations ?? {};
+    if (fresh.length === 0 && openAt && version && version !== stored(FOR)) {
+      this.naive.narrow(version, Date.parse(openAt), this.handled.open, now);
+    }
     for (const request of [...fresh].sort((a, b) => a.at - b.at || (a.action === 'close' ? 1 : -1))) {
       if (request.at > now + 60_000) this.planned = request;
       else this.took(request);
