@@ -77,6 +77,17 @@ describe('the status of a Gate', () => {
     expect(mended.status.conditions?.map(({ type }) => type)).toEqual(['Seen', 'Opened']);
   });
 
+  it('says that it selects beyond its namespace where that is forbidden, and stays as closed as it was', async () => {
+    const wide = gate({ default: 'closed', selects: { namespaceSelector: {} } });
+    const { status } = await sync(wide, { at: T('09:00:00'), settings: { noCrossNamespaceRefs: true } });
+    expect(status.conditions).toMatchObject([
+      { type: 'Opened', status: 'False' },
+      { type: 'Stalled', status: 'True', message: expect.stringContaining('NO_CROSS_NAMESPACE_REFS') },
+    ]);
+    const allowed = await sync(wide, { at: T('09:00:00') });
+    expect(allowed.status.conditions).toMatchObject([{ type: 'Opened', status: 'False' }]);
+  });
+
   it('remembers the request when a sync has stripped the annotation', async () => {
     const { status } = await sync(gate(hour, { [OPEN]: T('10:00:00') }), { at: T('10:00:00') });
     expect((await sync({ ...gate(hour), status }, { at: T('10:59:59') })).status).toEqual(status);

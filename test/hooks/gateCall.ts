@@ -9,12 +9,13 @@ export interface Around {
   related?: ObjectMap;
   children?: ObjectMap;
   cluster?: Partial<HookCall['cluster']>;
+  settings?: Partial<HookCall['settings']>;
 }
 
 /** A sync request and the call that comes with it. */
 export function syncCall(
   parent: KubeObject<any, any>,
-  { at, objects = [], related = {}, children = {}, cluster }: Around,
+  { at, objects = [], related = {}, children = {}, cluster, settings }: Around,
 ) {
   const events: EventRecord[] = [];
   const call: HookCall = {
@@ -28,6 +29,7 @@ export function syncCall(
       metacontrollerUser: 'system:serviceaccount:mc:mc',
       glassBreakers: [],
       noCrossNamespaceRefs: false,
+      ...settings,
     },
   };
   const controller: KubeObject = {
