@@ -131,15 +131,19 @@ describe('RolloutGate.spec.rejectedVersions', () => {
     await story.publish('1.2.0');
     await story.ask({ 'bypass-gates': null, 'force-deploy': null });
     await story.headIs('1.2.0', 'Succeeded');
-    const told = (await story.events()).filter(({ reason }) => reason === 'ReleaseRejected');
-    expect(told).toEqual([
-      {
-        reason: 'ReleaseRejected',
-        type: 'Warning',
-        message: "Version 1.1.0 is rejected by RolloutGate 'qa'",
-        count: 1,
-      },
-    ]);
+    // Recorded beside the sync.
+    await waitFor(async () => {
+      const told = (await story.events()).filter(({ reason }) => reason === 'ReleaseRejected');
+      expect(told).toEqual([
+        {
+          reason: 'ReleaseRejected',
+          type: 'Warning',
+          message: "Version 1.1.0 is rejected by RolloutGate 'qa'",
+          count: 1,
+        },
+      ]);
+      return true;
+    }, 'the rejection to be told');
   });
 
   it('that is taken off the list may be deployed', async () => {
