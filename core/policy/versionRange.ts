@@ -72,10 +72,8 @@ function tokens(text: string): [operator: string, version: string][] | undefined
 function comparatorOf(operator: string, text: string): Comparator | undefined {
   const [, major = '', minor, patch, words = ''] = PARTS.exec(text) ?? [];
   const wild = isWild(major) ? 'major' : isWild(minor) ? 'minor' : isWild(patch) ? 'patch' : undefined;
-  const lowest = wild === 'major' ? '0.0.0' : wild === 'minor' ? `${major}.0.0` : `${major}.${minor}.${patch}`;
-  const version = parseVersion(
-    wild === undefined ? text : `${wild === 'patch' ? `${major}.${minor}.0` : lowest}${words}`,
-  );
+  const lowest = { major: '0.0.0', minor: `${major}.0.0`, patch: `${major}.${minor}.0` };
+  const version = parseVersion(wild === undefined ? text : `${lowest[wild]}${words}`);
   if (!version) return undefined;
   const [bounds, not] = boundsOf(operator, version, wild);
   const exceptPrerelease = operator === '!=' && wild === 'patch' ? version.prerelease.join('.') : undefined;

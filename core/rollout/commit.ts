@@ -10,21 +10,20 @@ import type { Requests } from './request.ts';
 import { retained } from './retention.ts';
 import type { Situation } from './situation.ts';
 
-export function commit(draft: Draft, { selection, verdict, unhealthy, rollback }: Situation, requests: Requests): void {
+export function commit(draft: Draft, { selection, verdict, unhealthy }: Situation, requests: Requests): void {
   const { observed, config, now } = draft;
-  const { manual, next, rollbackFrom } = selection;
+  const { manual, next, back } = selection;
   if (next === undefined) return;
   const [previous] = draft.history;
   const kind = {
     manual,
     forced: manual && requests.forceDeploy === next,
     bypassed: verdict.condition.reason === 'GatesBypassed' && requests.bypassGates === next,
-    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && rollbackFrom === undefined,
-    rollbackFrom,
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && back === undefined,
+    rollbackFrom: back?.from,
   };
-  const again = rollbackFrom !== undefined && !rollback?.stays ? rollback?.to : undefined;
   const version =
-    again ?? draft.available.find(({ tag }) => tag === next) ?? withMetadata({ tag: next }, observed.metadata[next]);
+    back?.to ?? draft.available.find(({ tag }) => tag === next) ?? withMetadata({ tag: next }, observed.metadata[next]);
   const { history, news } = deploy(
     draft.history,
     {
@@ -39,10 +38,7 @@ export function commit(draft: Draft, { selection, verdict, unhealthy, rollback }
   );
   draft.commits = true;
   // Whoever deploys a version that was rolled back wants it tried again.
-  draft.rolledBack = [
-    ...draft.rolledBack.filter((tag) => tag !== next),
-    ...(rollbackFrom === undefined ? [] : [rollbackFrom]),
-  ];
+  draft.rolledBack = [...draft.rolledBack.filter((tag) => tag !== next), ...(back ? [back.from] : [])];
   draft.history = history.slice(0, config.historyLimit);
   if (history.length > draft.history.length) {
     const retention = { days: config.retentionDays, minCount: config.minReleases };

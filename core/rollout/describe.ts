@@ -4,7 +4,7 @@ import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isBaking } from './bake.ts';
 import { foreignMessage, notInstalledMessage, releaseConfigMap } from './configMap.ts';
-import { type Draft, openRequests, put } from './draft.ts';
+import { type Draft, openRequests, put, putOrDrop } from './draft.ts';
 import { eventsOf } from './events.ts';
 import { healthChecksLeftOut } from './health.ts';
 import { conditionNews, rejectionNews, withdrawalNews } from './news.ts';
@@ -23,9 +23,9 @@ export function describe(draft: Draft): Plan {
   const situation = situationOf(observed, { ...draft, requests: openRequests(draft) }, config, now);
   put(draft, situation.verdict.condition);
   put(draft, deploymentBlocked(situation));
-  tellOfRollback(draft, situation);
+  putOrDrop(draft, ROLLED_BACK, rollbackCondition(draft.history, situation.rollback, situation.closed));
   settleReady(draft, situation);
-  tellLeftOut(draft);
+  putOrDrop(draft, HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout));
   draft.news.push(
     ...rejectionNews(situation, rollout.status),
     ...withdrawalNews(situation, rollout.status),
@@ -44,12 +44,6 @@ export function describe(draft: Draft): Plan {
     events: status === rollout.status ? [] : eventsOf(draft.news, rollout, status),
     ...(configMap && { configMap }),
   };
-}
-
-function tellOfRollback(draft: Draft, { rollback, closed }: Situation): void {
-  const condition = rollbackCondition(draft.history, rollback, closed);
-  if (condition) put(draft, condition);
-  else draft.conditions = draft.conditions.filter(({ type }) => type !== ROLLED_BACK);
 }
 
 function statusOf(draft: Draft, { candidates, verdict, rejected, withdrawn, pending }: Situation): RolloutStatus {
@@ -115,12 +109,6 @@ function settleReady(draft: Draft, situation: Situation): void {
   if (problems.length > 0) put(draft, rolloutFailed(problems));
   else if (draft.available.length === 0 && idle && !selection.manual) put(draft, NO_RELEASES);
   else if (isPassing(findCondition(draft.conditions, READY))) put(draft, readyOf(head, deploymentBlocked(situation)));
-}
-
-function tellLeftOut(draft: Draft): void {
-  const { rollout, healthLeftOut = 0 } = draft.observed;
-  if (healthLeftOut > 0) put(draft, healthChecksLeftOut(healthLeftOut, rollout.metadata.namespace ?? ''));
-  else draft.conditions = draft.conditions.filter(({ type }) => type !== HEALTH_CHECKS_LEFT_OUT);
 }
 
 /** It stays, for the version may come: the next deployment uses it up, whichever it is. */

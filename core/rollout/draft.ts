@@ -57,6 +57,12 @@ export function put(draft: Draft, condition: NewCondition): void {
   draft.conditions = setCondition(draft.conditions, { ...condition, message }, draft.now);
 }
 
+/** A condition that is there only while it says something. */
+export function putOrDrop(draft: Draft, type: string, condition: NewCondition | undefined): void {
+  if (condition) put(draft, condition);
+  else draft.conditions = draft.conditions.filter((each) => each.type !== type);
+}
+
 export function setHead(draft: Draft, head: HistoryEntry): void {
   draft.history = [head, ...draft.history.slice(1)];
 }

@@ -1,7 +1,7 @@
 /** What the selected HealthChecks say (reference sections 2.8 and 2.11). */
 import { HEALTH_CHECKS_LEFT_OUT } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { howToAllow } from '../health/consent.ts';
 import { KUSTOMIZATION_CLASS } from '../health/reference.ts';
 import type { NewCondition } from '../kube/conditions.ts';
@@ -93,9 +93,10 @@ export function notReady(checks: readonly HealthCheck[], cutoff: EpochMs, home: 
   });
 }
 
-export function healthChecksLeftOut(count: number, home: string): NewCondition {
+export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondition | undefined {
+  if (count === 0) return undefined;
   const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
-  const message = `${what} selected and not watched: ${howToAllow(home)}`;
+  const message = `${what} selected and not watched: ${howToAllow(metadata.namespace ?? '')}`;
   return { type: HEALTH_CHECKS_LEFT_OUT, status: 'True', reason: 'NotAllowed', message };
 }
 

@@ -19,6 +19,7 @@ import type { Observed, Plan } from './observed.ts';
 import { bakeFailureDisabled } from './recovery.ts';
 import { GLASS_KEY } from './request.ts';
 import { retried } from './retry.ts';
+import { isForward } from './select.ts';
 import { mayDeploy, situationOf } from './situation.ts';
 
 /** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of others. */
@@ -129,8 +130,7 @@ function decide(draft: Draft): void {
   // Remembered past the deployment: see shownBypass.
   if (verdict.condition.reason === 'GatesBypassed') put(draft, verdict.condition);
   // Without its ImagePolicy the order of releases is not known; a hand and a rollback need no order.
-  const needsOrder = !selection.manual && selection.rollbackFrom === undefined;
-  const ready = config.problems.length === 0 && (!needsOrder || observed.imagePolicy !== undefined);
+  const ready = config.problems.length === 0 && (!isForward(selection) || observed.imagePolicy !== undefined);
   if (ready && mayDeploy(situation) && !waitsForHealth(draft, selection.manual)) {
     commit(draft, situation, requests);
     return;

@@ -6,12 +6,12 @@ import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { bakeSummary, MARKED_SUCCESSFUL } from './messages.ts';
+import { isForward } from './select.ts';
 import type { Situation } from './situation.ts';
 
 export function deploymentBlocked({ selection, unhealthy, pending, closed }: Situation): NewCondition {
   const waits = closed.length > 0 ? [`Version ${pending} is waiting approval, ${closedText(closed)}`] : [];
-  const waitsForHealth = !selection.manual && selection.rollbackFrom === undefined;
-  const sick = waitsForHealth && unhealthy !== undefined ? [unhealthy] : [];
+  const sick = isForward(selection) && unhealthy !== undefined ? [unhealthy] : [];
   const message = [...sick, ...waits].join('; ');
   if (sick.length > 0) return blocked('True', 'UnhealthyHealthChecks', message);
   if (waits.length > 0) return blocked('True', GATE_CLOSED, message);

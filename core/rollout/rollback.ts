@@ -10,9 +10,15 @@ import type { NewCondition } from '../kube/conditions.ts';
 import type { RolloutConfig } from './config.ts';
 import { closedText } from './ready.ts';
 
+/** The last version that succeeded is to be deployed again, in the place of the failed one. */
+export interface StepBack {
+  to: VersionInfo;
+  from: string;
+  stays?: undefined;
+}
+
 export type Rollback =
-  /** The last version that succeeded is to be deployed again. */
-  | { to: VersionInfo; from: string; stays?: undefined }
+  | StepBack
   /** There is no way back, and why. */
   | { stays: { reason: string; message: string } };
 

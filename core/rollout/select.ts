@@ -2,7 +2,7 @@
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { isBaking } from './bake.ts';
 import type { GateVerdict } from './gates.ts';
-import type { Rollback } from './rollback.ts';
+import type { Rollback, StepBack } from './rollback.ts';
 import { isLegalTag } from './tag.ts';
 
 export interface Choice {
@@ -20,8 +20,8 @@ export interface Choice {
 
 export interface Selection {
   manual: boolean;
-  /** `next` takes the place of this failed version. */
-  rollbackFrom?: string;
+  /** `next` is a rollback. */
+  back?: StepBack;
   /** The next version; undefined when there is none, or when the deployed one is it. */
   next?: string;
   /** Why what is asked for cannot be done. */
@@ -32,8 +32,7 @@ export interface Selection {
 export function select(choice: Choice): Selection {
   const { wantedVersion, forceDeploy, candidates, verdict, head, rollback } = choice;
   const asked = wantedVersion || forceDeploy;
-  if (!asked && rollback && !rollback.stays)
-    return { manual: false, rollbackFrom: rollback.from, next: rollback.to.tag };
+  if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
   if (!asked) {
     const pool = head === undefined && verdict.gated.length === 0 ? candidates : verdict.gated;
     return { manual: false, ...(pool[0] && { next: pool[0].tag }) };
@@ -50,6 +49,11 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
   if (!isLegalTag(tag)) return `version ${JSON.stringify(tag)} is not a legal tag and is not deployed`;
   const gate = tag === head?.version.tag ? undefined : rejectedBy(tag);
   return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
+}
+
+/** RolloutGates, health, a running bake and a missing ImagePolicy hold neither a hand nor a rollback: that version had passed. */
+export function isForward({ manual, back }: Selection): boolean {
+  return !manual && back === undefined;
 }
 
 export interface Obstacles {

@@ -13,7 +13,7 @@ import type { Observed } from './observed.ts';
 import { type Rejection, rejectedBy, rejections } from './rejected.ts';
 import type { Requests } from './request.ts';
 import { holdsAfter, type Rollback, rollbackOf } from './rollback.ts';
-import { type Obstacles, obstacles, type Selection, select } from './select.ts';
+import { isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 export interface Situation {
   candidates: VersionInfo[];
@@ -125,13 +125,8 @@ function path({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** RolloutGates, health and a running bake hold neither a hand nor a rollback: that version had passed. */
-function isUnheld({ manual, rollbackFrom }: Selection): boolean {
-  return manual || rollbackFrom !== undefined;
-}
-
 /** Whether `selection.next` may be deployed now. Gates hold every deployment; the rest holds automatic ones only. */
 export function mayDeploy({ selection, obstacles: held, closed }: Situation): boolean {
   if (selection.next === undefined || closed.length > 0) return false;
-  return isUnheld(selection) || !(held.bake || held.failure || held.gates || held.health);
+  return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
 }
