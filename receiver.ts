@@ -1,6 +1,6 @@
 /** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { gateDecisions } from './core/gate/decisions.ts';
+import { gateDecisions } from './core/receiver/decisions.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from './server/cluster/transport.ts';

@@ -54,7 +54,7 @@ export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
 export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
 /** On Gates, set by the webhook: the request that arrived last, with who made it. See core/gate/copy.ts. */
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
-/** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/gate/usedCalls.ts. */
+/** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
 /** On a Rollout, set by the webhook: the closed Gates that a broken glass lets its next deployment pass, `ns/a,ns/b`. */

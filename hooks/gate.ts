@@ -7,8 +7,8 @@ import { gateNews } from '../core/gate/news.ts';
 import { resyncSeconds } from '../core/gate/resync.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { gateStatus, type Surroundings } from '../core/gate/status.ts';
-import { tokenBytes } from '../core/gate/token.ts';
-import { webhookPath } from '../core/gate/webhookPath.ts';
+import { tokenBytes } from '../core/receiver/token.ts';
+import { webhookPath } from '../core/receiver/webhookPath.ts';
 import { countHeld } from './gateHolds.ts';
 import type { CompositeHook } from './hook.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import type { GateWriter } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { gateDecisions } from '../../core/gate/decisions.ts';
+import { gateDecisions } from '../../core/receiver/decisions.ts';
 import { createReceiver } from '../../server/receiver.ts';
 import { type AnyObject, admit, serve } from '../apiServer.ts';
 import { fakeCluster } from '../cluster.ts';

@@ -12,10 +12,10 @@ import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { CallJudgement, SignedCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
+import { annotated, REASON, REQUESTED_AT } from '../gate/requests.ts';
+import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { parseCallBody } from './callBody.ts';
-import { annotated, REASON, REQUESTED_AT } from './requests.ts';
-import { CLOCK_TOLERANCE_MS } from './timestamp.ts';
 import { CALLS_PER_MINUTE, callHashes, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
 
 const TOLERANCE_MS = 5 * 60_000;
