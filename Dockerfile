@@ -13,6 +13,7 @@ COPY api ./api
 COPY core ./core
 COPY hooks ./hooks
 COPY webhooks ./webhooks
+COPY receiver ./receiver
 COPY server ./server
 # The schemas that every answer is checked with.
 COPY manifests/crds ./manifests/crds

@@ -1,13 +1,13 @@
 /** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gateDecisions } from './core/receiver/decisions.ts';
+import { createReceiver } from './receiver/index.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from './server/cluster/transport.ts';
 import { SERVER_LIMITS } from './server/limits.ts';
 import { listenHttp } from './server/listen.ts';
 import { createLog } from './server/log.ts';
-import { createReceiver } from './server/receiver.ts';
 import type { ReceiverOptions, ReceiverOrder } from './server/receiverThread.ts';
 import { createGateWriter } from './server/receiverWriter.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { GateWriter } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { gateDecisions } from '../../core/receiver/decisions.ts';
-import { createReceiver } from '../../server/receiver.ts';
+import { createReceiver } from '../../receiver/index.ts';
 import { type AnyObject, admit, serve } from '../apiServer.ts';
 import { fakeCluster } from '../cluster.ts';
 import { expectThat } from '../finding.ts';

@@ -7,7 +7,7 @@ import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateDecisions } from '../../core/receiver/decisions.ts';
-import { createReceiver } from '../../server/receiver.ts';
+import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate.ts';
 import { gate } from '../core/gate/gate.ts';
 import { write } from '../webhooks/gateCall.ts';

@@ -7,9 +7,9 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts, SignedCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { SERVER_LIMITS } from './limits.ts';
-import { createCallLimit } from './receiverLimit.ts';
-import { createGateLookup, GATES, isWebhookPath } from './receiverLookup.ts';
+import { SERVER_LIMITS } from '../server/limits.ts';
+import { createCallLimit } from './callLimit.ts';
+import { createGateLookup, GATES, isWebhookPath } from './gateLookup.ts';
 
 /** Another replica, or a person, may write the Gate in between. */
 const ATTEMPTS = 4;
