@@ -1,4 +1,4 @@
-# No build step: Node runs the TypeScript itself. Only what main.ts and its thread receiver.ts need is copied.
+# No build step: Node runs the TypeScript itself. Only what main.ts needs is copied.
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -8,7 +8,7 @@ FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json main.ts receiver.ts ./
+COPY package.json main.ts ./
 COPY api ./api
 COPY core ./core
 COPY hooks ./hooks

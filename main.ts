@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   const maxConnections = SERVER_LIMITS.connections;
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
-    const program = new URL('./receiver.ts', import.meta.url);
+    const program = new URL('./receiver/main.ts', import.meta.url);
     listeners.push(await startReceiver(program, { host, port: config.receiverPort, logLevel }, log));
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
