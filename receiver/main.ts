@@ -1,6 +1,7 @@
 /** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gateDecisions } from '../core/receiver/decisions.ts';
+import { createGateWriter } from '../server/cluster/gateWriter.ts';
 import { createReader } from '../server/cluster/reader.ts';
 import { withSharedReads } from '../server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
@@ -8,7 +9,6 @@ import { SERVER_LIMITS } from '../server/limits.ts';
 import { listenHttp } from '../server/listen.ts';
 import { createLog } from '../server/log.ts';
 import type { ReceiverOptions, ReceiverOrder } from '../server/receiverThread.ts';
-import { createGateWriter } from '../server/receiverWriter.ts';
 import { createReceiver } from './index.ts';
 
 const SOCKETS = 16;

@@ -1,8 +1,8 @@
 /** The port `GateWriter`: a merge patch that fails when the Gate has changed since it was read. */
-import type { GateWriter } from '../api/ports.ts';
-import { GATES } from '../receiver/gateLookup.ts';
-import { resourcePath, withQuery } from './cluster/paths.ts';
-import { ApiError, type Transport } from './cluster/transport.ts';
+import type { GateWriter } from '../../api/ports.ts';
+import { GATES } from '../../receiver/gateLookup.ts';
+import { resourcePath, withQuery } from './paths.ts';
+import { ApiError, type Transport } from './transport.ts';
 
 /** Not `kubectl…`: Flux strips what such managers add to an object that comes from Git. */
 const FIELD_MANAGER = 'rollout-hooks';

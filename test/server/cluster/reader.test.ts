@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createReader } from '../../server/cluster/reader.ts';
-import { ApiError, type Transport } from '../../server/cluster/transport.ts';
+import { createReader } from '../../../server/cluster/reader.ts';
+import { ApiError, type Transport } from '../../../server/cluster/transport.ts';
 
 /** Answers as the API server does for a path that leaves the resource. */
 const elsewhere: Transport = {

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createTransport } from '../../server/cluster/transport.ts';
+import { createTransport } from '../../../server/cluster/transport.ts';
 
 afterEach(() => vi.useRealTimers());
 
