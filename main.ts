@@ -4,8 +4,6 @@ import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/port
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/labels.ts';
 import { hookRoutes } from './hooks/index.ts';
-import { requireToken } from './server/bearer.ts';
-import { requireClientCertificate } from './server/clientCertificate.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
@@ -15,15 +13,17 @@ import { createTransport, loadKubeConfig, type Transport } from './server/cluste
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createConfirmedEvents } from './server/confirmedEvents.ts';
 import { createEventSink } from './server/events.ts';
-import { createApp } from './server/http.ts';
-import { SERVER_LIMITS } from './server/limits.ts';
-import { type Listener, listenHttp, listenHttps } from './server/listen.ts';
+import { createApp } from './server/http/app.ts';
+import { requireToken } from './server/http/bearer.ts';
+import { requireClientCertificate } from './server/http/clientCertificate.ts';
+import { SERVER_LIMITS } from './server/http/limits.ts';
+import { type Listener, listenHttp, listenHttps } from './server/http/listen.ts';
+import { startReceiver } from './server/http/receiverThread.ts';
+import { shutDown } from './server/http/shutdown.ts';
 import { createLog, type Logger } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { createNotifier, everySink } from './server/notification.ts';
-import { startReceiver } from './server/receiverThread.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
-import { shutDown } from './server/shutdown.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
 const usage = `Usage: node main.ts

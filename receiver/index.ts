@@ -7,7 +7,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts, SignedCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { SERVER_LIMITS } from '../server/limits.ts';
+import { SERVER_LIMITS } from '../server/http/limits.ts';
 import { createCallLimit } from './callLimit.ts';
 import { createGateLookup, GATES, isWebhookPath } from './gateLookup.ts';
 

@@ -5,10 +5,10 @@ import { createGateWriter } from '../server/cluster/gateWriter.ts';
 import { createReader } from '../server/cluster/reader.ts';
 import { withSharedReads } from '../server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
-import { SERVER_LIMITS } from '../server/limits.ts';
-import { listenHttp } from '../server/listen.ts';
+import { SERVER_LIMITS } from '../server/http/limits.ts';
+import { listenHttp } from '../server/http/listen.ts';
+import type { ReceiverOptions, ReceiverOrder } from '../server/http/receiverThread.ts';
 import { createLog } from '../server/log.ts';
-import type { ReceiverOptions, ReceiverOrder } from '../server/receiverThread.ts';
 import { createReceiver } from './index.ts';
 
 const SOCKETS = 16;

@@ -1,7 +1,7 @@
 /** The environment, read once. Every mistake is told at once, with what to do. */
 import type { Settings } from '../api/ports.ts';
-import type { TokenFiles } from './bearer.ts';
-import type { TlsFiles } from './certificate.ts';
+import type { TokenFiles } from './http/bearer.ts';
+import type { TlsFiles } from './http/certificate.ts';
 
 export interface Config {
   hooksPort: number;

@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { HookCall, Route, WebhookCall } from '../../api/ports.ts';
 import { fakeCluster } from '../../fuzz/cluster.ts';
 import { hookRoutes } from '../../hooks/index.ts';
-import { SERVER_LIMITS } from '../../server/limits.ts';
+import { SERVER_LIMITS } from '../../server/http/limits.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { type AnyObject, NOW } from './input.ts';
 

@@ -3,7 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { HookCall, WebhookCall } from '../../api/ports.ts';
 import { HOOKS, hookRoutes } from '../../hooks/index.ts';
-import { createApp } from '../../server/http.ts';
+import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { WEBHOOKS, webhookRoutes } from '../../webhooks/index.ts';

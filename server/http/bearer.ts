@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { Refusal } from './app.ts';
 import { type FileLog, watchFiles } from './fileWatch.ts';
-import type { Refusal } from './http.ts';
 
 export interface TokenFiles {
   token: string;

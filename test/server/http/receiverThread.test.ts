@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it, vi } from 'vitest';
-import { startReceiver } from '../../server/receiverThread.ts';
+import { startReceiver } from '../../../server/http/receiverThread.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));

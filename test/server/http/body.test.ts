@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createApp } from '../../server/http.ts';
-import { SERVER_LIMITS } from '../../server/limits.ts';
-import { createLog } from '../../server/log.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import { createApp } from '../../../server/http/app.ts';
+import { SERVER_LIMITS } from '../../../server/http/limits.ts';
+import { createLog } from '../../../server/log.ts';
+import { createMetrics } from '../../../server/metrics.ts';
 
 // Megabytes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -123,7 +123,7 @@ describe('[M1] a body', () => {
 });
 
 it('[M1] connections beyond the limit are closed as they are opened', async () => {
-  const { listenHttp } = await import('../../server/listen.ts');
+  const { listenHttp } = await import('../../../server/http/listen.ts');
   const listener = await listenHttp((_request, response) => void response.end(), {
     host: '127.0.0.1',
     port: 0,

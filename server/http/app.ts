@@ -1,11 +1,11 @@
 /** Express applications from routes: bounded bodies, plain errors, health and metrics. */
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { Route } from '../api/ports.ts';
+import type { Route } from '../../api/ports.ts';
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { createByteBudget, parseBody, readBody } from './body.ts';
 import { SERVER_LIMITS } from './limits.ts';
-import type { Logger } from './log.ts';
-import type { Metrics } from './metrics.ts';
 
 export interface Refusal {
   status: 401 | 403;

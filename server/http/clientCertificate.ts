@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { Refusal } from './http.ts';
+import type { Refusal } from './app.ts';
 
 const ASKED = 'the webhook asks for a client certificate of the authority in WEBHOOK_CLIENT_CA';
 
