@@ -5,7 +5,7 @@
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
-import { createQueue } from '../boundedQueue.ts';
+import { createQueue } from '../events/queue.ts';
 import { fetchManifest, type Manifest } from './client.ts';
 import { isDigest, isTag } from './image.ts';
 import { joined } from './joined.ts';

@@ -3,9 +3,9 @@
  * never fails; an Event that cannot be written is counted, logged and forgotten.
  */
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../api/kubernetes.ts';
-import type { EventRecord, EventSink } from '../api/ports.ts';
-import { createQueue } from './boundedQueue.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { EventRecord, EventSink } from '../../api/ports.ts';
+import { createQueue } from './queue.ts';
 
 /** What clients of the Go controller filter by (reference section 1.7). */
 export const COMPONENT = 'rollout-controller';

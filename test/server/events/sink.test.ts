@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { EventRecord } from '../../api/ports.ts';
-import { type CoreEvent, createEventSink, eventOf } from '../../server/events.ts';
+import type { EventRecord } from '../../../api/ports.ts';
+import { type CoreEvent, createEventSink, eventOf } from '../../../server/events/sink.ts';
 
 const NEWS: EventRecord = {
   regarding: {

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EventRecord } from '../../api/ports.ts';
-import { createNotifier, type FluxReference, fluxEventOf } from '../../server/notification.ts';
+import type { EventRecord } from '../../../api/ports.ts';
+import { createNotifier, type FluxReference, fluxEventOf } from '../../../server/events/notification.ts';
 
 const NEWS: EventRecord = {
   regarding: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', metadata: { name: 'web', namespace: 'demo' } },

@@ -1,8 +1,8 @@
 /** An event about a write is recorded when the cluster shows that the write has happened. */
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { EventRecord, StoredFact } from '../../api/ports.ts';
-import { createConfirmedEvents } from '../../server/confirmedEvents.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { EventRecord, StoredFact } from '../../../api/ports.ts';
+import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 
 const BY = 'gate.fluxcd.io/bypassed-by';
 const object = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'apps', name: 'app' };

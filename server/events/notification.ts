@@ -3,10 +3,10 @@
  * the Rollout: existing Alerts on these tell of its deployments. A receiver that is down costs the message, nothing else.
  */
 import { createHash } from 'node:crypto';
-import type { NamespacedName } from '../api/kubernetes.ts';
-import type { EventRecord, EventSink } from '../api/ports.ts';
-import { createQueue } from './boundedQueue.ts';
-import { type ClosableSink, COMPONENT } from './events.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { EventRecord, EventSink } from '../../api/ports.ts';
+import { createQueue } from './queue.ts';
+import { type ClosableSink, COMPONENT } from './sink.ts';
 
 const MAX_WAITING = 200;
 const AT_ONCE = 2;
