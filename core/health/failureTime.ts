@@ -1,6 +1,6 @@
 /** When an object failed, as far as its conditions tell (reference section 2.13, rule 7). */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { conditionsOf } from '../kube/kstatusFields.ts';
+import { conditionsOf } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';
 
 /** The latest Stalled=True, else the newest transition of any condition; undefined when no time parses. */

@@ -12,8 +12,8 @@
  */
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { kstatusOf } from '../kube/kstatus.ts';
-import { conditionsOf, type LooseCondition } from '../kube/kstatusFields.ts';
+import { conditionsOf, type LooseCondition } from '../kstatus/fields.ts';
+import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseTime } from '../kube/time.ts';
 import { failureTime } from './failureTime.ts';
 import { type Inventory, parseInventory } from './inventory.ts';

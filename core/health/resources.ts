@@ -1,6 +1,6 @@
 /** The health of the objects in an inventory (reference section 2.13, rule 5). */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { kstatusOf } from '../kube/kstatus.ts';
+import { kstatusOf } from '../kstatus/kstatus.ts';
 import { failureTime, latest } from './failureTime.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
 

@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { readable, stampOf } from '../flux/deployed.ts';
 import { parseStamps } from '../flux/stamp.ts';
-import { conditionsOf, stringAt } from '../kube/kstatusFields.ts';
+import { conditionsOf, stringAt } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';
 
 export interface Revision {

@@ -1,6 +1,6 @@
 /** What a closed gate does to the objects that require it, and what the opening gives back (DESIGN section 6). */
 import { describe, expect, it } from 'vitest';
-import { kstatusOf } from '../../core/kube/kstatus.ts';
+import { kstatusOf } from '../../core/kstatus/kstatus.ts';
 import {
   type AnyObject,
   gate,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Kustomization } from '../../../api/flux.ts';
 import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import { nextStatus, sameStatus } from '../../../core/health/status.ts';
-import { kstatusOf } from '../../../core/kube/kstatus.ts';
+import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 

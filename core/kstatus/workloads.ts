@@ -1,7 +1,7 @@
 /** kstatus of the kinds that keep a number of Pods. The order of the comparisons decides which message people see. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { conditionsOf, numberAt, stringAt } from './kstatusFields.ts';
-import { current, failed, inProgress, type KStatus } from './kstatusResult.ts';
+import { conditionsOf, numberAt, stringAt } from './fields.ts';
+import { current, failed, inProgress, type KStatus } from './result.ts';
 
 /** The Deployment controller reads this value as "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 /** Tables of objects and what kstatus says of them. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { kstatusOf } from '../../../core/kube/kstatus.ts';
+import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 

@@ -1,4 +1,4 @@
-import { condition, table } from './kstatusTable.ts';
+import { condition, table } from './table.ts';
 
 const available = [condition('Progressing', 'True', 'NewReplicaSetAvailable'), condition('Available', 'True')];
 const three = { replicas: 3, updatedReplicas: 3, availableReplicas: 3, readyReplicas: 3 };

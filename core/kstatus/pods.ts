@@ -1,8 +1,8 @@
 /** kstatus of Pods and Jobs. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { conditionsOf, fieldAt, numberAt, stringAt } from './kstatusFields.ts';
-import { current, failed, inProgress, type KStatus } from './kstatusResult.ts';
-import { parseTime } from './time.ts';
+import { parseTime } from '../kube/time.ts';
+import { conditionsOf, fieldAt, numberAt, stringAt } from './fields.ts';
+import { current, failed, inProgress, type KStatus } from './result.ts';
 
 /** How long the scheduler may take before an unschedulable Pod counts as failed. */
 const SCHEDULE_WINDOW_MS = 15_000;

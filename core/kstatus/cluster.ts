@@ -1,7 +1,7 @@
 /** kstatus of claims, Services and CustomResourceDefinitions. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { conditionsOf, stringAt } from './kstatusFields.ts';
-import { current, failed, inProgress, type KStatus } from './kstatusResult.ts';
+import { conditionsOf, stringAt } from './fields.ts';
+import { current, failed, inProgress, type KStatus } from './result.ts';
 
 export function pvcStatus(object: KubeObject<any, any>): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? 'unknown';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { kstatusOf } from '../../../core/kube/kstatus.ts';
-import { condition, NOW, object, READY, table } from './kstatusTable.ts';
+import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
+import { condition, NOW, object, READY, table } from './table.ts';
 
 table('example.com/v1', 'Widget', [
   [

@@ -4,13 +4,13 @@
  * the kind, then its Ready condition.
  */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { crdStatus, pvcStatus, serviceStatus } from './kstatusCluster.ts';
-import { conditionsOf, groupOf, numberAt } from './kstatusFields.ts';
-import { jobStatus, podStatus } from './kstatusPods.ts';
-import { current, failed, inProgress, type KStatus } from './kstatusResult.ts';
-import { daemonSetStatus, deploymentStatus, replicaSetStatus, statefulSetStatus } from './kstatusWorkloads.ts';
+import { crdStatus, pvcStatus, serviceStatus } from './cluster.ts';
+import { conditionsOf, groupOf, numberAt } from './fields.ts';
+import { jobStatus, podStatus } from './pods.ts';
+import { current, failed, inProgress, type KStatus } from './result.ts';
+import { daemonSetStatus, deploymentStatus, replicaSetStatus, statefulSetStatus } from './workloads.ts';
 
-export type { KStatus, KStatusName } from './kstatusResult.ts';
+export type { KStatus, KStatusName } from './result.ts';
 
 type Rule = (object: KubeObject<any, any>, now: EpochMs) => KStatus;
 
