@@ -10,7 +10,7 @@ import { gateMarks, gatingOf } from '../core/flux/gating.ts';
 import { reconcileRequest } from '../core/flux/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/flux/resume.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
-import { objectAt, objectsOf } from '../core/kube/objects.ts';
+import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import type { DecoratorHook } from './hook.ts';
 
 const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';

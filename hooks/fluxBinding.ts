@@ -7,7 +7,7 @@ import { type BindingSurroundings, bindingStatus } from '../core/flux/bindingSta
 import { sourceResource } from '../core/flux/source.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { judgeGates } from '../core/gate/required.ts';
-import { objectAt, objectsOf } from '../core/kube/objects.ts';
+import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { formatTime } from '../core/kube/time.ts';
 import type { CompositeHook } from './hook.ts';
 

@@ -16,7 +16,7 @@ import { judgeWithResources, ownHealth } from '../core/health/kustomization.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/reference.ts';
 import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../core/health/reset.ts';
 import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../core/health/status.ts';
-import { objectsOf } from '../core/kube/objects.ts';
+import { objectsOf } from '../core/kube/objectMap.ts';
 import { readKustomization, readResources } from './healthReads.ts';
 import type { DecoratorHook } from './hook.ts';
 

@@ -3,7 +3,7 @@ import type { ImagePolicy } from '../api/flux.ts';
 import type { CompositeRequest, CompositeResponse } from '../api/metacontroller.ts';
 import type { HookCall, ReleaseMetadata, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../api/types.ts';
-import { objectAt, objectsOf } from '../core/kube/objects.ts';
+import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { boundTo, requiredGates } from '../core/rollout/bound.ts';
 import { foreignRefs, withoutForeignRefs } from '../core/rollout/foreign.ts';
 import { policyRef, repositoryRef } from '../core/rollout/imagePolicy.ts';

@@ -6,7 +6,7 @@ import type { ClusterReader } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../api/types.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { boundLabel } from '../core/kube/labels.ts';
-import { objectAt } from '../core/kube/objects.ts';
+import { objectAt } from '../core/kube/objectMap.ts';
 import { carriedStamp, isBound } from '../core/rollout/adopt.ts';
 import { unseenBinding } from '../core/rollout/bound.ts';
 import { isForeign, releaseConfigMap } from '../core/rollout/configMap.ts';

@@ -2,7 +2,7 @@
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterRolloutSchedule, Rollout, RolloutGate } from '../api/types.ts';
-import { objectsOf } from '../core/kube/objects.ts';
+import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
 import type { Schedule } from '../core/schedule/gates.ts';
 import { planSchedule } from '../core/schedule/plan.ts';

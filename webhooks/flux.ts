@@ -15,7 +15,7 @@ import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
 import { freshReason, recentReason } from '../core/gate/glass.ts';
 import type { JudgedGate } from '../core/gate/required.ts';
 import { type Readable, reveal, secrets } from '../core/gate/reveal.ts';
-import { isCleaner } from '../core/kube/cleaners.ts';
+import { isCleaner } from '../core/kube/systemDeleters.ts';
 import {
   namespaceOf,
   objectsOf,

@@ -7,7 +7,7 @@ import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { evaluateGate } from '../core/gate/evaluate.ts';
 import { recentReason } from '../core/gate/glass.ts';
 import { holdersOf } from '../core/gate/holders.ts';
-import { isCleaner } from '../core/kube/cleaners.ts';
+import { isCleaner } from '../core/kube/systemDeleters.ts';
 import { askForGlass, recordGlass } from './glass.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 

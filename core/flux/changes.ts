@@ -1,9 +1,9 @@
 /** What a write changes of what a closed gate holds. */
 import { GATES, ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { NO_WRITERS, type Writers } from '../kube/fieldWriters.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
-import { NO_WRITERS, type Writers } from './ownership.ts';
 
 export interface Change {
   /** Plain map keys from the object's root. The walk goes on with this very array: whoever keeps it takes a copy. */

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Pin } from '../../api/types.ts';
 import { splitNames } from '../kube/names.ts';
-import { gainsOwner } from '../kube/owners.ts';
+import { gainsOwner } from '../kube/ownerReferences.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface Marks {

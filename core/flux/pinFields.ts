@@ -3,9 +3,9 @@ import { DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Pin, Rollout, Stamp } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
+import { type Writers, writersOf } from '../kube/fieldWriters.ts';
 import { stampOf } from './deployed.ts';
 import { marksOf, pinKey, pinPath } from './marks.ts';
-import { type Writers, writersOf } from './ownership.ts';
 import { readPin, strongerRefs, writePins } from './pin.ts';
 import { formatStamps, parseStamps } from './stamp.ts';
 

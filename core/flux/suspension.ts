@@ -6,9 +6,9 @@ import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
+import { isApplyBy } from '../kube/fieldWriters.ts';
 import { applierOf, applierState, waitEnds } from './applier.ts';
 import { formatGateState, type GateStateMark, isBypassed, parseGateState } from './gateState.ts';
-import { isApplyBy } from './ownership.ts';
 
 type Memory = 'true' | 'false' | 'unset';
 

@@ -1,7 +1,7 @@
 /** The body of a signed call: `{"action": "open", "reason": "CHG-1", "for": "1.2.0"}`. */
 
 import type { Action } from '../gate/requests.ts';
-import { isLegalTag } from '../rollout/tag.ts';
+import { isLegalTag } from '../kube/tag.ts';
 
 export interface CallBody {
   action: Action;

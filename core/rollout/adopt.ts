@@ -7,10 +7,10 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { marksOf } from '../flux/marks.ts';
 import { parseStamps } from '../flux/stamp.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { triggeredBy } from './deploy.ts';
 import type { CarriedStamp } from './observed.ts';
-import { isLegalTag } from './tag.ts';
 
 /** More deployments than any Rollout has; a stamp's id has at most 15 digits, see core/flux/stamp.ts. */
 const MAX_ADOPTED_ID = 1e12;

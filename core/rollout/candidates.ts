@@ -1,8 +1,8 @@
 /** Which releases may follow the deployed one, in the order of the policy. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { type PolicyRules, policyRules } from '../policy/rules.ts';
-import { isLegalTag } from './tag.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 

@@ -4,10 +4,10 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { latestOf, policyRef } from './imagePolicy.ts';
 import { withMetadata } from './metadata.ts';
-import { isLegalTag } from './tag.ts';
 
 export interface Discovery {
   /** In the order of discovery. */

@@ -2,8 +2,8 @@
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { latestOf } from './imagePolicy.ts';
-import { isLegalTag } from './tag.ts';
 
 /** So many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
 const MAX_RETRIED = 20;

@@ -1,7 +1,8 @@
 /** Calendar rules as people write them, checked and made ready for reckoning. Used by Gates and by RolloutSchedules. */
+
+import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { dayNumber } from '../kube/time.ts';
 import { isTimeZone } from './localTime.ts';
-import type { FieldProblem } from './problem.ts';
 
 export interface CalendarRule {
   name?: string;

@@ -3,11 +3,11 @@ import { READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
+import { problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
 import { compileCalendar } from './calendar.ts';
 import { activeRules, nextTransition } from './evaluate.ts';
 import { type Schedule, scheduleGate, unchangedGate } from './gates.ts';
-import { problemText } from './problem.ts';
 import { scheduleProblems } from './problems.ts';
 
 export type ScheduleStatus = NonNullable<RolloutSchedule['status']>;

@@ -1,8 +1,9 @@
 /** What in a RolloutSchedule does not compile. Admission denies it; where it got in, the gates keep their last value. */
+
+import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { checkSelector, SelectorError } from '../kube/selector.ts';
 import { compileCalendar } from './calendar.ts';
 import type { Schedule } from './gates.ts';
-import type { FieldProblem } from './problem.ts';
 
 export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
   if (!spec) return [{ field: 'spec', value: null, reason: 'expected rolloutSelector and rules' }];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CLEANERS } from '../../core/kube/cleaners.ts';
+import { CLEANERS } from '../../core/kube/systemDeleters.ts';
 import { objectIn } from './support/files.ts';
 
 interface Webhook {

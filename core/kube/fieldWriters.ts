@@ -4,8 +4,8 @@
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
-import { childOf, sameJson } from '../kube/json.ts';
-import { type Owners, ownersBelow, ownersOf } from './owners.ts';
+import { type Owners, ownersBelow, ownersOf } from './fieldOwners.ts';
+import { childOf, sameJson } from './json.ts';
 
 /**
  * Who wrote the field that this stands at. Walked down beside the object key by key, so that a write with many changes
