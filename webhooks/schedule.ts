@@ -1,9 +1,9 @@
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: none that cannot be reckoned with. */
 import type { AdmissionRequest } from '../api/admission.ts';
+import { scheduleWarnings } from '../core/calendar/warnings.ts';
 import { problemText } from '../core/kube/fieldProblem.ts';
 import type { Schedule } from '../core/schedule/gates.ts';
 import { scheduleProblems } from '../core/schedule/problems.ts';
-import { scheduleWarnings } from '../core/schedule/warnings.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 
 export async function validateSchedule({ object, oldObject, subResource }: AdmissionRequest): Promise<Verdict> {

@@ -1,9 +1,9 @@
 /** Whether a Gate is open: the one answer that hooks and webhooks share (DESIGN section 6). */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { compileCalendar } from '../calendar/calendar.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
-import { compileCalendar } from '../schedule/calendar.ts';
 import { requestProblems, windowProblems } from './problems.ts';
 import { remembered } from './remembered.ts';
 import { type GateRequest, requestsOf } from './requests.ts';

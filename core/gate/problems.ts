@@ -1,10 +1,10 @@
 /** What on a Gate does not parse or compile. Admission denies it; where it got in, evaluation ignores it. */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { Gate } from '../../api/types.ts';
+import { compileCalendar } from '../calendar/calendar.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { checkSelector, SelectorError } from '../kube/selector.ts';
 import { isLegalTag } from '../kube/tag.ts';
-import { compileCalendar } from '../schedule/calendar.ts';
 import { REQUESTED_AT } from './requests.ts';
 import { parseRequestTime, parseWindow } from './timestamp.ts';
 

@@ -10,8 +10,8 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import type { Calendar } from '../schedule/calendar.ts';
-import { isActive, nextTransition } from '../schedule/evaluate.ts';
+import type { Calendar } from '../calendar/calendar.ts';
+import { isActive, nextTransition } from '../calendar/evaluate.ts';
 import { type GateRequest, type Requests, requestTimes } from './requests.ts';
 import { after } from './timestamp.ts';
 

@@ -1,9 +1,9 @@
 /** What the writer of a Gate should know although it is allowed. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { scheduleWarnings } from '../calendar/warnings.ts';
 import { formatDuration } from '../kube/duration.ts';
 import { formatTime } from '../kube/time.ts';
-import { scheduleWarnings } from '../schedule/warnings.ts';
 import { acceptRequests } from './accept.ts';
 import { REQUESTED_AT } from './requests.ts';
 import { CLOCK_TOLERANCE_MS, parseWindow } from './timestamp.ts';

@@ -2,11 +2,11 @@
 import { READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
+import { compileCalendar } from '../calendar/calendar.ts';
+import { activeRules, nextTransition } from '../calendar/evaluate.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
-import { compileCalendar } from './calendar.ts';
-import { activeRules, nextTransition } from './evaluate.ts';
 import { type Schedule, scheduleGate, unchangedGate } from './gates.ts';
 import { scheduleProblems } from './problems.ts';
 

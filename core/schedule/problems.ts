@@ -1,8 +1,8 @@
 /** What in a RolloutSchedule does not compile. Admission denies it; where it got in, the gates keep their last value. */
 
+import { compileCalendar } from '../calendar/calendar.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { checkSelector, SelectorError } from '../kube/selector.ts';
-import { compileCalendar } from './calendar.ts';
 import type { Schedule } from './gates.ts';
 
 export function scheduleProblems({ spec }: Schedule): FieldProblem[] {

@@ -92,7 +92,7 @@ describe('conditions and Events', () => {
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
         'PruneFailed HealthCheckFailed HealthCheckCanceled',
     },
-    'core/schedule': {
+    'core/schedule core/calendar': {
       tables: ['conditions Schedule'],
       words:
         'True False Monday Tuesday Wednesday Thursday Friday Saturday Sunday Local Allow Passing Holding RolloutGate',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, it } from 'vitest';
-import { instantOf, isTimeZone, localDay } from '../../../core/schedule/localTime.ts';
+import { instantOf, isTimeZone, localDay } from '../../../core/calendar/localTime.ts';
 
 /** Zones that skip a midnight, show one twice, skip a whole day, or turn by half an hour. */
 const ZONES = [
