@@ -4,9 +4,9 @@ import type { CompositeRequest, CompositeResponse } from '../api/metacontroller.
 import type { HookCall, ReleaseMetadata, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../api/types.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
+import { policyRef, repositoryRef } from '../core/policy/imagePolicy.ts';
 import { boundTo, requiredGates } from '../core/rollout/bound.ts';
 import { foreignRefs, withoutForeignRefs } from '../core/rollout/foreign.ts';
-import { policyRef, repositoryRef } from '../core/rollout/imagePolicy.ts';
 import { metadataWanted } from '../core/rollout/metadata.ts';
 import type { Observed, Plan } from '../core/rollout/observed.ts';
 import { planRollout } from '../core/rollout/plan.ts';

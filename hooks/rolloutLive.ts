@@ -7,10 +7,10 @@ import type { FluxBinding, Gate, Rollout, RolloutGate } from '../api/types.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { boundLabel } from '../core/kube/labels.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
+import { policyRef } from '../core/policy/imagePolicy.ts';
 import { carriedStamp, isBound } from '../core/rollout/adopt.ts';
 import { unseenBinding } from '../core/rollout/bound.ts';
 import { isForeign, releaseConfigMap } from '../core/rollout/configMap.ts';
-import { policyRef } from '../core/rollout/imagePolicy.ts';
 import type { CarriedStamp } from '../core/rollout/observed.ts';
 import { GATING, imagePolicyVersion, KUBERIK } from './rolloutRelated.ts';
 

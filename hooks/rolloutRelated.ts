@@ -5,8 +5,8 @@ import type { ClusterReader } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { healthCheckLabels } from '../core/health/association.ts';
 import { boundLabel, labelValue } from '../core/kube/labels.ts';
+import { policyRef } from '../core/policy/imagePolicy.ts';
 import { specProblems } from '../core/rollout/config.ts';
-import { policyRef } from '../core/rollout/imagePolicy.ts';
 
 export const KUBERIK = 'kuberik.com/v1alpha1';
 export const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';

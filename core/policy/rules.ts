@@ -3,7 +3,7 @@
  * Source: Flux ImagePolicy API, `spec.policy` and `spec.filterTags`.
  */
 import type { ImagePolicy } from '../../api/flux.ts';
-import { compileExtract } from '../rollout/extract.ts';
+import { compileExtract } from './tagFilter.ts';
 import { compareVersions, parseVersion, type Version } from './version.ts';
 import { parseRange } from './versionRange.ts';
 

@@ -6,7 +6,7 @@ import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { latestOf, policyRef } from './imagePolicy.ts';
+import { latestOf, policyRef } from '../policy/imagePolicy.ts';
 import { withMetadata } from './metadata.ts';
 
 export interface Discovery {

@@ -3,7 +3,7 @@ import type { ImagePolicy } from '../../api/flux.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
-import { latestOf } from './imagePolicy.ts';
+import { latestOf } from '../policy/imagePolicy.ts';
 
 /** So many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
 const MAX_RETRIED = 20;

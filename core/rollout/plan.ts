@@ -5,6 +5,7 @@
 import { BAKE_FAILURE_DISABLED, READY, RELEASES_UPDATED } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { latestOf } from '../policy/imagePolicy.ts';
 import { adopted } from './adopt.ts';
 import { bakeStep, isBaking } from './bake.ts';
 import { boundTo, withProgress } from './bound.ts';
@@ -13,7 +14,6 @@ import { describe } from './describe.ts';
 import { discover } from './discovery.ts';
 import { type Draft, openRequests, put, setHead, startDraft } from './draft.ts';
 import { healthSettlesAt, sortedChecks } from './health.ts';
-import { latestOf } from './imagePolicy.ts';
 import { artifactFields, metadataWanted, withMetadata } from './metadata.ts';
 import type { Observed, Plan } from './observed.ts';
 import { bakeFailureDisabled } from './recovery.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../core/limits.ts';
-import { compileExtract, type Extract } from '../../../core/rollout/extract.ts';
+import { compileExtract, type Extract } from '../../../core/policy/tagFilter.ts';
 
 describe('compileExtract', () => {
   it.each([
