@@ -13,7 +13,7 @@ export const ROLLOUT = 'rollout.kuberik.com/rollout';
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. */
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
-/** On Flux objects, set by the webhook: which deployment of which Rollout the object carries. See core/flux/stamp.ts. */
+/** On Flux objects, set by the webhook: which deployment of which Rollout the object carries. See core/pin/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
 
 /** One-shot requests on a Rollout. */

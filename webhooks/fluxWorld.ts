@@ -7,12 +7,12 @@ import type { WebhookCall } from '../api/ports.ts';
 import type { Gate, Rollout } from '../api/types.ts';
 import { applierOf, KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { gateReads } from '../core/flux/gateReads.ts';
-import { marksOf, rolloutsLeft } from '../core/flux/marks.ts';
 import type { GateWorld } from '../core/flux/requiredGates.ts';
 import { refKey } from '../core/gate/refs.ts';
 import type { JudgedGate } from '../core/gate/required.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
 import { LIMITS } from '../core/limits.ts';
+import { marksOf, rolloutsLeft } from '../core/pin/annotations.ts';
 import { ownGates } from '../core/rollout/frozen.ts';
 import { readClosed } from './rolloutFrozen.ts';
 

@@ -2,9 +2,9 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, Stamp } from '../../api/types.ts';
-import { marksOf } from './marks.ts';
+import { marksOf } from '../pin/annotations.ts';
+import { parseStamps } from '../pin/deployment.ts';
 import { fetchedRevision } from './proof.ts';
-import { parseStamps } from './stamp.ts';
 
 /** The same deployment of the same Rollout. */
 export function isSameDeployment(a: Stamp, b: Stamp): boolean {

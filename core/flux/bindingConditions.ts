@@ -4,7 +4,7 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { isTooMany, refKey } from '../gate/refs.ts';
 import { setCondition } from '../kube/conditions.ts';
-import { readable } from './deployed.ts';
+import { readable } from '../pin/deployed.ts';
 import { awaitsText } from './resume.ts';
 
 const MAX_MESSAGE = 32_000;

@@ -3,7 +3,7 @@ import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/labels.ts';
-import { marksOf } from './marks.ts';
+import { marksOf } from '../pin/annotations.ts';
 import { observedOf } from './observed.ts';
 import { awaitedApply, resumeLabel } from './resume.ts';
 import { sourceOf } from './source.ts';

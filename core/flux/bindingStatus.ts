@@ -3,11 +3,11 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout, Stamp } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
+import { readable, stampOf } from '../pin/deployed.ts';
+import { formatStamps } from '../pin/deployment.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './bindingConditions.ts';
-import { readable, stampOf } from './deployed.ts';
 import { awaitsOf } from './resume.ts';
-import { formatStamps } from './stamp.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 export type GateState = NonNullable<FluxBindingStatus['gates']>[number];

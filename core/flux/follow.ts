@@ -2,9 +2,9 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBindingStatus, Stamp } from '../../api/types.ts';
+import { parseStamps } from '../pin/deployment.ts';
+import { readPin } from '../pin/field.ts';
 import type { PinState } from './bindingStatus.ts';
-import { readPin } from './pin.ts';
-import { parseStamps } from './stamp.ts';
 
 /**
  * The annotation DEPLOYED as it should be written: the trigger, since the webhook works out the value itself.

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../gate/refs.ts';
 import { LIMITS } from '../limits.ts';
-import { marksOf } from './marks.ts';
+import { marksOf } from '../pin/annotations.ts';
 import { foreignGates, foreignText, markedGates, namedGates, type RefRules } from './requiredGates.ts';
 
 export interface GateReads {

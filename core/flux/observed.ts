@@ -2,9 +2,9 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, Stamp } from '../../api/types.ts';
+import { parseStamps } from '../pin/deployment.ts';
 import { carries, isSameDeployment } from './arrival.ts';
 import { appliedRevision, fetchedRevision } from './proof.ts';
-import { parseStamps } from './stamp.ts';
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { refKey } from '../gate/refs.ts';
 import { judgeGates } from '../gate/required.ts';
 import { annotate } from '../kube/annotate.ts';
-import { marksOf } from './marks.ts';
+import { marksOf } from '../pin/annotations.ts';
 import { type GateWorld, namedGates, requiredGates } from './requiredGates.ts';
 
 /**

@@ -8,7 +8,7 @@ import { type JudgedGate, judgeGates } from '../gate/required.ts';
 import { type Readable, reveal } from '../gate/reveal.ts';
 import { gateSelects } from '../gate/selects.ts';
 import { LIMITS } from '../limits.ts';
-import { marksOf } from './marks.ts';
+import { marksOf } from '../pin/annotations.ts';
 
 /** The Gates there are, as read for one object. */
 export interface GateWorld extends RefRules {

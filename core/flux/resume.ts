@@ -10,9 +10,9 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { labelValue } from '../kube/labels.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
+import { marksOf } from '../pin/annotations.ts';
 import { type Awaits, applierOf, applierState, waitEnds } from './applier.ts';
 import { parseGateState } from './gateState.ts';
-import { marksOf } from './marks.ts';
 
 /** Value of RESUME_LABEL for a Kustomization. */
 export function resumeLabel({ namespace, name }: NamespacedName): string {

@@ -9,11 +9,11 @@ import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { isCleaner } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
+import { type PinOutcome, pinFields } from '../pin/mutate.ts';
 import { judgeFrozen } from './freeze.ts';
 import { closingKey, INVALID_REFERENCE } from './gateState.ts';
 import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
 import { refuseNesting } from './nesting.ts';
-import { type PinOutcome, pinFields } from './pinFields.ts';
 import {
   candidatesOf,
   closedGates,

@@ -7,10 +7,10 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { readable, stampOf } from '../flux/deployed.ts';
-import { parseStamps } from '../flux/stamp.ts';
 import { conditionsOf, stringAt } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';
+import { readable, stampOf } from '../pin/deployed.ts';
+import { parseStamps } from '../pin/deployment.ts';
 
 export interface Revision {
   /** Why a good health would not be the new revision's. undefined: it would be. */

@@ -5,14 +5,14 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
-import { marksOf } from '../flux/marks.ts';
-import { parseStamps } from '../flux/stamp.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
+import { marksOf } from '../pin/annotations.ts';
+import { parseStamps } from '../pin/deployment.ts';
 import { triggeredBy } from './deploy.ts';
 import type { CarriedStamp } from './observed.ts';
 
-/** More deployments than any Rollout has; a stamp's id has at most 15 digits, see core/flux/stamp.ts. */
+/** More deployments than any Rollout has; a stamp's id has at most 15 digits, see core/pin/deployment.ts. */
 const MAX_ADOPTED_ID = 1e12;
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */

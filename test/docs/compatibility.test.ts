@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
-import { pinFields } from '../../core/flux/pinFields.ts';
+import { pinFields } from '../../core/pin/mutate.ts';
 import { planSchedule } from '../../core/schedule/plan.ts';
 import { ROOT, readPage, rowsOf } from './support/tables.ts';
 

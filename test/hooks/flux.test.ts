@@ -9,7 +9,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { FluxBinding, FluxBindingStatus, Stamp } from '../../api/types.ts';
-import { parseStamps } from '../../core/flux/stamp.ts';
+import { parseStamps } from '../../core/pin/deployment.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/flux/objects.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
-import { formatStamps } from '../../core/flux/stamp.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { formatStamps } from '../../core/pin/deployment.ts';
 import { rolloutHook } from '../../hooks/rollout.ts';
 import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './rolloutCall.ts';
 

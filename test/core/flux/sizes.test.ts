@@ -4,9 +4,9 @@ import type { FluxBinding } from '../../../api/types.ts';
 import { hasArrived } from '../../../core/flux/arrival.ts';
 import { bindingOf } from '../../../core/flux/bindingSpec.ts';
 import { refuseCrowd } from '../../../core/flux/gateReads.ts';
-import { marksOf } from '../../../core/flux/marks.ts';
 import { allClosed, requiredGates } from '../../../core/flux/requiredGates.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { marksOf } from '../../../core/pin/annotations.ts';
 import { gatesByName, kustomization, NOW, ociRepository, stamped } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };

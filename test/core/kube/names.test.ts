@@ -1,9 +1,9 @@
 /** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
 import { describe, expect, it } from 'vitest';
-import { marksOf } from '../../../core/flux/marks.ts';
 import { requiredGates } from '../../../core/flux/requiredGates.ts';
 import { splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { marksOf } from '../../../core/pin/annotations.ts';
 import { gate, gatesByName, kustomization, NOW } from '../flux/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');

@@ -4,10 +4,10 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { Pin, Rollout, Stamp } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { type Writers, writersOf } from '../kube/fieldWriters.ts';
+import { marksOf, pinKey, pinPath } from './annotations.ts';
 import { stampOf } from './deployed.ts';
-import { marksOf, pinKey, pinPath } from './marks.ts';
-import { readPin, strongerRefs, writePins } from './pin.ts';
-import { formatStamps, parseStamps } from './stamp.ts';
+import { formatStamps, parseStamps } from './deployment.ts';
+import { readPin, strongerRefs, writePins } from './field.ts';
 
 export interface PinWrite {
   /** As the writer wants it. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { readPin } from '../../../core/flux/pin.ts';
-import { pinFields } from '../../../core/flux/pinFields.ts';
+import { readPin } from '../../../core/pin/field.ts';
+import { pinFields } from '../../../core/pin/mutate.ts';
 import {
   APP_PATH,
   type KustomizationParts,
@@ -14,7 +14,7 @@ import {
   rollout,
   rolloutsByName,
   stamped,
-} from './objects.ts';
+} from '../flux/objects.ts';
 
 const APP = { rollout: 'my-app', variable: 'APP' };
 const TAG = { rollout: 'my-app' };

@@ -2,7 +2,7 @@
 import type { FluxObject } from '../../api/flux.ts';
 import type { Pin } from '../../api/types.ts';
 import { isMap } from '../kube/json.ts';
-import { pinPath } from './marks.ts';
+import { pinPath } from './annotations.ts';
 
 /** source-controller prefers these to `spec.ref.tag`, in this order; a pinned tag beside them would mean nothing. */
 const STRONGER_THAN_TAG = ['digest', 'semver'] as const;

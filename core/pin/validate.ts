@@ -4,10 +4,10 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
+import { marksOf, pinPath } from './annotations.ts';
 import { stampOf } from './deployed.ts';
-import { marksOf, pinPath } from './marks.ts';
-import { readPin } from './pin.ts';
-import { parseStamps } from './stamp.ts';
+import { parseStamps } from './deployment.ts';
+import { readPin } from './field.ts';
 
 /** Both webhooks of one request answer within this time; a head younger than it may have come between them. */
 const BETWEEN_CALLS_MS = 10_000;
