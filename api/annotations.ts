@@ -67,7 +67,7 @@ export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
 /** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 
-/** Label on the FluxBinding of an object that waits for its Kustomization's next apply: see core/flux/resume.ts. */
+/** Label on the FluxBinding of an object that waits for its Kustomization's next apply: see core/suspend/resume.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
 /** Flux's own. */

@@ -7,10 +7,10 @@ import { bindingName, bindingOf } from '../core/flux/bindingSpec.ts';
 import { trigger } from '../core/flux/follow.ts';
 import { gateStatus } from '../core/flux/gateConditions.ts';
 import { gateMarks, gatingOf } from '../core/flux/gating.ts';
-import { reconcileRequest } from '../core/flux/reconcileRequest.ts';
-import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/flux/resume.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
+import { reconcileRequest } from '../core/suspend/reconcileRequest.ts';
+import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/suspend/resume.ts';
 import type { DecoratorHook } from './hook.ts';
 
 const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';

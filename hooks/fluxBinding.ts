@@ -2,13 +2,13 @@
 import type { FluxObject } from '../api/flux.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
-import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { type BindingSurroundings, bindingStatus } from '../core/flux/bindingStatus.ts';
 import { sourceResource } from '../core/flux/source.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { judgeGates } from '../core/gate/required.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { formatTime } from '../core/kube/time.ts';
+import { KUSTOMIZATIONS } from '../core/suspend/applier.ts';
 import type { CompositeHook } from './hook.ts';
 
 export const fluxBindingHook: CompositeHook = {

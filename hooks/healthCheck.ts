@@ -7,7 +7,6 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
-import { KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { applyingAccount } from '../core/health/account.ts';
 import { associatedRollouts, needsNamespaceLabels } from '../core/health/association.ts';
 import { howToAllow, mayBeWatched } from '../core/health/consent.ts';
@@ -17,6 +16,7 @@ import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/reference.
 import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../core/health/reset.ts';
 import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../core/health/status.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
+import { KUSTOMIZATIONS } from '../core/suspend/applier.ts';
 import { readKustomization, readResources } from './healthReads.ts';
 import type { DecoratorHook } from './hook.ts';
 

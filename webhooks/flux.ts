@@ -8,7 +8,6 @@ import { refuseCrowd, refuseForeign } from '../core/flux/gateReads.ts';
 import { subjectOf } from '../core/flux/gateText.ts';
 import { repaired } from '../core/flux/repair.ts';
 import { allClosed, closedGates, type GateWorld, requiredGates } from '../core/flux/requiredGates.ts';
-import { asksToResume } from '../core/flux/suspension.ts';
 import { verifyFrozen } from '../core/flux/verifyFrozen.ts';
 import { isOutOfScope, judgeWrite } from '../core/flux/write.ts';
 import { freshReason, recentReason } from '../core/gate/glass.ts';
@@ -16,6 +15,7 @@ import type { JudgedGate } from '../core/gate/required.ts';
 import { type Readable, reveal, secrets } from '../core/gate/reveal.ts';
 import { isCleaner } from '../core/kube/systemDeleters.ts';
 import { verifyPins } from '../core/pin/validate.ts';
+import { asksToResume } from '../core/suspend/suspension.ts';
 import {
   namespaceOf,
   objectsOf,

@@ -5,7 +5,6 @@ import type { FluxObject } from '../api/flux.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate, Rollout } from '../api/types.ts';
-import { applierOf, KUSTOMIZATIONS } from '../core/flux/applier.ts';
 import { gateReads } from '../core/flux/gateReads.ts';
 import type { GateWorld } from '../core/flux/requiredGates.ts';
 import { refKey } from '../core/gate/refs.ts';
@@ -14,6 +13,7 @@ import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
 import { LIMITS } from '../core/limits.ts';
 import { marksOf, rolloutsLeft } from '../core/pin/annotations.ts';
 import { ownGates } from '../core/rollout/frozen.ts';
+import { applierOf, KUSTOMIZATIONS } from '../core/suspend/applier.ts';
 import { readClosed } from './rolloutFrozen.ts';
 
 const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';

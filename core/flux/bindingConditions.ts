@@ -5,7 +5,7 @@ import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { isTooMany, refKey } from '../gate/refs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { readable } from '../pin/deployed.ts';
-import { awaitsText } from './resume.ts';
+import { awaitsText } from '../suspend/resume.ts';
 
 const MAX_MESSAGE = 32_000;
 

@@ -4,8 +4,8 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/labels.ts';
 import { marksOf } from '../pin/annotations.ts';
+import { awaitedApply, resumeLabel } from '../suspend/resume.ts';
 import { observedOf } from './observed.ts';
-import { awaitedApply, resumeLabel } from './resume.ts';
 import { sourceOf } from './source.ts';
 
 export const BINDING_API_VERSION = 'kuberik.com/v1alpha1';

@@ -5,9 +5,9 @@ import type { FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout, Sta
 import { formatTime } from '../kube/time.ts';
 import { readable, stampOf } from '../pin/deployed.ts';
 import { formatStamps } from '../pin/deployment.ts';
+import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './bindingConditions.ts';
-import { awaitsOf } from './resume.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 export type GateState = NonNullable<FluxBindingStatus['gates']>[number];

@@ -3,7 +3,7 @@ import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
-import { applierOf } from './applier.ts';
+import { applierOf } from '../suspend/applier.ts';
 import { closedGatesText, glassText, subjectOf } from './gateText.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 

@@ -6,9 +6,9 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { isTooMany, refKey } from '../gate/refs.ts';
 import { TOO_MANY_TEXT } from '../gate/required.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
-import type { Awaits } from './applier.ts';
-import { isBypassed, parseGateState } from './gateState.ts';
-import { awaitsText } from './resume.ts';
+import type { Awaits } from '../suspend/applier.ts';
+import { awaitsText } from '../suspend/resume.ts';
+import { isBypassed, parseGateState } from '../suspend/stateAnnotation.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
 const MAX_MESSAGE = 32_000;

@@ -8,9 +8,15 @@ import { evaluateGate } from '../gate/evaluate.ts';
 import { refKey, TOO_MANY } from '../gate/refs.ts';
 import { TOO_MANY_TEXT } from '../gate/required.ts';
 import { LIMITS } from '../limits.ts';
-import { closingKey, formatGateState, INVALID_REFERENCE, isBypassed, parseGateState } from './gateState.ts';
+import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
+import {
+  closingKey,
+  formatGateState,
+  INVALID_REFERENCE,
+  isBypassed,
+  parseGateState,
+} from '../suspend/stateAnnotation.ts';
 import { type GateWorld, type RefRules, requiredGates, selectedByText } from './requiredGates.ts';
-import { awaitedApply, currentAwaits, resumedAloneAt } from './resume.ts';
 
 export interface Gating {
   /** For the binding's spec. */

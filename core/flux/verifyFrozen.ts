@@ -2,9 +2,9 @@
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { freshReason } from '../gate/glass.ts';
+import { parseGateState } from '../suspend/stateAnnotation.ts';
 import { governedChanges } from './changes.ts';
 import { FewPaths } from './fewPaths.ts';
-import { parseGateState } from './gateState.ts';
 import { closedGatesText, subjectOf } from './gateText.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 

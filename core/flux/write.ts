@@ -10,8 +10,9 @@ import { sameJson } from '../kube/json.ts';
 import { isCleaner } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
 import { type PinOutcome, pinFields } from '../pin/mutate.ts';
+import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
+import { settleSuspension } from '../suspend/suspension.ts';
 import { judgeFrozen } from './freeze.ts';
-import { closingKey, INVALID_REFERENCE } from './gateState.ts';
 import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
 import { refuseNesting } from './nesting.ts';
 import {
@@ -25,7 +26,6 @@ import {
   selectingGates,
 } from './requiredGates.ts';
 import { refuseFilling } from './room.ts';
-import { settleSuspension } from './suspension.ts';
 
 export interface FluxWrite {
   /** As the writer wants it. */

@@ -1,10 +1,10 @@
 /** What a binding says of the Kustomization that its object waits for: once per news, not once per retry. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
-import type { Awaits } from '../../../core/flux/applier.ts';
-import { awaitsOf, awaitsText, resumedAloneAt } from '../../../core/flux/resume.ts';
 import { formatInstant, parseTime } from '../../../core/kube/time.ts';
-import { kustomization, NOW } from './objects.ts';
+import type { Awaits } from '../../../core/suspend/applier.ts';
+import { awaitsOf, awaitsText, resumedAloneAt } from '../../../core/suspend/resume.ts';
+import { kustomization, NOW } from '../flux/objects.ts';
 
 const SINCE = formatInstant(NOW);
 const AWAITED = { namespace: 'flux-system', name: 'apps', since: SINCE };

@@ -5,8 +5,8 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { parseGateState } from './gateState.ts';
 import { hasComeTo } from './reconcileRequest.ts';
+import { parseGateState } from './stateAnnotation.ts';
 
 export const KUSTOMIZATIONS = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' };
 

@@ -12,7 +12,7 @@ import { labelValue } from '../kube/labels.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { type Awaits, applierOf, applierState, waitEnds } from './applier.ts';
-import { parseGateState } from './gateState.ts';
+import { parseGateState } from './stateAnnotation.ts';
 
 /** Value of RESUME_LABEL for a Kustomization. */
 export function resumeLabel({ namespace, name }: NamespacedName): string {

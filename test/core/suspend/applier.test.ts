@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { applierOf, applierState, waitEnds } from '../../../core/flux/applier.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
-import { kustomization, NOW } from './objects.ts';
+import { applierOf, applierState, waitEnds } from '../../../core/suspend/applier.ts';
+import { kustomization, NOW } from '../flux/objects.ts';
 
 const OPENED = formatInstant(NOW);
 const EARLIER = formatInstant(NOW - 1000);

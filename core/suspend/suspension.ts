@@ -8,7 +8,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/fieldWriters.ts';
 import { applierOf, applierState, waitEnds } from './applier.ts';
-import { formatGateState, type GateStateMark, isBypassed, parseGateState } from './gateState.ts';
+import { formatGateState, type GateStateMark, isBypassed, parseGateState } from './stateAnnotation.ts';
 
 type Memory = 'true' | 'false' | 'unset';
 

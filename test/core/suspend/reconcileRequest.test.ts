@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxBinding } from '../../../api/types.ts';
-import { reconcileRequest } from '../../../core/flux/reconcileRequest.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
-import { kustomization, NOW } from './objects.ts';
+import { reconcileRequest } from '../../../core/suspend/reconcileRequest.ts';
+import { kustomization, NOW } from '../flux/objects.ts';
 
 /** Milliseconds after 10:00:00. */
 type Instant = number;
