@@ -1,10 +1,10 @@
 /** The validating half of a closed gate: nobody changed what our mutating webhook had held. */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { FewPaths } from '../freeze/changedPaths.ts';
+import { governedChanges } from '../freeze/changes.ts';
 import { freshReason } from '../gate/glass.ts';
 import { parseGateState } from '../suspend/stateAnnotation.ts';
-import { governedChanges } from './changes.ts';
-import { FewPaths } from './fewPaths.ts';
 import { closedGatesText, subjectOf } from './gateText.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 

@@ -2,6 +2,7 @@
 import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Rollout } from '../../api/types.ts';
+import { judgeFrozen } from '../freeze/judge.ts';
 import { recordReason } from '../gate/glass.ts';
 import { refKey } from '../gate/refs.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/required.ts';
@@ -12,7 +13,6 @@ import { LIMITS } from '../limits.ts';
 import { type PinOutcome, pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
-import { judgeFrozen } from './freeze.ts';
 import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
 import { refuseNesting } from './nesting.ts';
 import {

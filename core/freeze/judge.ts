@@ -1,8 +1,8 @@
 /** DESIGN section 7: what a closed gate makes of a write. Applies are held, everything else is refused. */
 import type { FluxObject } from '../../api/flux.ts';
 import { isApplyBy, writersOf } from '../kube/fieldWriters.ts';
+import { FewPaths } from './changedPaths.ts';
 import { type Change, governedChanges, labelChanges, type See } from './changes.ts';
-import { FewPaths } from './fewPaths.ts';
 import { withOldSpelling } from './spelling.ts';
 
 export interface FrozenWrite {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { judgeWrite } from '../../../core/flux/write.ts';
-import { gatesByName, NOW, rolloutsByName } from './objects.ts';
+import { gatesByName, NOW, rolloutsByName } from '../flux/objects.ts';
 
 type Spec = Record<string, unknown>;
 
