@@ -3,8 +3,8 @@ import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '.
 import type { FluxObject } from '../api/flux.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, Gate } from '../api/types.ts';
-import { bindingName, bindingOf } from '../core/flux/bindingSpec.ts';
-import { trigger } from '../core/flux/follow.ts';
+import { bindingName, bindingOf } from '../core/binding/spec.ts';
+import { trigger } from '../core/binding/trigger.ts';
 import { gateStatus } from '../core/flux/gateConditions.ts';
 import { gateMarks, gatingOf } from '../core/flux/gating.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';

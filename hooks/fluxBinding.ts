@@ -2,8 +2,8 @@
 import type { FluxObject } from '../api/flux.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
-import { type BindingSurroundings, bindingStatus } from '../core/flux/bindingStatus.ts';
-import { sourceResource } from '../core/flux/source.ts';
+import { sourceResource } from '../core/binding/source.ts';
+import { type BindingSurroundings, bindingStatus } from '../core/binding/status.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { judgeGates } from '../core/gate/required.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';

@@ -4,7 +4,7 @@ import type { UserInfo } from '../api/admission.ts';
 import type { FluxObject, Kustomization } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader } from '../api/ports.ts';
-import { sourceOf, sourceResource } from '../core/flux/source.ts';
+import { sourceOf, sourceResource } from '../core/binding/source.ts';
 import type { InventoryResource } from '../core/health/inventory.ts';
 import { planReads, type Read } from '../core/health/reads.ts';
 import type { ObservedResource } from '../core/health/resources.ts';

@@ -1,7 +1,7 @@
 /** The Flux objects bound to a Rollout, as their FluxBindings tell of them. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
-import { isHeld } from '../flux/follow.ts';
+import { isHeld } from '../binding/trigger.ts';
 import { TOO_MANY } from '../gate/refs.ts';
 import { objectName } from '../kube/labels.ts';
 import { formatTime, parseTime } from '../kube/time.ts';

@@ -1,8 +1,8 @@
 /** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { hasArrived } from '../../../core/flux/arrival.ts';
-import { bindingOf } from '../../../core/flux/bindingSpec.ts';
+import { hasArrived } from '../../../core/binding/arrival.ts';
+import { bindingOf } from '../../../core/binding/spec.ts';
 import { refuseCrowd } from '../../../core/flux/gateReads.ts';
 import { allClosed, requiredGates } from '../../../core/flux/requiredGates.ts';
 import { LIMITS } from '../../../core/limits.ts';

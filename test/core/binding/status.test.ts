@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { bindingOf } from '../../../core/flux/bindingSpec.ts';
-import { bindingStatus, type GateState } from '../../../core/flux/bindingStatus.ts';
-import { kustomization, NOW, ociRepository, rollout, rolloutsByName, stamped } from './objects.ts';
+import { bindingOf } from '../../../core/binding/spec.ts';
+import { bindingStatus, type GateState } from '../../../core/binding/status.ts';
+import { kustomization, NOW, ociRepository, rollout, rolloutsByName, stamped } from '../flux/objects.ts';
 
 const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');

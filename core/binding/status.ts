@@ -7,7 +7,7 @@ import { readable, stampOf } from '../pin/deployed.ts';
 import { formatStamps } from '../pin/deployment.ts';
 import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
-import { bindingConditions } from './bindingConditions.ts';
+import { bindingConditions } from './conditions.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 export type GateState = NonNullable<FluxBindingStatus['gates']>[number];

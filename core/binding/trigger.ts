@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBindingStatus, Stamp } from '../../api/types.ts';
 import { parseStamps } from '../pin/deployment.ts';
 import { readPin } from '../pin/field.ts';
-import type { PinState } from './bindingStatus.ts';
+import type { PinState } from './status.ts';
 
 /**
  * The annotation DEPLOYED as it should be written: the trigger, since the webhook works out the value itself.

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, Stamp } from '../../../api/types.ts';
-import { observedOf } from '../../../core/flux/observed.ts';
-import { kustomization, ociRepository, stamped } from './objects.ts';
+import { observedOf } from '../../../core/binding/observed.ts';
+import { kustomization, ociRepository, stamped } from '../flux/objects.ts';
 
 type Observed = FluxBindingSpec['observed'];
 
