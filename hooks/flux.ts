@@ -5,9 +5,9 @@ import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '.
 import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/binding/spec.ts';
 import { trigger } from '../core/binding/trigger.ts';
-import { gateStatus } from '../core/flux/gateConditions.ts';
-import { gateMarks, gatingOf } from '../core/flux/gating.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
+import { gateStatus } from '../core/hold/conditions.ts';
+import { gateMarks, gatingOf } from '../core/hold/decorate.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { reconcileRequest } from '../core/suspend/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/suspend/resume.ts';

@@ -12,7 +12,7 @@ import type { FluxBinding, FluxBindingStatus, Stamp } from '../../api/types.ts';
 import { parseStamps } from '../../core/pin/deployment.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/flux/objects.ts';
+import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/hold/objects.ts';
 import { fakeCluster } from '../webhooks/fluxCall.ts';
 
 const call: HookCall = {

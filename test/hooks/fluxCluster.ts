@@ -8,7 +8,7 @@ import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
-import { NOW } from '../core/flux/objects.ts';
+import { NOW } from '../core/hold/objects.ts';
 import { type Answer, fakeCluster, send } from '../webhooks/fluxCall.ts';
 
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };

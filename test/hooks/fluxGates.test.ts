@@ -8,7 +8,7 @@ import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { gate, kustomization, ociRepository, owner, rollout } from '../core/flux/objects.ts';
+import { gate, kustomization, ociRepository, owner, rollout } from '../core/hold/objects.ts';
 import { fakeCluster } from '../webhooks/fluxCall.ts';
 import { Cluster, controller } from './fluxCluster.ts';
 

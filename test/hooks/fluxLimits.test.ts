@@ -1,7 +1,7 @@
 /** More Gates than one decision looks at: closed, said so, and to be mended. */
 import { describe, expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
-import { gate, kustomization } from '../core/flux/objects.ts';
+import { gate, kustomization } from '../core/hold/objects.ts';
 import { send } from '../webhooks/fluxCall.ts';
 import { Cluster } from './fluxCluster.ts';
 

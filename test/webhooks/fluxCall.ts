@@ -5,7 +5,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, EventRecord, WebhookCall } from '../../api/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
-import { NOW } from '../core/flux/objects.ts';
+import { NOW } from '../core/hold/objects.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../api/flux.ts';
 import { mutateCreatedFlux, mutateFlux, validateFlux } from '../../webhooks/flux.ts';
-import { gate, kustomization, NOW, owner } from '../core/flux/objects.ts';
+import { gate, kustomization, NOW, owner } from '../core/hold/objects.ts';
 import { send, type World, type Write } from './fluxCall.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, Stamp } from '../../../api/types.ts';
 import { observedOf } from '../../../core/binding/observed.ts';
-import { kustomization, ociRepository, stamped } from '../flux/objects.ts';
+import { kustomization, ociRepository, stamped } from '../hold/objects.ts';
 
 type Observed = FluxBindingSpec['observed'];
 

@@ -3,7 +3,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { bindingStatus, type GateState } from '../../../core/binding/status.ts';
-import { kustomization, NOW, ociRepository, rollout, rolloutsByName, stamped } from '../flux/objects.ts';
+import { kustomization, NOW, ociRepository, rollout, rolloutsByName, stamped } from '../hold/objects.ts';
 
 const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');

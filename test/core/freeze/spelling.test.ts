@@ -1,8 +1,8 @@
 /** A typed Go client sends back what it has read, spelled as Go spells it. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
-import { judgeWrite } from '../../../core/flux/write.ts';
-import { gatesByName, NOW, rolloutsByName } from '../flux/objects.ts';
+import { judgeWrite } from '../../../core/hold/mutate.ts';
+import { gatesByName, NOW, rolloutsByName } from '../hold/objects.ts';
 
 type Spec = Record<string, unknown>;
 

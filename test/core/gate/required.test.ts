@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closedGatesText } from '../../../core/flux/gateText.ts';
 import { parseGateRefs } from '../../../core/gate/refs.ts';
 import { judgeGates } from '../../../core/gate/required.ts';
 import { gateSelects } from '../../../core/gate/selects.ts';
+import { closedGatesText } from '../../../core/hold/messages.ts';
 import { gate } from './gate.ts';
 
 describe('gate.fluxcd.io/gates', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { marksOf } from '../../../core/pin/annotations.ts';
-import { kustomization, ociRepository } from '../flux/objects.ts';
+import { kustomization, ociRepository } from '../hold/objects.ts';
 
 const from = (variable: string) => `rollout.kuberik.com/substitute.${variable}.from`;
 const ROLLOUT = 'rollout.kuberik.com/rollout';

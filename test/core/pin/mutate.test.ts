@@ -14,7 +14,7 @@ import {
   rollout,
   rolloutsByName,
   stamped,
-} from '../flux/objects.ts';
+} from '../hold/objects.ts';
 
 const APP = { rollout: 'my-app', variable: 'APP' };
 const TAG = { rollout: 'my-app' };

@@ -4,7 +4,7 @@ import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts'
 import type { FluxObject } from '../../../api/flux.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
 import { applierOf, applierState, waitEnds } from '../../../core/suspend/applier.ts';
-import { kustomization, NOW } from '../flux/objects.ts';
+import { kustomization, NOW } from '../hold/objects.ts';
 
 const OPENED = formatInstant(NOW);
 const EARLIER = formatInstant(NOW - 1000);

@@ -4,7 +4,7 @@ import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxBinding } from '../../../api/types.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
 import { reconcileRequest } from '../../../core/suspend/reconcileRequest.ts';
-import { kustomization, NOW } from '../flux/objects.ts';
+import { kustomization, NOW } from '../hold/objects.ts';
 
 /** Milliseconds after 10:00:00. */
 type Instant = number;

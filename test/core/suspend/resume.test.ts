@@ -4,7 +4,7 @@ import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import { formatInstant, parseTime } from '../../../core/kube/time.ts';
 import type { Awaits } from '../../../core/suspend/applier.ts';
 import { awaitsOf, awaitsText, resumedAloneAt } from '../../../core/suspend/resume.ts';
-import { kustomization, NOW } from '../flux/objects.ts';
+import { kustomization, NOW } from '../hold/objects.ts';
 
 const SINCE = formatInstant(NOW);
 const AWAITED = { namespace: 'flux-system', name: 'apps', since: SINCE };

@@ -13,7 +13,7 @@ import { LIMITS } from '../limits.ts';
 import { type PinOutcome, pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
-import { closedGatesText, glassText, heldWarning, subjectOf } from './gateText.ts';
+import { closedGatesText, glassText, heldWarning, subjectOf } from './messages.ts';
 import { refuseNesting } from './nesting.ts';
 import {
   candidatesOf,
@@ -25,7 +25,7 @@ import {
   selectedByText,
   selectingGates,
 } from './requiredGates.ts';
-import { refuseFilling } from './room.ts';
+import { refuseFilling } from './sizeLimits.ts';
 
 export interface FluxWrite {
   /** As the writer wants it. */

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { verifyFrozen } from '../../../core/flux/verifyFrozen.ts';
-import { isOutOfScope, judgeWrite } from '../../../core/flux/write.ts';
+import { isOutOfScope, judgeWrite } from '../../../core/hold/mutate.ts';
+import { verifyFrozen } from '../../../core/hold/validate.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';

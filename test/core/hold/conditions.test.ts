@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
-import { gateStatus } from '../../../core/flux/gateConditions.ts';
+import { gateStatus } from '../../../core/hold/conditions.ts';
 import { kustomization, NOW, ociRepository } from './objects.ts';
 
 const freeze = { namespace: 'shop', name: 'freeze' };

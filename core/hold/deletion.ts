@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { refKey } from '../gate/refs.ts';
 import type { JudgedGate } from '../gate/required.ts';
 import { applierOf } from '../suspend/applier.ts';
-import { closedGatesText, glassText, subjectOf } from './gateText.ts';
+import { closedGatesText, glassText, subjectOf } from './messages.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 
 export interface Deletion {

@@ -5,7 +5,7 @@ import { FewPaths } from '../freeze/changedPaths.ts';
 import { governedChanges } from '../freeze/changes.ts';
 import { freshReason } from '../gate/glass.ts';
 import { parseGateState } from '../suspend/stateAnnotation.ts';
-import { closedGatesText, subjectOf } from './gateText.ts';
+import { closedGatesText, subjectOf } from './messages.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 
 /** A sentence, or undefined when all is well. */

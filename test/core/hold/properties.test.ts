@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { judgeWrite } from '../../../core/flux/write.ts';
 import { governedChanges } from '../../../core/freeze/changes.ts';
+import { judgeWrite } from '../../../core/hold/mutate.ts';
 import { gate, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
 /** Anything a person or a controller could try on one object. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate } from '../../../api/types.ts';
-import { type FluxWrite, judgeWrite } from '../../../core/flux/write.ts';
+import { type FluxWrite, judgeWrite } from '../../../core/hold/mutate.ts';
 import {
   APP_PATH,
   gate,
