@@ -52,7 +52,7 @@ export const CLOSE_REQUESTED_AT = 'close.gate.fluxcd.io/requestedAt';
 export const OPEN_FOR = 'open.gate.fluxcd.io/for';
 export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
 export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
-/** On Gates, set by the webhook: the request that arrived last, with who made it. See core/gate/copy.ts. */
+/** On Gates, set by the webhook: the request that arrived last, with who made it. See core/gate/acceptedRequests.ts. */
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';

@@ -4,8 +4,8 @@ import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroll
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
 import { sourceResource } from '../core/binding/source.ts';
 import { type BindingSurroundings, bindingStatus } from '../core/binding/status.ts';
+import { judgeGates } from '../core/gate/judge.ts';
 import { isTooMany } from '../core/gate/refs.ts';
-import { judgeGates } from '../core/gate/required.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { formatTime } from '../core/kube/time.ts';
 import { KUSTOMIZATIONS } from '../core/suspend/applier.ts';

@@ -3,7 +3,7 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
-import { gateNews } from '../core/gate/news.ts';
+import { gateNews } from '../core/gate/events.ts';
 import { resyncSeconds } from '../core/gate/resync.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { gateStatus, type Surroundings } from '../core/gate/status.ts';

@@ -4,7 +4,7 @@ import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../api
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { acceptRequests } from '../core/gate/accept.ts';
-import { recordReason } from '../core/gate/glass.ts';
+import { recordReason } from '../core/gate/bypass.ts';
 import { gateProblems } from '../core/gate/problems.ts';
 import { selectsLabel } from '../core/gate/selects.ts';
 import { gateWarnings } from '../core/gate/warnings.ts';

@@ -4,7 +4,7 @@ import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
 import { GOVERNED_KINDS } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
-import { isPerson } from '../core/gate/glass.ts';
+import { isPerson } from '../core/gate/bypass.ts';
 import { refKey } from '../core/gate/refs.ts';
 
 export type Glass = { broken: true } | { broken: false; refused: string };

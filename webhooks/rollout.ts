@@ -12,7 +12,7 @@ import {
 } from '../api/annotations.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
-import { recordReason } from '../core/gate/glass.ts';
+import { recordReason } from '../core/gate/bypass.ts';
 import { annotate } from '../core/kube/annotate.ts';
 import { isLegalTag } from '../core/kube/tag.ts';
 import { specProblems } from '../core/rollout/config.ts';

@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
-import { freshReason, recordReason } from '../core/gate/glass.ts';
+import { freshReason, recordReason } from '../core/gate/bypass.ts';
 import { refKey } from '../core/gate/refs.ts';
 import { requiredGates } from '../core/rollout/bound.ts';
 import { askForGlass, recordGlass } from './glass.ts';

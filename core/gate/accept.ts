@@ -8,7 +8,7 @@
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { formatRequests } from './copy.ts';
+import { formatRequests } from './acceptedRequests.ts';
 import { annotatedRequests, arrive, type GateRequest, REQUESTED_AT, type Requests, requestsOf } from './requests.ts';
 import { CLOCK_TOLERANCE_MS } from './timestamp.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { parseRequests } from './copy.ts';
+import { parseRequests } from './acceptedRequests.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime } from './timestamp.ts';
 
 export type Action = 'open' | 'close';

@@ -5,8 +5,8 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
 import { closingOf } from '../gate/closing.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
+import { TOO_MANY_TEXT } from '../gate/judge.ts';
 import { refKey, TOO_MANY } from '../gate/refs.ts';
-import { TOO_MANY_TEXT } from '../gate/required.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
 import {

@@ -1,8 +1,8 @@
 /** DESIGN section 7: when a governed object may be deleted. */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
-import type { JudgedGate } from '../gate/required.ts';
 import { applierOf } from '../suspend/applier.ts';
 import { closedGatesText, glassText, subjectOf } from './messages.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';

@@ -1,8 +1,8 @@
 /** What people read about closed gates: in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
-import type { JudgedGate } from '../gate/required.ts';
 import { formatTime } from '../kube/time.ts';
 
 /** Of lists that anybody can make long. */

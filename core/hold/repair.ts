@@ -1,8 +1,8 @@
 /** How an object that is beyond a limit gets back under it. */
 import { DEPLOYED, GATES, ROLLOUT_PREFIX } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { judgeGates } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
-import { judgeGates } from '../gate/required.ts';
 import { annotate } from '../kube/annotate.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { type GateWorld, namedGates, requiredGates } from './requiredGates.ts';

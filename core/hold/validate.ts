@@ -3,7 +3,7 @@ import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { FewPaths } from '../freeze/changedPaths.ts';
 import { governedChanges } from '../freeze/changes.ts';
-import { freshReason } from '../gate/glass.ts';
+import { freshReason } from '../gate/bypass.ts';
 import { parseGateState } from '../suspend/stateAnnotation.ts';
 import { closedGatesText, subjectOf } from './messages.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';

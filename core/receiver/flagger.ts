@@ -4,8 +4,8 @@
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { judgeGates } from '../gate/judge.ts';
 import { parseGateRefs } from '../gate/refs.ts';
-import { judgeGates } from '../gate/required.ts';
 
 /** `metadata.gate` (`ns/name`, or a name in the canary's namespace), else the Gate with the canary's own name. */
 export function flaggerGate(body: unknown): NamespacedName | undefined {

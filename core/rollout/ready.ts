@@ -2,8 +2,8 @@
 import { DEPLOYMENT_BLOCKED, GATE_CLOSED, READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
-import type { JudgedGate } from '../gate/required.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { bakeSummary, MARKED_SUCCESSFUL } from './messages.ts';
 import { isForward } from './select.ts';

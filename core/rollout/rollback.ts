@@ -5,7 +5,7 @@
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
-import type { JudgedGate } from '../gate/required.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { RolloutConfig } from './config.ts';
 import { closedText } from './ready.ts';

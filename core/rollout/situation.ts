@@ -1,8 +1,8 @@
 /** Where a Rollout stands: what could come next and everything in its way. Computed before a decision, and again after it. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { type JudgedGate, judgeGates } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
-import { type JudgedGate, judgeGates } from '../gate/required.ts';
 import { deployCutoff } from './bake.ts';
 import { boundTo } from './bound.ts';
 import { releasesAfter, type Withdrawal } from './candidates.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { judgeGates } from '../../../core/gate/judge.ts';
 import { parseGateRefs } from '../../../core/gate/refs.ts';
-import { judgeGates } from '../../../core/gate/required.ts';
 import { gateSelects } from '../../../core/gate/selects.ts';
 import { closedGatesText } from '../../../core/hold/messages.ts';
 import { gate } from './gate.ts';
