@@ -1,13 +1,13 @@
 /** Carrying a decision into the draft: the new head, what it uses up, and what history and releases are kept. */
 import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
+import { withMetadata } from '../release/metadata.ts';
+import { retained } from '../release/retention.ts';
 import { deploy } from './deploy.ts';
 import { type Draft, put } from './draft.ts';
 import { readyMessage } from './messages.ts';
-import { withMetadata } from './metadata.ts';
 import { bakeFailureDisabled } from './recovery.ts';
 import type { Requests } from './request.ts';
-import { retained } from './retention.ts';
 import type { Situation } from './situation.ts';
 
 export function commit(draft: Draft, { selection, verdict, unhealthy }: Situation, requests: Requests): void {

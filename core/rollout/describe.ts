@@ -2,6 +2,7 @@
 import { HEALTH_CHECKS_LEFT_OUT, READY, ROLLED_BACK } from '../../api/conditions.ts';
 import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { bounded } from '../release/retention.ts';
 import { isBaking } from './bake.ts';
 import { foreignMessage, notInstalledMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put, putOrDrop } from './draft.ts';
@@ -12,7 +13,6 @@ import type { Plan } from './observed.ts';
 import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
 import { handledRequests } from './request.ts';
 import { resyncAfter } from './resync.ts';
-import { bounded } from './retention.ts';
 import { revised } from './revision.ts';
 import { rollbackCondition } from './rollback.ts';
 import { type Situation, situationOf } from './situation.ts';

@@ -6,15 +6,15 @@ import { BAKE_FAILURE_DISABLED, READY, RELEASES_UPDATED } from '../../api/condit
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
+import { discover } from '../release/discovery.ts';
+import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
 import { adopted } from './adopt.ts';
 import { bakeStep, isBaking } from './bake.ts';
 import { boundTo, withProgress } from './bound.ts';
 import { commit } from './commit.ts';
 import { describe } from './describe.ts';
-import { discover } from './discovery.ts';
 import { type Draft, openRequests, put, setHead, startDraft } from './draft.ts';
 import { healthSettlesAt, sortedChecks } from './health.ts';
-import { artifactFields, metadataWanted, withMetadata } from './metadata.ts';
 import type { Observed, Plan } from './observed.ts';
 import { bakeFailureDisabled } from './recovery.ts';
 import { GLASS_KEY } from './request.ts';

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatStamps, parseStamps } from '../../../core/pin/deployment.ts';
+import { bounded } from '../../../core/release/retention.ts';
 import { adopted } from '../../../core/rollout/adopt.ts';
 import { readConfig } from '../../../core/rollout/config.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { bounded } from '../../../core/rollout/retention.ts';
 import { NOW, observed } from './observedFixture.ts';
 
 const release = (tag: string, more: Partial<VersionInfo> = {}): VersionInfo => ({ tag, ...more });

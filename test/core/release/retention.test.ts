@@ -1,7 +1,7 @@
 /** Reference section 3.4, RH1 to RH12: the even numbers are the original's cases that it leaves out. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../api/types.ts';
-import { retained } from '../../../core/rollout/retention.ts';
+import { retained } from '../../../core/release/retention.ts';
 
 const NOW = Date.parse('2025-01-01T12:00:00Z');
 const DAY = 24 * 3600 * 1000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../api/flux.ts';
-import { releasesAfter } from '../../../core/rollout/candidates.ts';
+import { releasesAfter } from '../../../core/release/candidates.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import { latestOf } from '../../../core/policy/imagePolicy.ts';
-import { discover } from '../../../core/rollout/discovery.ts';
-import { NOW, observed } from './observedFixture.ts';
+import { discover } from '../../../core/release/discovery.ts';
+import { NOW, observed } from '../rollout/observedFixture.ts';
 
 const policy = (status: ImagePolicy['status']): ImagePolicy => ({ ...observed().imagePolicy!, status });
 
