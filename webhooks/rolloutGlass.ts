@@ -2,9 +2,9 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
+import { requiredGates } from '../core/deployment/progress.ts';
 import { freshReason, recordReason } from '../core/gate/bypass.ts';
 import { refKey } from '../core/gate/refs.ts';
-import { requiredGates } from '../core/rollout/bound.ts';
 import { askForGlass, recordGlass } from './glass.ts';
 import { readClosed } from './rolloutFrozen.ts';
 

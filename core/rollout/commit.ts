@@ -1,12 +1,12 @@
 /** Carrying a decision into the draft: the new head, what it uses up, and what history and releases are kept. */
 import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
+import { deploy } from '../deployment/entry.ts';
+import { readyMessage } from '../deployment/messages.ts';
+import { bakeFailureDisabled } from '../deployment/recovery.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
-import { deploy } from './deploy.ts';
 import { type Draft, put } from './draft.ts';
-import { readyMessage } from './messages.ts';
-import { bakeFailureDisabled } from './recovery.ts';
 import type { Requests } from './request.ts';
 import type { Situation } from './situation.ts';
 

@@ -1,20 +1,20 @@
 /** The end of a plan: everything that follows from the history decided on, the news of it, and the next look. */
 import { HEALTH_CHECKS_LEFT_OUT, READY, ROLLED_BACK } from '../../api/conditions.ts';
 import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { healthChecksLeftOut } from '../deployment/healthChecks.ts';
+import { rollbackCondition } from '../deployment/rollback.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { bounded } from '../release/retention.ts';
-import { isBaking } from './bake.ts';
 import { foreignMessage, notInstalledMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put, putOrDrop } from './draft.ts';
 import { eventsOf } from './events.ts';
-import { healthChecksLeftOut } from './health.ts';
 import { conditionNews, rejectionNews, withdrawalNews } from './news.ts';
 import type { Plan } from './observed.ts';
 import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
 import { handledRequests } from './request.ts';
 import { resyncAfter } from './resync.ts';
 import { revised } from './revision.ts';
-import { rollbackCondition } from './rollback.ts';
 import { type Situation, situationOf } from './situation.ts';
 
 export function describe(draft: Draft): Plan {

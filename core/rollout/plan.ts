@@ -4,21 +4,21 @@
  */
 import { BAKE_FAILURE_DISABLED, READY, RELEASES_UPDATED } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { adopted } from '../deployment/adopt.ts';
+import { bakeStep, isBaking } from '../deployment/bake.ts';
+import { healthSettlesAt, sortedChecks } from '../deployment/healthChecks.ts';
+import { boundTo, withProgress } from '../deployment/progress.ts';
+import { bakeFailureDisabled } from '../deployment/recovery.ts';
+import { retried } from '../deployment/retry.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
 import { discover } from '../release/discovery.ts';
 import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
-import { adopted } from './adopt.ts';
-import { bakeStep, isBaking } from './bake.ts';
-import { boundTo, withProgress } from './bound.ts';
 import { commit } from './commit.ts';
 import { describe } from './describe.ts';
 import { type Draft, openRequests, put, setHead, startDraft } from './draft.ts';
-import { healthSettlesAt, sortedChecks } from './health.ts';
 import type { Observed, Plan } from './observed.ts';
-import { bakeFailureDisabled } from './recovery.ts';
 import { GLASS_KEY } from './request.ts';
-import { retried } from './retry.ts';
 import { isForward } from './select.ts';
 import { mayDeploy, situationOf } from './situation.ts';
 

@@ -2,10 +2,10 @@
 import { DEPLOYMENT_BLOCKED, GATE_CLOSED, READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
+import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
 import type { NewCondition } from '../kube/conditions.ts';
-import { bakeSummary, MARKED_SUCCESSFUL } from './messages.ts';
 import { isForward } from './select.ts';
 import type { Situation } from './situation.ts';
 

@@ -1,9 +1,9 @@
 /** Which version comes next, and whether it may come now (reference sections 2.1 and 2.5, DESIGN section 6). */
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import type { Rollback, StepBack } from '../deployment/rollback.ts';
 import { isLegalTag } from '../kube/tag.ts';
-import { isBaking } from './bake.ts';
 import type { GateVerdict } from './gates.ts';
-import type { Rollback, StepBack } from './rollback.ts';
 
 export interface Choice {
   wantedVersion: string | undefined;

@@ -1,18 +1,18 @@
 /** Where a Rollout stands: what could come next and everything in its way. Computed before a decision, and again after it. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import { deployCutoff } from '../deployment/bake.ts';
+import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
+import { boundTo } from '../deployment/progress.ts';
+import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
-import { deployCutoff } from './bake.ts';
-import { boundTo } from './bound.ts';
 import type { RolloutConfig } from './config.ts';
 import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
-import { obstructing, sortedChecks, unhealthyMessage } from './health.ts';
 import type { Observed } from './observed.ts';
 import { type Rejection, rejectedBy, rejections } from './rejected.ts';
 import type { Requests } from './request.ts';
-import { holdsAfter, type Rollback, rollbackOf } from './rollback.ts';
 import { isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 export interface Situation {

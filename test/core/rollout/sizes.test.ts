@@ -1,10 +1,10 @@
 /** What a Rollout's status may grow to: Metacontroller has to be able to write it, and etcd to store it. */
 import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { adopted } from '../../../core/deployment/adopt.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatStamps, parseStamps } from '../../../core/pin/deployment.ts';
 import { bounded } from '../../../core/release/retention.ts';
-import { adopted } from '../../../core/rollout/adopt.ts';
 import { readConfig } from '../../../core/rollout/config.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { NOW, observed } from './observedFixture.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { adopted, carriedStamp } from '../../../core/rollout/adopt.ts';
-import { NOW } from './observedFixture.ts';
+import { adopted, carriedStamp } from '../../../core/deployment/adopt.ts';
+import { NOW } from '../rollout/observedFixture.ts';
 
 const P = 'rollout.kuberik.com/';
 const STAMP = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };

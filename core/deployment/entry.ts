@@ -2,8 +2,8 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
+import type { News } from '../rollout/observed.ts';
 import { deploymentKey, isBaking } from './bake.ts';
-import { endWait } from './bound.ts';
 import {
   BAKE_CANCELLED,
   type DeploymentKind,
@@ -12,7 +12,7 @@ import {
   NO_BAKE,
   WAITING_FOR_HEALTH,
 } from './messages.ts';
-import type { News } from './observed.ts';
+import { endWait } from './progress.ts';
 
 export interface Deployment extends DeploymentKind {
   version: VersionInfo;

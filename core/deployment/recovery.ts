@@ -2,7 +2,7 @@
 import { BAKE_FAILURE_DISABLED } from '../../api/conditions.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
-import type { RolloutConfig } from './config.ts';
+import type { RolloutConfig } from '../rollout/config.ts';
 
 export interface Circumstances {
   previous: HistoryEntry | undefined;

@@ -1,8 +1,8 @@
 /** Reference section 3.1, R83 to R91 and R127 to R132; section 1.4. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../api/types.ts';
-import { triggeredBy } from '../../../core/rollout/deploy.ts';
-import { bakeSummary, historyMessage } from '../../../core/rollout/messages.ts';
+import { triggeredBy } from '../../../core/deployment/entry.ts';
+import { bakeSummary, historyMessage } from '../../../core/deployment/messages.ts';
 
 const entry = (bakeStatus?: string, bakeStatusMessage?: string): HistoryEntry => ({
   version: { tag: '1.0.0' },

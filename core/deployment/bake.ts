@@ -4,8 +4,8 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { hasApplied, targetName } from './bound.ts';
-import type { RolloutConfig } from './config.ts';
+import type { RolloutConfig } from '../rollout/config.ts';
+import type { News } from '../rollout/observed.ts';
 import {
   allFreshlyHealthy,
   errorsSince,
@@ -13,7 +13,7 @@ import {
   judgesRevision,
   notReady,
   unhealthyChecks,
-} from './health.ts';
+} from './healthChecks.ts';
 import {
   BAKE_COMPLETED,
   BAKE_STARTED,
@@ -22,7 +22,7 @@ import {
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
 } from './messages.ts';
-import type { News } from './observed.ts';
+import { hasApplied, targetName } from './progress.ts';
 
 export interface BakeContext {
   rollout: Rollout;

@@ -9,8 +9,8 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { parseStamps } from '../pin/deployment.ts';
-import { triggeredBy } from './deploy.ts';
-import type { CarriedStamp } from './observed.ts';
+import type { CarriedStamp } from '../rollout/observed.ts';
+import { triggeredBy } from './entry.ts';
 
 /** More deployments than any Rollout has; a stamp's id has at most 15 digits, see core/pin/deployment.ts. */
 const MAX_ADOPTED_ID = 1e12;

@@ -1,11 +1,11 @@
 /** One step of a bake; its whole life is in test/scenario/rollout. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../api/types.ts';
+import { bakeStep } from '../../../core/deployment/bake.ts';
+import { healthSettlesAt } from '../../../core/deployment/healthChecks.ts';
+import { unseenBinding } from '../../../core/deployment/progress.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { bakeStep } from '../../../core/rollout/bake.ts';
-import { unseenBinding } from '../../../core/rollout/bound.ts';
-import { healthSettlesAt } from '../../../core/rollout/health.ts';
-import { NOW, observed } from './observedFixture.ts';
+import { NOW, observed } from '../rollout/observedFixture.ts';
 
 const { rollout } = observed();
 const at = (seconds: number) => formatTime(NOW + seconds * 1000);

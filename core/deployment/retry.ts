@@ -2,8 +2,8 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
+import type { News } from '../rollout/observed.ts';
 import { deploymentKey } from './bake.ts';
-import type { News } from './observed.ts';
 
 /** The head to begin again with; undefined when it has not failed. */
 export function retried(head: HistoryEntry | undefined, now: EpochMs): { head: HistoryEntry; news: News } | undefined {
