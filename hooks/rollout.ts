@@ -7,7 +7,7 @@ import { boundTo, requiredGates } from '../core/deployment/progress.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../core/release/metadata.ts';
-import { foreignRefs, withoutForeignRefs } from '../core/rollout/foreign.ts';
+import { foreignRefs, withoutForeignRefs } from '../core/rollout/foreignReferences.ts';
 import type { Observed, Plan } from '../core/rollout/observed.ts';
 import { planRollout } from '../core/rollout/plan.ts';
 import { isStale } from '../core/rollout/stale.ts';

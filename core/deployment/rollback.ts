@@ -7,8 +7,8 @@ import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
+import { closedText } from '../rollout/conditions.ts';
 import type { RolloutConfig } from '../rollout/config.ts';
-import { closedText } from '../rollout/ready.ts';
 
 /** The last version that succeeded is to be deployed again, in the place of the failed one. */
 export interface StepBack {

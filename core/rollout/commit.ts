@@ -7,8 +7,8 @@ import { bakeFailureDisabled } from '../deployment/recovery.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
 import { type Draft, put } from './draft.ts';
-import type { Requests } from './request.ts';
-import type { Situation } from './situation.ts';
+import type { Situation } from './evaluation.ts';
+import type { Requests } from './requests.ts';
 
 export function commit(draft: Draft, { selection, verdict, unhealthy }: Situation, requests: Requests): void {
   const { observed, config, now } = draft;

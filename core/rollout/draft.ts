@@ -4,7 +4,7 @@ import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.t
 import { type NewCondition, setCondition } from '../kube/conditions.ts';
 import { type RolloutConfig, readConfig } from './config.ts';
 import type { News, Observed } from './observed.ts';
-import { type RequestKey, type Requests, requestsOf } from './request.ts';
+import { type RequestKey, type Requests, requestsOf } from './requests.ts';
 
 export interface Draft {
   readonly observed: Observed;

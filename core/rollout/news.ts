@@ -3,9 +3,9 @@ import { DEPLOYMENT_BLOCKED, GATE_CLOSED, GATES_PASSING, READY } from '../../api
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { isPassing } from './conditions.ts';
+import type { Situation } from './evaluation.ts';
 import type { News } from './observed.ts';
-import { isPassing } from './ready.ts';
-import type { Situation } from './situation.ts';
 
 export function rejectionNews({ rejected }: Situation, stored: RolloutStatus | undefined): News[] {
   const known = stored?.rejectedReleases ?? [];

@@ -15,12 +15,12 @@ import { latestOf } from '../policy/imagePolicy.ts';
 import { discover } from '../release/discovery.ts';
 import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
 import { commit } from './commit.ts';
-import { describe } from './describe.ts';
 import { type Draft, openRequests, put, setHead, startDraft } from './draft.ts';
+import { mayDeploy, situationOf } from './evaluation.ts';
+import { describe } from './nextStatus.ts';
 import type { Observed, Plan } from './observed.ts';
-import { GLASS_KEY } from './request.ts';
+import { GLASS_KEY } from './requests.ts';
 import { isForward } from './select.ts';
-import { mayDeploy, situationOf } from './situation.ts';
 
 /** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of others. */
 const METADATA_FIRST_MS = 5_000;

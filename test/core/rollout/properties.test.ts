@@ -6,7 +6,7 @@ import type { HealthCheck, RolloutGate, RolloutStatus } from '../../../api/types
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import type { Observed, Plan } from '../../../core/rollout/observed.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { usedAnnotations } from '../../../core/rollout/request.ts';
+import { usedAnnotations } from '../../../core/rollout/requests.ts';
 import { sameJson } from '../../../core/rollout/revision.ts';
 import { checkStatus } from '../../scenario/rollout/crd.ts';
 import { NOW, observed } from './observedFixture.ts';

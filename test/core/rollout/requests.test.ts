@@ -6,7 +6,7 @@ import {
   parseRequests,
   requestsOf,
   usedAnnotations,
-} from '../../../core/rollout/request.ts';
+} from '../../../core/rollout/requests.ts';
 import { observed } from './observedFixture.ts';
 
 function rollout(annotations: Record<string, string>, handledRequest: Record<string, string> = {}) {

@@ -6,16 +6,16 @@ import { healthChecksLeftOut } from '../deployment/healthChecks.ts';
 import { rollbackCondition } from '../deployment/rollback.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { bounded } from '../release/retention.ts';
+import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './conditions.ts';
 import { foreignMessage, notInstalledMessage, releaseConfigMap } from './configMap.ts';
 import { type Draft, openRequests, put, putOrDrop } from './draft.ts';
+import { type Situation, situationOf } from './evaluation.ts';
 import { eventsOf } from './events.ts';
 import { conditionNews, rejectionNews, withdrawalNews } from './news.ts';
 import type { Plan } from './observed.ts';
-import { deploymentBlocked, isPassing, NO_RELEASES, readyOf, rolloutFailed } from './ready.ts';
-import { handledRequests } from './request.ts';
+import { handledRequests } from './requests.ts';
 import { resyncAfter } from './resync.ts';
 import { revised } from './revision.ts';
-import { type Situation, situationOf } from './situation.ts';
 
 export function describe(draft: Draft): Plan {
   const { observed, config, now } = draft;

@@ -12,7 +12,7 @@ import type { RolloutConfig } from './config.ts';
 import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
 import type { Observed } from './observed.ts';
 import { type Rejection, rejectedBy, rejections } from './rejected.ts';
-import type { Requests } from './request.ts';
+import type { Requests } from './requests.ts';
 import { isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 export interface Situation {

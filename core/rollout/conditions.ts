@@ -6,8 +6,8 @@ import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
 import type { NewCondition } from '../kube/conditions.ts';
+import type { Situation } from './evaluation.ts';
 import { isForward } from './select.ts';
-import type { Situation } from './situation.ts';
 
 export function deploymentBlocked({ selection, unhealthy, pending, closed }: Situation): NewCondition {
   const waits = closed.length > 0 ? [`Version ${pending} is waiting approval, ${closedText(closed)}`] : [];
