@@ -1,4 +1,4 @@
-/** What a Rollout's plan is made from, and what it is. Plain data: hooks/rollout.ts gathers it and carries it out. */
+/** What a Rollout's plan is made from, and what it is. Plain data: hooks/rollout/rollout.ts gathers it and carries it out. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { EventRecord, ReleaseMetadata, Settings } from '../../api/ports.ts';

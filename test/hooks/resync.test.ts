@@ -6,8 +6,8 @@ import { hookRoutes } from '../../hooks/index.ts';
 import { boundedResync } from '../../hooks/resync.ts';
 import { goDurationMs } from '../../local/engine/goDuration.ts';
 import { gate } from '../core/gate/gate.ts';
-import { healthCheck } from './healthCheckFixture.ts';
-import { fakeCall, NOW, rollout } from './rolloutCall.ts';
+import { healthCheck } from './healthCheck/fixture.ts';
+import { fakeCall, NOW, rollout } from './rollout/call.ts';
 
 const FOR_EVER = '9999999h';
 const started = new Date(NOW - 60_000).toISOString();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { hookRoutes } from '../../hooks/index.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
-import { fakeCall } from './rolloutCall.ts';
+import { fakeCall } from './rollout/call.ts';
 
 const gate = (fields: object, metadata: object = {}) => ({
   apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',

@@ -6,7 +6,7 @@ import { validateHealthCheck } from '../../webhooks/healthCheck.ts';
 import { mutateRollout, validateRollout } from '../../webhooks/rollout.ts';
 import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from '../../webhooks/rolloutStatus.ts';
-import { fakeCall, object, rollout } from '../hooks/rolloutCall.ts';
+import { fakeCall, object, rollout } from '../hooks/rollout/call.ts';
 
 const P = 'rollout.kuberik.com/';
 

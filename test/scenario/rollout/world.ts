@@ -9,8 +9,8 @@ import type { ClusterReader, EventRecord, HookCall, ReleaseMetadata, Settings } 
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { sameJson } from '../../../core/rollout/revision.ts';
-import { rolloutHook } from '../../../hooks/rollout.ts';
-import { rolloutRequestsHook } from '../../../hooks/rolloutRequests.ts';
+import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
+import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { mutateRollout } from '../../../webhooks/rollout.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rolloutStatus.ts';

@@ -1,18 +1,18 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
-import type { ImagePolicy } from '../api/flux.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { CompositeRequest } from '../api/metacontroller.ts';
-import type { ClusterReader } from '../api/ports.ts';
-import type { FluxBinding, Gate, Rollout, RolloutGate } from '../api/types.ts';
-import { carriedStamp, isBound } from '../core/deployment/adopt.ts';
-import { unseenBinding } from '../core/deployment/progress.ts';
-import { isTooMany } from '../core/gate/refs.ts';
-import { boundLabel } from '../core/kube/labels.ts';
-import { objectAt } from '../core/kube/objectMap.ts';
-import { policyRef } from '../core/policy/imagePolicy.ts';
-import { isForeign, releaseConfigMap } from '../core/rollout/configMap.ts';
-import type { CarriedStamp } from '../core/rollout/observed.ts';
-import { GATING, imagePolicyVersion, KUBERIK } from './rolloutRelated.ts';
+import type { ImagePolicy } from '../../api/flux.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { CompositeRequest } from '../../api/metacontroller.ts';
+import type { ClusterReader } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { carriedStamp, isBound } from '../../core/deployment/adopt.ts';
+import { unseenBinding } from '../../core/deployment/progress.ts';
+import { isTooMany } from '../../core/gate/refs.ts';
+import { boundLabel } from '../../core/kube/labels.ts';
+import { objectAt } from '../../core/kube/objectMap.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
+import { isForeign, releaseConfigMap } from '../../core/rollout/configMap.ts';
+import type { CarriedStamp } from '../../core/rollout/observed.ts';
+import { GATING, imagePolicyVersion, KUBERIK } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { HookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { LIMITS } from '../../core/limits.ts';
-import { healthCheckHook } from '../../hooks/healthCheck.ts';
-import { at, callAt, cluster, healthCheck, NOW, rollout, settle, syncOnce } from './healthCheckFixture.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { HookCall } from '../../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { at, callAt, cluster, healthCheck, NOW, rollout, settle, syncOnce } from './fixture.ts';
 
 /** Never reconciled, as the API server makes it, unless a status is given. */
 function kustomization(status: object = {}, fields: object = {}): KubeObject {

@@ -2,10 +2,10 @@
  * How many objects each Gate holds. Counting by related objects would wake every Gate at every change of a binding, so
  * the holders are listed live, once for all Gates and at most every half minute.
  */
-import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
-import type { CallContext, ClusterReader } from '../api/ports.ts';
-import type { FluxBinding, Rollout } from '../api/types.ts';
-import { holdersOf } from '../core/gate/holders.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { CallContext, ClusterReader } from '../../api/ports.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { holdersOf } from '../../core/gate/holders.ts';
 
 const MAX_AGE_MS = 30_000;
 

@@ -1,12 +1,12 @@
 /** What a Rollout's sync needs to see, as customize rules (DESIGN sections 3 and 4). */
-import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
-import type { RelatedResourceRule } from '../api/metacontroller.ts';
-import type { ClusterReader } from '../api/ports.ts';
-import type { Rollout } from '../api/types.ts';
-import { healthCheckLabels } from '../core/health/association.ts';
-import { boundLabel, labelValue } from '../core/kube/labels.ts';
-import { policyRef } from '../core/policy/imagePolicy.ts';
-import { specProblems } from '../core/rollout/config.ts';
+import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { ClusterReader } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { healthCheckLabels } from '../../core/health/association.ts';
+import { boundLabel, labelValue } from '../../core/kube/labels.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
+import { specProblems } from '../../core/rollout/config.ts';
 
 export const KUBERIK = 'kuberik.com/v1alpha1';
 export const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { RolloutStatus } from '../../api/types.ts';
-import { LIMITS } from '../../core/limits.ts';
-import { formatStamps } from '../../core/pin/deployment.ts';
-import { rolloutHook } from '../../hooks/rollout.ts';
-import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './rolloutCall.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { RolloutStatus } from '../../../api/types.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { formatStamps } from '../../../core/pin/deployment.ts';
+import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 
 const deployed: RolloutStatus = {
   history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' }],

@@ -1,8 +1,8 @@
 /** Ports for the Rollout's hooks: a cluster that answers from a list of objects, and remembers what was asked. */
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { CompositeRequest, ObjectMap } from '../../api/metacontroller.ts';
-import type { ClusterReader, EventRecord, HookCall } from '../../api/ports.ts';
-import type { Rollout } from '../../api/types.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts';
+import type { ClusterReader, EventRecord, HookCall } from '../../../api/ports.ts';
+import type { Rollout } from '../../../api/types.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { DecoratorHook } from '../../hooks/hook.ts';
-import { rolloutGateHook } from '../../hooks/rolloutGate.ts';
-import { rolloutRequestsHook } from '../../hooks/rolloutRequests.ts';
-import { fakeCall, object, rollout } from './rolloutCall.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { DecoratorHook } from '../../../hooks/hook.ts';
+import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
+import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
+import { fakeCall, object, rollout } from './call.ts';
 
 function decorate(hook: DecoratorHook, target: unknown) {
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'DecoratorController', metadata: {} };

@@ -2,23 +2,23 @@
  * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, and computes the
  * health of class kustomization.
  */
-import type { FluxObject, Kustomization } from '../api/flux.ts';
-import type { NamespacedName } from '../api/kubernetes.ts';
-import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
-import type { ClusterReader, HookCall } from '../api/ports.ts';
-import type { HealthCheck, Rollout } from '../api/types.ts';
-import { applyingAccount } from '../core/health/account.ts';
-import { associatedRollouts, needsNamespaceLabels } from '../core/health/association.ts';
-import { howToAllow, mayBeWatched } from '../core/health/consent.ts';
-import { requeueInterval } from '../core/health/interval.ts';
-import { judgeWithResources, ownHealth } from '../core/health/kustomization.ts';
-import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/reference.ts';
-import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../core/health/reset.ts';
-import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../core/health/status.ts';
-import { objectsOf } from '../core/kube/objectMap.ts';
-import { KUSTOMIZATIONS } from '../core/suspend/applier.ts';
-import { readKustomization, readResources } from './healthReads.ts';
-import type { DecoratorHook } from './hook.ts';
+import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { applyingAccount } from '../../core/health/account.ts';
+import { associatedRollouts, needsNamespaceLabels } from '../../core/health/association.ts';
+import { howToAllow, mayBeWatched } from '../../core/health/consent.ts';
+import { requeueInterval } from '../../core/health/interval.ts';
+import { judgeWithResources, ownHealth } from '../../core/health/kustomization.ts';
+import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/reference.ts';
+import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../../core/health/reset.ts';
+import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../../core/health/status.ts';
+import { objectsOf } from '../../core/kube/objectMap.ts';
+import { KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
+import type { DecoratorHook } from '../hook.ts';
+import { readKustomization, readResources } from './reads.ts';
 
 const ROLLOUTS = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 /** A seeded time may lie years ahead. */

@@ -2,10 +2,10 @@
  * DecoratorController `rollout-requests`: takes used one-shot annotations off a Rollout, exactly those whose request is
  * recorded as handled.
  */
-import type { DecoratorResponse } from '../api/metacontroller.ts';
-import type { Rollout } from '../api/types.ts';
-import { usedAnnotations } from '../core/rollout/requests.ts';
-import type { DecoratorHook } from './hook.ts';
+import type { DecoratorResponse } from '../../api/metacontroller.ts';
+import type { Rollout } from '../../api/types.ts';
+import { usedAnnotations } from '../../core/rollout/requests.ts';
+import type { DecoratorHook } from '../hook.ts';
 
 /** A write of a decorator that meets a conflict is dropped without a word: ask again until there is nothing to write. */
 const RETRY_S = 1;

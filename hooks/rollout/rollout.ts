@@ -1,18 +1,17 @@
 /** CompositeController `rollouts`: gathers what a Rollout's plan needs, and decides a deployment twice. */
-import type { ImagePolicy } from '../api/flux.ts';
-import type { CompositeRequest, CompositeResponse } from '../api/metacontroller.ts';
-import type { HookCall, ReleaseMetadata, Settings } from '../api/ports.ts';
-import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../api/types.ts';
-import { boundTo, requiredGates } from '../core/deployment/progress.ts';
-import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
-import { policyRef, repositoryRef } from '../core/policy/imagePolicy.ts';
-import { metadataWanted } from '../core/release/metadata.ts';
-import { foreignRefs, withoutForeignRefs } from '../core/rollout/foreignReferences.ts';
-import type { Observed, Plan } from '../core/rollout/observed.ts';
-import { planRollout } from '../core/rollout/plan.ts';
-import { isStale } from '../core/rollout/stale.ts';
-import { type CompositeHook, HookError } from './hook.ts';
-import { watchedChecks } from './rolloutHealth.ts';
+import type { ImagePolicy } from '../../api/flux.ts';
+import type { CompositeRequest, CompositeResponse } from '../../api/metacontroller.ts';
+import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import { boundTo, requiredGates } from '../../core/deployment/progress.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
+import { metadataWanted } from '../../core/release/metadata.ts';
+import { foreignRefs, withoutForeignRefs } from '../../core/rollout/foreignReferences.ts';
+import type { Observed, Plan } from '../../core/rollout/observed.ts';
+import { planRollout } from '../../core/rollout/plan.ts';
+import { isStale } from '../../core/rollout/stale.ts';
+import { type CompositeHook, HookError } from '../hook.ts';
 import {
   carriedStamps,
   configMapIsForeign,
@@ -21,8 +20,9 @@ import {
   liveImagePolicy,
   liveRollout,
   liveRolloutGates,
-} from './rolloutLive.ts';
-import { relatedRules } from './rolloutRelated.ts';
+} from './liveReads.ts';
+import { relatedRules } from './relatedRules.ts';
+import { watchedChecks } from './watchedChecks.ts';
 
 /** Without a rule for the ImagePolicy nobody tells when it comes. */
 const POLICY_LOOK_S = 30;

@@ -1,8 +1,8 @@
 /** Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that let it. */
-import type { HookCall } from '../api/ports.ts';
-import type { HealthCheck, Rollout } from '../api/types.ts';
-import { mayBeWatched } from '../core/health/consent.ts';
-import { LIMITS } from '../core/limits.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { mayBeWatched } from '../../core/health/consent.ts';
+import { LIMITS } from '../../core/limits.ts';
 
 export interface WatchedChecks {
   healthChecks: HealthCheck[];

@@ -1,16 +1,16 @@
 /** CompositeController `gates`: a Gate's status, and the next look at it. No children. */
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { HookCall } from '../api/ports.ts';
-import type { Gate } from '../api/types.ts';
-import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
-import { gateNews } from '../core/gate/events.ts';
-import { resyncSeconds } from '../core/gate/resync.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
-import { gateStatus, type Surroundings } from '../core/gate/status.ts';
-import { tokenBytes } from '../core/receiver/token.ts';
-import { webhookPath } from '../core/receiver/webhookPath.ts';
-import { countHeld } from './gateHolds.ts';
-import type { CompositeHook } from './hook.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
+import { evaluateGate, type GateEvaluation } from '../../core/gate/evaluate.ts';
+import { gateNews } from '../../core/gate/events.ts';
+import { resyncSeconds } from '../../core/gate/resync.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
+import { gateStatus, type Surroundings } from '../../core/gate/status.ts';
+import { tokenBytes } from '../../core/receiver/token.ts';
+import { webhookPath } from '../../core/receiver/webhookPath.ts';
+import type { CompositeHook } from '../hook.ts';
+import { countHeld } from './holds.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;
 

@@ -1,10 +1,10 @@
 /** A cluster of a few objects, and a HealthCheck that is synced until nothing changes, as Metacontroller would. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { ObjectMap } from '../../api/metacontroller.ts';
-import type { ClusterReader, HookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
-import type { HealthStatus } from '../../core/health/status.ts';
-import { healthCheckHook } from '../../hooks/healthCheck.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { ObjectMap } from '../../../api/metacontroller.ts';
+import type { ClusterReader, HookCall } from '../../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import type { HealthStatus } from '../../../core/health/status.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;
