@@ -3,13 +3,13 @@ import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { Route, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../hooks/shape.ts';
-import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux.ts';
-import { mutateGate, validateGate } from './gate.ts';
+import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux/flux.ts';
+import { mutateGate, validateGate } from './gate/gate.ts';
 import { validateHealthCheck } from './healthCheck.ts';
 import { type AdmissionHandler, reviewOf } from './response.ts';
-import { mutateRollout, validateRollout } from './rollout.ts';
+import { mutateRollout, validateRollout } from './rollout/rollout.ts';
+import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts';
 import { mutateRolloutGate } from './rolloutGate.ts';
-import { mutateRolloutStatus, validateRolloutStatus } from './rolloutStatus.ts';
 import { validateSchedule } from './schedule.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {

@@ -13,7 +13,7 @@ import { parseStamps } from '../../core/pin/deployment.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/hold/objects.ts';
-import { fakeCluster } from '../webhooks/fluxCall.ts';
+import { fakeCluster } from '../webhooks/flux/call.ts';
 
 const call: HookCall = {
   now: NOW,

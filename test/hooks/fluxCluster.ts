@@ -7,9 +7,9 @@ import type { HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { mutateFlux, validateFlux } from '../../webhooks/flux/flux.ts';
 import { NOW } from '../core/hold/objects.ts';
-import { type Answer, fakeCluster, send } from '../webhooks/fluxCall.ts';
+import { type Answer, fakeCluster, send } from '../webhooks/flux/call.ts';
 
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };

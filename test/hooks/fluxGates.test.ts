@@ -9,7 +9,7 @@ import type { Gate } from '../../api/types.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../core/hold/objects.ts';
-import { fakeCluster } from '../webhooks/fluxCall.ts';
+import { fakeCluster } from '../webhooks/flux/call.ts';
 import { Cluster, controller } from './fluxCluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);

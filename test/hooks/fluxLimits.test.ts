@@ -1,8 +1,8 @@
 /** More Gates than one decision looks at: closed, said so, and to be mended. */
 import { describe, expect, it } from 'vitest';
-import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
+import { mutateFlux, validateFlux } from '../../webhooks/flux/flux.ts';
 import { gate, kustomization } from '../core/hold/objects.ts';
-import { send } from '../webhooks/fluxCall.ts';
+import { send } from '../webhooks/flux/call.ts';
 import { Cluster } from './fluxCluster.ts';
 
 const everywhere = { selects: { namespaceSelector: {} } };

@@ -8,9 +8,9 @@ import type { Gate } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateDecisions } from '../../core/receiver/decisions.ts';
 import { createReceiver } from '../../receiver/index.ts';
-import { mutateGate, validateGate } from '../../webhooks/gate.ts';
+import { mutateGate, validateGate } from '../../webhooks/gate/gate.ts';
 import { gate } from '../core/gate/gate.ts';
-import { write } from '../webhooks/gateCall.ts';
+import { write } from '../webhooks/gate/call.ts';
 
 const TOKEN = 's3cret';
 const T0 = Date.parse('2026-01-05T10:00:00Z');

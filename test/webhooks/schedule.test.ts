@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { validateSchedule } from '../../webhooks/schedule.ts';
-import { write } from './gateCall.ts';
+import { write } from './gate/call.ts';
 
 const at = '2025-01-01T00:00:00Z';
 const object = (spec: object) => ({

@@ -1,4 +1,4 @@
-/** Objects for the tests of core/flux, webhooks/flux and hooks/flux. */
+/** Objects for the tests of core/pin, core/hold and their neighbours, webhooks/flux and hooks/flux. */
 import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts';
 import type { EventRecord, HookCall } from '../../../api/ports.ts';
-import { clusterOf } from '../../webhooks/gateCall.ts';
+import { clusterOf } from '../../webhooks/gate/call.ts';
 
 export interface Around {
   at: string;

@@ -11,9 +11,9 @@ import { matchesSelector } from '../../../core/kube/selector.ts';
 import { sameJson } from '../../../core/rollout/revision.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
-import { mutateRollout } from '../../../webhooks/rollout.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
-import { mutateRolloutStatus } from '../../../webhooks/rolloutStatus.ts';
 import { checkStatus } from './crd.ts';
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');

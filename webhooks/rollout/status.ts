@@ -2,10 +2,10 @@
  * Status writes by people, dashboards and tests. They know nothing of `revision`, and typed clients of the Go controller
  * drop the fields that are ours (DESIGN section 5).
  */
-import type { HistoryEntry, Rollout, RolloutStatus } from '../api/types.ts';
-import { sameJson } from '../core/rollout/revision.ts';
-import { type AdmissionHandler, allowed } from './response.ts';
-import { denyDeployment } from './rolloutFrozen.ts';
+import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
+import { sameJson } from '../../core/rollout/revision.ts';
+import { type AdmissionHandler, allowed } from '../response.ts';
+import { denyDeployment } from './closedGates.ts';
 
 const OUR_FIELDS = [
   'observedGeneration',

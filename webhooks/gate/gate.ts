@@ -1,18 +1,18 @@
 /** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../api/annotations.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Gate } from '../api/types.ts';
-import { acceptRequests } from '../core/gate/accept.ts';
-import { recordReason } from '../core/gate/bypass.ts';
-import { gateProblems } from '../core/gate/problems.ts';
-import { selectsLabel } from '../core/gate/selects.ts';
-import { gateWarnings } from '../core/gate/warnings.ts';
-import { problemText } from '../core/kube/fieldProblem.ts';
-import { keptCalls } from '../core/receiver/usedCalls.ts';
-import { validateGateDelete } from './gateDelete.ts';
-import { refuseReach } from './gateReach.ts';
-import { allowed, denied, type Verdict } from './response.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../../api/annotations.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
+import { acceptRequests } from '../../core/gate/accept.ts';
+import { recordReason } from '../../core/gate/bypass.ts';
+import { gateProblems } from '../../core/gate/problems.ts';
+import { selectsLabel } from '../../core/gate/selects.ts';
+import { gateWarnings } from '../../core/gate/warnings.ts';
+import { problemText } from '../../core/kube/fieldProblem.ts';
+import { keptCalls } from '../../core/receiver/usedCalls.ts';
+import { allowed, denied, type Verdict } from '../response.ts';
+import { validateGateDelete } from './deletion.ts';
+import { refuseReach } from './reach.ts';
 
 /** Keeps the copy of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
 export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<Verdict> {

@@ -1,11 +1,11 @@
 /** Calls an admission handler as the API server would: the answer's patch is applied by an independent library. */
 import jsonpatch from 'jsonpatch';
-import type { AdmissionRequest, AdmissionResponse, Operation, UserInfo } from '../../api/admission.ts';
-import type { FluxObject } from '../../api/flux.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ClusterReader, EventRecord, WebhookCall } from '../../api/ports.ts';
-import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
-import { NOW } from '../core/hold/objects.ts';
+import type { AdmissionRequest, AdmissionResponse, Operation, UserInfo } from '../../../api/admission.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ClusterReader, EventRecord, WebhookCall } from '../../../api/ports.ts';
+import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
+import { NOW } from '../../core/hold/objects.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Gate } from '../../api/types.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { mutateGate, validateGate } from '../../webhooks/gate.ts';
-import { gate } from '../core/gate/gate.ts';
-import { write } from './gateCall.ts';
+import type { Gate } from '../../../api/types.ts';
+import { evaluateGate } from '../../../core/gate/evaluate.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
+import { gate } from '../../core/gate/gate.ts';
+import { write } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
 const CLOSE = 'close.gate.fluxcd.io/requestedAt';

@@ -1,20 +1,20 @@
 /** Live reads for the admission of one Flux object: by name, only what is named, all at once. A cache could be stale. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import { SELECTS_LABEL } from '../api/annotations.ts';
-import type { FluxObject } from '../api/flux.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Gate, Rollout } from '../api/types.ts';
-import type { JudgedGate } from '../core/gate/judge.ts';
-import { refKey } from '../core/gate/refs.ts';
-import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
-import { gateReads } from '../core/hold/reads.ts';
-import type { GateWorld } from '../core/hold/requiredGates.ts';
-import { LIMITS } from '../core/limits.ts';
-import { marksOf, rolloutsLeft } from '../core/pin/annotations.ts';
-import { ownGates } from '../core/rollout/frozen.ts';
-import { applierOf, KUSTOMIZATIONS } from '../core/suspend/applier.ts';
-import { readClosed } from './rolloutFrozen.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { SELECTS_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
+import type { JudgedGate } from '../../core/gate/judge.ts';
+import { refKey } from '../../core/gate/refs.ts';
+import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../../core/gate/selects.ts';
+import { gateReads } from '../../core/hold/reads.ts';
+import type { GateWorld } from '../../core/hold/requiredGates.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { marksOf, rolloutsLeft } from '../../core/pin/annotations.ts';
+import { ownGates } from '../../core/rollout/frozen.ts';
+import { applierOf, KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
+import { readClosed } from '../rollout/closedGates.ts';
 
 const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
 

@@ -1,6 +1,6 @@
 /** Admission of Rollouts: who asked for what, and whether it can be understood. */
 
-import type { AdmissionRequest } from '../api/admission.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   BYPASS_GATES,
   BYPASS_REASON,
@@ -9,18 +9,18 @@ import {
   ONE_SHOT,
   REQUEST,
   REQUESTED_BY,
-} from '../api/annotations.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Rollout } from '../api/types.ts';
-import { recordReason } from '../core/gate/bypass.ts';
-import { annotate } from '../core/kube/annotate.ts';
-import { isLegalTag } from '../core/kube/tag.ts';
-import { specProblems } from '../core/rollout/config.ts';
-import { foreignRefs } from '../core/rollout/foreignReferences.ts';
-import { formatRequests, GLASS_KEY, parseRequests, requestKey } from '../core/rollout/requests.ts';
-import { type AdmissionHandler, allowed, denied } from './response.ts';
-import { denyDelete, denyDroppedGates, denyNewOwner } from './rolloutFrozen.ts';
-import { breakGlass, type RolloutGlass } from './rolloutGlass.ts';
+} from '../../api/annotations.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { recordReason } from '../../core/gate/bypass.ts';
+import { annotate } from '../../core/kube/annotate.ts';
+import { isLegalTag } from '../../core/kube/tag.ts';
+import { specProblems } from '../../core/rollout/config.ts';
+import { foreignRefs } from '../../core/rollout/foreignReferences.ts';
+import { formatRequests, GLASS_KEY, parseRequests, requestKey } from '../../core/rollout/requests.ts';
+import { type AdmissionHandler, allowed, denied } from '../response.ts';
+import { breakGlass, type RolloutGlass } from './bypass.ts';
+import { denyDelete, denyDroppedGates, denyNewOwner } from './closedGates.ts';
 
 /** Stamps each one-shot request with the admission request that made it (SEAMS, contract 5). */
 export const mutateRollout: AdmissionHandler = async (request, call) => {

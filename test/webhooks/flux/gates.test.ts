@@ -1,9 +1,9 @@
 /** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
 import { describe, expect, it } from 'vitest';
-import type { FluxObject } from '../../api/flux.ts';
-import { mutateCreatedFlux, mutateFlux, validateFlux } from '../../webhooks/flux.ts';
-import { gate, kustomization, NOW, owner } from '../core/hold/objects.ts';
-import { send, type World, type Write } from './fluxCall.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { mutateCreatedFlux, mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
+import { gate, kustomization, NOW, owner } from '../../core/hold/objects.ts';
+import { send, type World, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
 const BY = 'gate.fluxcd.io/bypassed-by';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYED } from '../../api/annotations.ts';
-import type { Rollout } from '../../api/types.ts';
-import { mutateFlux, validateFlux } from '../../webhooks/flux.ts';
-import { APP_PATH, gate, kustomization, NOW, ociRepository, owner, rollout, stamped } from '../core/hold/objects.ts';
-import { send } from './fluxCall.ts';
+import { DEPLOYED } from '../../../api/annotations.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
+import { APP_PATH, gate, kustomization, NOW, ociRepository, owner, rollout, stamped } from '../../core/hold/objects.ts';
+import { send } from './call.ts';
 
 const at = (id: number, version: string) => ({
   deployed: stamped('my-app', id, version),

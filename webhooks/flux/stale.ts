@@ -1,4 +1,4 @@
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 
 /** As the API server writes it. `0354` would be read as 354 there, and `0` as "whatever is stored". */
 const CANONICAL = /^[1-9]\d*$/;

@@ -1,9 +1,9 @@
 /** A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole cluster. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Gate } from '../api/types.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
-import { sameJson } from '../core/kube/json.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
+import { sameJson } from '../../core/kube/json.ts';
 
 const VERB = 'select-namespaces';
 

@@ -1,15 +1,15 @@
 /** DELETE of a closed Gate that holds something: without it the held objects would wait for a gate that nobody can open. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../api/annotations.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { recentReason } from '../core/gate/bypass.ts';
-import { evaluateGate } from '../core/gate/evaluate.ts';
-import { holdersOf } from '../core/gate/holders.ts';
-import { isCleaner } from '../core/kube/systemDeleters.ts';
-import { askForGlass, recordGlass } from './glass.ts';
-import { allowed, denied, type Verdict } from './response.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { recentReason } from '../../core/gate/bypass.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { holdersOf } from '../../core/gate/holders.ts';
+import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { askForGlass, recordGlass } from '../bypass.ts';
+import { allowed, denied, type Verdict } from '../response.ts';
 
 /** Held objects that a denial names. */
 const NAMED = 3;

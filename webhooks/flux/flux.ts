@@ -1,21 +1,25 @@
-/** Admission of Flux objects that name Rollouts or Gates. The decisions are in core/flux; here is what they need. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import type { FluxObject } from '../api/flux.ts';
-import type { NamespacedName } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import { freshReason, recentReason } from '../core/gate/bypass.ts';
-import type { JudgedGate } from '../core/gate/judge.ts';
-import { type Readable, reveal, secrets } from '../core/gate/reveal.ts';
-import { refuseDeletion } from '../core/hold/deletion.ts';
-import { subjectOf } from '../core/hold/messages.ts';
-import { isOutOfScope, judgeWrite } from '../core/hold/mutate.ts';
-import { refuseCrowd, refuseForeign } from '../core/hold/reads.ts';
-import { repaired } from '../core/hold/repair.ts';
-import { allClosed, closedGates, type GateWorld, requiredGates } from '../core/hold/requiredGates.ts';
-import { verifyFrozen } from '../core/hold/validate.ts';
-import { isCleaner } from '../core/kube/systemDeleters.ts';
-import { verifyPins } from '../core/pin/validate.ts';
-import { asksToResume } from '../core/suspend/suspension.ts';
+/** Admission of Flux objects that name Rollouts or Gates. The decisions are in core/pin and core/hold; here is what they need. */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import { freshReason, recentReason } from '../../core/gate/bypass.ts';
+import type { JudgedGate } from '../../core/gate/judge.ts';
+import { type Readable, reveal, secrets } from '../../core/gate/reveal.ts';
+import { refuseDeletion } from '../../core/hold/deletion.ts';
+import { subjectOf } from '../../core/hold/messages.ts';
+import { isOutOfScope, judgeWrite } from '../../core/hold/mutate.ts';
+import { refuseCrowd, refuseForeign } from '../../core/hold/reads.ts';
+import { repaired } from '../../core/hold/repair.ts';
+import { allClosed, closedGates, type GateWorld, requiredGates } from '../../core/hold/requiredGates.ts';
+import { verifyFrozen } from '../../core/hold/validate.ts';
+import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { verifyPins } from '../../core/pin/validate.ts';
+import { asksToResume } from '../../core/suspend/suspension.ts';
+import { askForGlass, recordGlass } from '../bypass.ts';
+import { readableGates } from '../readable.ts';
+import { allowed, denied, type Verdict } from '../response.ts';
+import { isStale } from './stale.ts';
 import {
   namespaceOf,
   objectsOf,
@@ -24,11 +28,7 @@ import {
   readGateWorld,
   readNamespace,
   readRollouts,
-} from './fluxWorld.ts';
-import { askForGlass, recordGlass } from './glass.ts';
-import { readableGates } from './readable.ts';
-import { allowed, denied, type Verdict } from './response.ts';
-import { isStale } from './stale.ts';
+} from './world.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
   const { object, oldObject: stored } = objectsOf(request);

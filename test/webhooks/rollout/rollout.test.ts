@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionRequest } from '../../api/admission.ts';
-import type { WebhookCall } from '../../api/ports.ts';
-import type { Rollout, RolloutSpec, RolloutStatus } from '../../api/types.ts';
-import { validateHealthCheck } from '../../webhooks/healthCheck.ts';
-import { mutateRollout, validateRollout } from '../../webhooks/rollout.ts';
-import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
-import { mutateRolloutStatus, validateRolloutStatus } from '../../webhooks/rolloutStatus.ts';
-import { fakeCall, object, rollout } from '../hooks/rollout/call.ts';
+import type { AdmissionRequest } from '../../../api/admission.ts';
+import type { WebhookCall } from '../../../api/ports.ts';
+import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import { validateHealthCheck } from '../../../webhooks/healthCheck.ts';
+import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRolloutStatus, validateRolloutStatus } from '../../../webhooks/rollout/status.ts';
+import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
+import { fakeCall, object, rollout } from '../../hooks/rollout/call.ts';
 
 const P = 'rollout.kuberik.com/';
 

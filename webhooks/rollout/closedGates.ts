@@ -1,22 +1,22 @@
 /** Writes of a Rollout that would get around a closed Gate: denied, unless the glass is broken. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { requiredGates } from '../core/deployment/progress.ts';
-import { freshReason, recentReason } from '../core/gate/bypass.ts';
-import { type JudgedGate, judgeGates } from '../core/gate/judge.ts';
-import { TOO_MANY } from '../core/gate/refs.ts';
-import { reveal, secrets } from '../core/gate/reveal.ts';
-import { closedGatesText, glassText } from '../core/hold/messages.ts';
-import { boundLabel } from '../core/kube/labels.ts';
-import { gainsOwner } from '../core/kube/ownerReferences.ts';
-import { isCleaner } from '../core/kube/systemDeleters.ts';
-import { LIMITS } from '../core/limits.ts';
-import { addsDeployment, droppedGates } from '../core/rollout/frozen.ts';
-import { askForGlass, recordGlass } from './glass.ts';
-import { readableGates } from './readable.ts';
-import { denied, type Verdict } from './response.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { requiredGates } from '../../core/deployment/progress.ts';
+import { freshReason, recentReason } from '../../core/gate/bypass.ts';
+import { type JudgedGate, judgeGates } from '../../core/gate/judge.ts';
+import { TOO_MANY } from '../../core/gate/refs.ts';
+import { reveal, secrets } from '../../core/gate/reveal.ts';
+import { closedGatesText, glassText } from '../../core/hold/messages.ts';
+import { boundLabel } from '../../core/kube/labels.ts';
+import { gainsOwner } from '../../core/kube/ownerReferences.ts';
+import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { addsDeployment, droppedGates } from '../../core/rollout/frozen.ts';
+import { askForGlass, recordGlass } from '../bypass.ts';
+import { readableGates } from '../readable.ts';
+import { denied, type Verdict } from '../response.ts';
 
 /** undefined: no Gate is in the way. */
 export async function denyDroppedGates(

@@ -1,12 +1,12 @@
 /** The broken glass on a Rollout: its next deployment gets past the Gates that are closed now (DESIGN sections 6 and 7). */
-import type { AdmissionRequest } from '../api/admission.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Rollout } from '../api/types.ts';
-import { requiredGates } from '../core/deployment/progress.ts';
-import { freshReason, recordReason } from '../core/gate/bypass.ts';
-import { refKey } from '../core/gate/refs.ts';
-import { askForGlass, recordGlass } from './glass.ts';
-import { readClosed } from './rolloutFrozen.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { requiredGates } from '../../core/deployment/progress.ts';
+import { freshReason, recordReason } from '../../core/gate/bypass.ts';
+import { refKey } from '../../core/gate/refs.ts';
+import { askForGlass, recordGlass } from '../bypass.ts';
+import { readClosed } from './closedGates.ts';
 
 export type RolloutGlass =
   /** `gates`: the closed ones, as the annotation keeps them. */

@@ -1,9 +1,9 @@
 /** Sends a write through mutate and validate, as the API server does; the patch is applied by an independent library. */
 import jsonpatch from 'jsonpatch';
-import type { AdmissionRequest, UserInfo } from '../../api/admission.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ClusterReader, EventRecord, WebhookCall } from '../../api/ports.ts';
-import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
+import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ClusterReader, EventRecord, WebhookCall } from '../../../api/ports.ts';
+import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
 
 const PLURAL: Record<string, string> = {
   fluxbindings: 'FluxBinding',
