@@ -1,4 +1,4 @@
-/** The three binaries of the control plane: found, or built once from tools/go.mod. */
+/** The three binaries of the control plane: found, or built once from dev/tools/go.mod. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -67,7 +67,7 @@ async function build(names: BinaryName[], work: string, cache: string, log: Log)
   try {
     await runGo({
       purpose: `Building ${names.join(', ')}`,
-      cwd: join(REPOSITORY, 'tools'),
+      cwd: join(REPOSITORY, 'dev/tools'),
       // -v writes one line per package that is compiled.
       args: [
         'build',
@@ -96,7 +96,7 @@ async function build(names: BinaryName[], work: string, cache: string, log: Log)
 
 /** Without a stamp the binaries call themselves v0.0.0, to their clients as well. */
 function versionFlags(): string {
-  const goMod = readFileSync(join(REPOSITORY, 'tools/go.mod'), 'utf8');
+  const goMod = readFileSync(join(REPOSITORY, 'dev/tools/go.mod'), 'utf8');
   const version = /k8s\.io\/kubernetes (v\S+)/.exec(goMod)?.[1] ?? 'v0.0.0';
   const [major, minor] = version.slice(1).split('.');
   const set = (name: string, value = '') => `-X k8s.io/component-base/version.${name}=${value}`;

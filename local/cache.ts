@@ -7,9 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { identify, isSameProcess, type ProcessIdentity } from './pids.ts';
 
 export const REPOSITORY = join(import.meta.dirname, '..');
-const GO_MOD = join(REPOSITORY, 'tools/go.mod');
+const GO_MOD = join(REPOSITORY, 'dev/tools/go.mod');
 
-/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/<sha256 of tools/go.mod>`. It need not exist yet. */
+/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/<sha256 of dev/tools/go.mod>`. It need not exist yet. */
 export function cacheDirectory(env: NodeJS.ProcessEnv): string {
   const base = env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return join(base, 'rollout-hooks', createHash('sha256').update(readFileSync(GO_MOD)).digest('hex'));

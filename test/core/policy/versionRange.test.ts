@@ -1,4 +1,4 @@
-/** Held to what Flux's own library answers: tools/semver makes the table. */
+/** Held to what Flux's own library answers: dev/tools/semver makes the table. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A real OCI registry (distribution v3, pinned in tools/registry) on loopback, with a password. */
+/** A real OCI registry (distribution v3, pinned in dev/tools/registry) on loopback, with a password. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { startChild } from '../../../local/childProcess.ts';
 import { runGo } from '../../../local/goTool.ts';
 import { freePort } from '../../../local/ports.ts';
 
-const MODULE = join(REPOSITORY, 'tools/registry');
+const MODULE = join(REPOSITORY, 'dev/tools/registry');
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 
 export const USER = 'jo';

@@ -1,6 +1,6 @@
 // Command semver answers what Flux's library makes of ranges and versions, for the table that our own answers are held to:
 //
-//	cd tools/semver && go run . < ../../test/core/policy/semver-cases.json > ../../test/core/policy/semver-table.json
+//	cd dev/tools/semver && go run . < ../../../test/core/policy/semver-cases.json > ../../../test/core/policy/semver-table.json
 //
 // A tag counts as a version where Flux counts it as one: strictly, after one leading "v" (fluxcd/pkg/version, ParseVersion).
 package main
