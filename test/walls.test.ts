@@ -70,7 +70,7 @@ describe('Biome lets pass', () => {
 
 /** Categories of the errors, by file. */
 function lint(files: readonly (readonly [file: string, text: string, ...rest: string[]])[]): Map<string, string[]> {
-  for (const file of ['biome.json', 'scripts/pure.grit']) cpSync(join(ROOT, file), join(folder, file));
+  for (const file of ['biome.json', 'dev/scripts/pure.grit']) cpSync(join(ROOT, file), join(folder, file));
   for (const [file, text] of files) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), `${text}\n`);

@@ -1,4 +1,4 @@
-/* Generated from manifests/crds/gating.toolkit.fluxcd.io_gates.yaml by scripts/generate-types.ts. Do not edit. */
+/* Generated from manifests/crds/gating.toolkit.fluxcd.io_gates.yaml by dev/scripts/generate-types.ts. Do not edit. */
 
 import type {ObjectMeta} from '../kubernetes.ts';
 

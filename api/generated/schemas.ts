@@ -1,4 +1,4 @@
-/* Generated from manifests/crds by scripts/generate-types.ts. Do not edit. */
+/* Generated from manifests/crds by dev/scripts/generate-types.ts. Do not edit. */
 
 export const SCHEMAS: Record<string, object> = {
  "Gate": {

@@ -1,4 +1,4 @@
-/** scripts/webhook-certificate.sh, with a kubectl that keeps what it is given in files. */
+/** dev/scripts/webhook-certificate.sh, with a kubectl that keeps what it is given in files. */
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ afterEach(() => rmSync(store, { recursive: true, force: true }));
 function run(): { authority: string; certificate: X509Certificate; bundle: string } {
   writeFileSync(join(store, 'kubectl'), KUBECTL);
   chmodSync(join(store, 'kubectl'), 0o755);
-  execFileSync('bash', [join(import.meta.dirname, '../../scripts/webhook-certificate.sh')], {
+  execFileSync('bash', [join(import.meta.dirname, '../../../dev/scripts/webhook-certificate.sh')], {
     env: { ...process.env, PATH: `${store}:${process.env.PATH}`, STORE: store },
     stdio: 'pipe',
   });

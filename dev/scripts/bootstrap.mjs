@@ -9,7 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const stamp = join(root, 'node_modules', '.rollout-hooks');
 const wanted = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))

@@ -11,7 +11,7 @@ test('the tests run on the Node of package.json, not on the one of the machine',
 });
 
 // A shell remembers where it found `node`: in a fresh clone that is the machine's, from before the installation.
-test.each(Object.entries(scripts).filter(([, script]) => script.includes('scripts/bootstrap.mjs')))(
+test.each(Object.entries(scripts).filter(([, script]) => script.includes('dev/scripts/bootstrap.mjs')))(
   'npm run %s starts nothing by a bare name once it has installed Node',
   (_, script) => {
     const afterwards = script.split('&&').slice(1);

@@ -7,13 +7,13 @@ import { basename, join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { parse } from 'yaml';
 
-const usage = `Usage: node scripts/generate-types.ts [--check]
+const usage = `Usage: node dev/scripts/generate-types.ts [--check]
 
 Generates api/generated/<Kind>.ts from the CRDs in manifests/crds.
   --check   only compare; exit 1 when a generated file is out of date
 `;
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const crdDir = join(root, 'manifests/crds');
 const outDir = join(root, 'api/generated');
 
@@ -31,7 +31,7 @@ async function typesOf(file: string): Promise<{ path: string; text: string }> {
   properties.metadata = { tsType: 'ObjectMeta' };
   const text = await compile(schema, kind, {
     additionalProperties: false,
-    bannerComment: `/* Generated from manifests/crds/${basename(file)} by scripts/generate-types.ts. Do not edit. */\n\nimport type { ObjectMeta } from '../kubernetes.ts';`,
+    bannerComment: `/* Generated from manifests/crds/${basename(file)} by dev/scripts/generate-types.ts. Do not edit. */\n\nimport type { ObjectMeta } from '../kubernetes.ts';`,
     style: { singleQuote: true, printWidth: 120 },
     enableConstEnums: false,
   });
@@ -61,7 +61,7 @@ async function schemasOf(files: string[]): Promise<{ path: string; text: string 
     const { type, properties, required = [] } = schema;
     schemas[crd.spec.names.kind] = { type, required, properties: shapeOf(properties) };
   }
-  const banner = '/* Generated from manifests/crds by scripts/generate-types.ts. Do not edit. */';
+  const banner = '/* Generated from manifests/crds by dev/scripts/generate-types.ts. Do not edit. */';
   const text = `${banner}\n\nexport const SCHEMAS: Record<string, object> = ${JSON.stringify(schemas, undefined, 1)};\n`;
   return { path: join(outDir, 'schemas.ts'), text };
 }

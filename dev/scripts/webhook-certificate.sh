@@ -3,7 +3,7 @@
 # certificate with it (Secret rollout-hooks-tls) and tells the API server to trust the authority. Safe to run again: it renews the certificate.
 set -euo pipefail
 
-usage='Usage: scripts/webhook-certificate.sh [--days N]     (needs openssl and kubectl; run it after kubectl apply -k manifests)'
+usage='Usage: dev/scripts/webhook-certificate.sh [--days N]     (needs openssl and kubectl; run it after kubectl apply -k manifests)'
 days=365
 case "${1:-}" in
 '') ;;
