@@ -2,8 +2,8 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
+import { readKubeconfig } from '../dev/engine/kubeconfig.ts';
 import { type AnyObject, ApiError, send } from './client.ts';
-import { readKubeconfig } from './engine/kubeconfig.ts';
 import { CONTROLLER_KINDS, MANAGED_BY, WEBHOOK_KINDS } from './install.ts';
 import { Problem } from './problem.ts';
 import { pathOf } from './resources.ts';

@@ -22,7 +22,7 @@ export async function startDriver(options: DriverOptions): Promise<RunningChild>
 }
 
 async function startEngine({ dir, customizeCacheSeconds }: DriverOptions): Promise<RunningChild> {
-  const program = join(REPOSITORY, 'local/engine/main.ts');
+  const program = join(REPOSITORY, 'dev/engine/main.ts');
   if (!existsSync(program)) throw new Problem(`${program} is not there: give a Metacontroller with --metacontroller.`);
   const cache = customizeCacheSeconds === undefined ? [] : ['--customize-cache-seconds', String(customizeCacheSeconds)];
   return startChild({

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { goDurationMs } from '../../dev/engine/goDuration.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { boundedResync } from '../../hooks/resync.ts';
-import { goDurationMs } from '../../local/engine/goDuration.ts';
 import { gate } from '../core/gate/gate.ts';
 import { healthCheck } from './healthCheck/fixture.ts';
 import { fakeCall, NOW, rollout } from './rollout/call.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TokenBucket } from '../../../local/engine/rateLimit.ts';
+import { TokenBucket } from '../../../dev/engine/rateLimit.ts';
 
 describe('token bucket', () => {
   it('lets a burst through, then one request every 1/qps seconds', () => {

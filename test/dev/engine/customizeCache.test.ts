@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { CustomizeCache } from '../../../local/engine/customizeCache.ts';
+import { CustomizeCache } from '../../../dev/engine/customizeCache.ts';
 
 const TTL = 20 * 60_000;
 const parent = (uid: string, generation: number, annotations?: Record<string, string>): KubeObject => ({

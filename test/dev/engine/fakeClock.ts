@@ -1,5 +1,5 @@
 /** A clock that moves only when told to. */
-import type { Clock } from '../../../local/engine/clock.ts';
+import type { Clock } from '../../../dev/engine/clock.ts';
 
 export class FakeClock implements Clock {
   #now = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../local/engine/json.ts';
-import { mergeThreeWay } from '../../../local/engine/merge.ts';
+import type { JsonObject } from '../../../dev/engine/json.ts';
+import { mergeThreeWay } from '../../../dev/engine/merge.ts';
 
 interface Case {
   name: string;

@@ -10,7 +10,7 @@ import { SharedInformers } from './informers.ts';
 import { readKubeconfig } from './kubeconfig.ts';
 import { reasonOf, stderrLog } from './log.ts';
 
-const HELP = `Usage: KUBECONFIG=FILE node local/engine/main.ts [options]
+const HELP = `Usage: KUBECONFIG=FILE node dev/engine/main.ts [options]
 
 Drives CompositeController and DecoratorController objects on one machine, in place of Metacontroller.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findDuplicateKey } from '../../../local/engine/duplicateKeys.ts';
+import { findDuplicateKey } from '../../../dev/engine/duplicateKeys.ts';
 
 describe('duplicate keys', () => {
   it.each<[string, string | undefined]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCompositeAnswer, parseCustomizeAnswer, parseDecoratorAnswer } from '../../../local/engine/answers.ts';
+import { parseCompositeAnswer, parseCustomizeAnswer, parseDecoratorAnswer } from '../../../dev/engine/answers.ts';
 
 const NOTHING = {
   status: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { goJson, jsonEqual } from '../../../local/engine/json.ts';
+import { goJson, jsonEqual } from '../../../dev/engine/json.ts';
 
 describe('deep equality', () => {
   it.each<[unknown, unknown, boolean]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WorkQueue } from '../../../local/engine/queue.ts';
+import { WorkQueue } from '../../../dev/engine/queue.ts';
 import { FakeClock } from './fakeClock.ts';
 
 function takeAll(queue: WorkQueue): string[] {

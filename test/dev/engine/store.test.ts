@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { ObjectStore } from '../../../local/engine/store.ts';
+import { ObjectStore } from '../../../dev/engine/store.ts';
 
 function object(namespace: string, name: string, owner?: string): KubeObject {
   const reference = owner && { apiVersion: 'x/v1', kind: 'Parent', name: owner, uid: owner, controller: true };

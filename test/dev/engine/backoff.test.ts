@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Backoff } from '../../../local/engine/backoff.ts';
+import { Backoff } from '../../../dev/engine/backoff.ts';
 
 describe('backoff', () => {
   it('ends at 1000 s', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LabelSelector } from '../../../api/kubernetes.ts';
-import { compileSelector } from '../../../local/engine/selector.ts';
+import { compileSelector } from '../../../dev/engine/selector.ts';
 
 const on = (key: string, operator: string, values?: string[]): LabelSelector => ({
   matchExpressions: [{ key, operator, values }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { applyUpdate, LAST_APPLIED, withLastApplied } from '../../../local/engine/apply.ts';
-import { jsonEqual } from '../../../local/engine/json.ts';
+import { applyUpdate, LAST_APPLIED, withLastApplied } from '../../../dev/engine/apply.ts';
+import { jsonEqual } from '../../../dev/engine/json.ts';
 
 const desired: KubeObject = {
   apiVersion: 'v1',

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { ApiClient } from '../../../local/engine/apiClient.ts';
-import { systemClock } from '../../../local/engine/clock.ts';
-import type { EndpointConfig, HookSpec, Webhook } from '../../../local/engine/controllerSpec.ts';
-import { hookAgent, hookClient, retryAfterSeconds } from '../../../local/engine/hookClient.ts';
+import type { ApiClient } from '../../../dev/engine/apiClient.ts';
+import { systemClock } from '../../../dev/engine/clock.ts';
+import type { EndpointConfig, HookSpec, Webhook } from '../../../dev/engine/controllerSpec.ts';
+import { hookAgent, hookClient, retryAfterSeconds } from '../../../dev/engine/hookClient.ts';
 
 describe('Retry-After', () => {
   const now = Date.parse('2030-01-01T00:00:00Z');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { RelatedRule } from '../../../local/engine/answers.ts';
-import type { Resource } from '../../../local/engine/discovery.ts';
-import { RelatedIndex } from '../../../local/engine/relatedIndex.ts';
-import { compileRule, select } from '../../../local/engine/relatedRule.ts';
-import { ObjectStore } from '../../../local/engine/store.ts';
+import type { RelatedRule } from '../../../dev/engine/answers.ts';
+import type { Resource } from '../../../dev/engine/discovery.ts';
+import { RelatedIndex } from '../../../dev/engine/relatedIndex.ts';
+import { compileRule, select } from '../../../dev/engine/relatedRule.ts';
+import { ObjectStore } from '../../../dev/engine/store.ts';
 
 const things: Resource = {
   apiVersion: 'x/v1',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { goDurationMs } from '../../../local/engine/goDuration.ts';
+import { goDurationMs } from '../../../dev/engine/goDuration.ts';
 
 it.each([
   [0.3, 300],
