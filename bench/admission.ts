@@ -1,8 +1,8 @@
 /** `node bench/admission.ts`: what the webhook adds to a write of a Flux object. */
-import { type AnyObject, send } from '../local/client.ts';
-import type { LocalCluster } from '../local/cluster.ts';
-import { applyObject } from '../local/resources.ts';
-import type { Access } from '../local/users.ts';
+import { type AnyObject, send } from '../dev/local/client.ts';
+import type { LocalCluster } from '../dev/local/cluster.ts';
+import { applyObject } from '../dev/local/resources.ts';
+import type { Access } from '../dev/local/users.ts';
 import { runBench } from './command.ts';
 import { quantile } from './measure.ts';
 

@@ -1,9 +1,9 @@
 /** `node bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../local/client.ts';
-import type { LocalCluster } from '../local/cluster.ts';
-import { logToStderr } from '../local/log.ts';
-import { Problem } from '../local/problem.ts';
+import type { AnyObject } from '../dev/local/client.ts';
+import type { LocalCluster } from '../dev/local/cluster.ts';
+import { logToStderr } from '../dev/local/log.ts';
+import { Problem } from '../dev/local/problem.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';
 import { type Fleet, fleet } from './fleet.ts';

@@ -1,7 +1,7 @@
 /** `node bench/hooks.ts`: how many hook calls the server answers, by size of the request, and the memory it takes. */
 import autocannon from 'autocannon';
-import { send } from '../local/client.ts';
-import type { LocalCluster } from '../local/cluster.ts';
+import { send } from '../dev/local/client.ts';
+import type { LocalCluster } from '../dev/local/cluster.ts';
 import { memoryLines, runBench } from './command.ts';
 import { peakMemoryMiB } from './measure.ts';
 

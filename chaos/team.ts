@@ -1,6 +1,6 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyObject } from '../local/client.ts';
+import type { AnyObject } from '../dev/local/client.ts';
 import { fluxStandIn } from '../test/cluster/support/fluxStandIn.ts';
 import { ask } from '../test/cluster/support/gates.ts';
 import { gitSync } from '../test/cluster/support/gitSync.ts';

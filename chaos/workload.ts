@@ -1,9 +1,9 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ApiError } from '../local/client.ts';
-import type { LocalCluster } from '../local/cluster.ts';
-import type { Log } from '../local/log.ts';
-import { Problem } from '../local/problem.ts';
+import { ApiError } from '../dev/local/client.ts';
+import type { LocalCluster } from '../dev/local/cluster.ts';
+import type { Log } from '../dev/local/log.ts';
+import { Problem } from '../dev/local/problem.ts';
 import { ask } from '../test/cluster/support/gates.ts';
 import { gate } from '../test/cluster/support/objects.ts';
 import { User } from '../test/cluster/support/user.ts';

@@ -28,13 +28,13 @@ const forbidden: [file: string, line: string, rule: string][] = [
   ['core/schedule/n.ts', 'export const now = Temporal.Now.instant();', 'noJsRestrictedProperties'],
   ['hooks/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
   ['hooks/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
-  ['hooks/c.ts', "import { up } from '../local/up.ts';", 'noRestrictedImports'],
+  ['hooks/c.ts', "import { up } from '../dev/local/up.ts';", 'noRestrictedImports'],
   ['webhooks/a.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
   ['webhooks/b.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
   ['server/a.ts', "import { evaluateGate } from '../core/gate/evaluate.ts';", 'noRestrictedImports'],
   ['server/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
   ['server/cluster/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
-  ['main.ts', "import { up } from './local/up.ts';", 'noRestrictedImports'],
+  ['main.ts', "import { up } from './dev/local/up.ts';", 'noRestrictedImports'],
 ];
 
 const allowed: [file: string, line: string][] = [
@@ -49,7 +49,7 @@ const allowed: [file: string, line: string][] = [
   ['hooks/ok2.ts', "export { evaluateGate } from '../core/gate/evaluate.ts';"],
   ['webhooks/ok.ts', "export { Ajv } from 'ajv';"],
   ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
-  ['local/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
+  ['dev/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'walls-'));

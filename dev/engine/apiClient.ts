@@ -2,7 +2,7 @@
 
 import { Pool } from 'undici';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { LIMITS } from '../../local/limits.ts';
+import { LIMITS } from '../local/limits.ts';
 import { type Clock, pause } from './clock.ts';
 import type { Resource } from './discovery.ts';
 import type { ClusterAccess } from './kubeconfig.ts';

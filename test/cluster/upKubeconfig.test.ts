@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { REPOSITORY } from '../../local/cache.ts';
-import { requireReach } from '../../local/clusterChecks.ts';
-import { installWebhooks, removeHooks } from '../../local/install.ts';
-import { freePort } from '../../local/ports.ts';
+import { REPOSITORY } from '../../dev/local/cache.ts';
+import { requireReach } from '../../dev/local/clusterChecks.ts';
+import { installWebhooks, removeHooks } from '../../dev/local/install.ts';
+import { freePort } from '../../dev/local/ports.ts';
 import { type AnyObject, type ClusterView, kustomization, rollout, viewCluster, waitFor } from './support/cluster.ts';
 import { startTestCluster, type TestCluster } from './support/testCluster.ts';
 import { history, variablesArrive } from './support/versions.ts';
@@ -46,7 +46,7 @@ function up(kubeconfig: string): {
   ended: Promise<{ code: number | null; stderr: string }>;
 } {
   const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-up-'));
-  const args = ['local/up.ts', '--kubeconfig', kubeconfig, '--dir', dir];
+  const args = ['dev/local/up.ts', '--kubeconfig', kubeconfig, '--dir', dir];
   const child = spawn(process.execPath, args, { cwd: REPOSITORY, stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (written.stdout += chunk));

@@ -4,7 +4,7 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CertificateAuthority, createAuthority, type KeyPair } from '../../local/certificates.ts';
+import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/certificates.ts';
 import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
 
 // Each starts processes, on a machine that may be busy.

@@ -1,13 +1,13 @@
 /** The shared cluster as a test sees it: its users, a namespace of its own, and releases to publish. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import type { LocalCluster } from '../../../local/cluster.ts';
+import type { LocalCluster } from '../../../dev/local/cluster.ts';
 import { type ConnectionData, connectionData } from './connection.ts';
 import './globalSetup.ts';
 import { imagePolicy, ref } from './objects.ts';
 import { User } from './user.ts';
 
-export { type Answer, type AnyObject, ApiError } from '../../../local/client.ts';
+export { type Answer, type AnyObject, ApiError } from '../../../dev/local/client.ts';
 export * from './objects.ts';
 export type { User } from './user.ts';
 export { staysTrue, waitFor } from './waitFor.ts';

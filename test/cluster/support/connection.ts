@@ -1,6 +1,6 @@
 /** How a test's worker, another process, reaches the cluster that globalSetup started. Plain data. */
-import type { LocalCluster } from '../../../local/cluster.ts';
-import { type Access, USERS, type UserName } from '../../../local/users.ts';
+import type { LocalCluster } from '../../../dev/local/cluster.ts';
+import { type Access, USERS, type UserName } from '../../../dev/local/users.ts';
 
 export interface ConnectionData {
   dir: string;

@@ -1,6 +1,6 @@
 /** Builders of the objects that the scenarios are about: complete and valid, with what a test says on top. */
-import type { AnyObject } from '../../../local/client.ts';
-import type { ObjectRef } from '../../../local/resources.ts';
+import type { AnyObject } from '../../../dev/local/client.ts';
+import type { ObjectRef } from '../../../dev/local/resources.ts';
 
 interface Extras {
   annotations?: Record<string, string>;

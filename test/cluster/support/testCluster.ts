@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ClusterOptions, type LocalCluster, startCluster } from '../../../local/cluster.ts';
-import { endLeftovers, runningProcess } from '../../../local/pids.ts';
+import { type ClusterOptions, type LocalCluster, startCluster } from '../../../dev/local/cluster.ts';
+import { endLeftovers, runningProcess } from '../../../dev/local/pids.ts';
 
 const PREFIX = 'rollout-hooks-test-';
 

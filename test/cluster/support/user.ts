@@ -1,7 +1,7 @@
 /** What somebody does to the API server, as kubectl and controllers do it. */
-import { type Answer, type AnyObject, type RequestOptions, send } from '../../../local/client.ts';
-import { applyObject, type ObjectRef, pathOf } from '../../../local/resources.ts';
-import type { Access } from '../../../local/users.ts';
+import { type Answer, type AnyObject, type RequestOptions, send } from '../../../dev/local/client.ts';
+import { applyObject, type ObjectRef, pathOf } from '../../../dev/local/resources.ts';
+import type { Access } from '../../../dev/local/users.ts';
 import { mergePatchForApply, withLastApplied } from './clientSideApply.ts';
 
 type Options = Pick<RequestOptions, 'headers'> & {

@@ -1,5 +1,5 @@
 /** The death of any process of a cluster, and its return with the same ports and the same data. */
-import type { LocalCluster } from '../../../local/cluster.ts';
+import type { LocalCluster } from '../../../dev/local/cluster.ts';
 
 export const MORTALS = ['hooks', 'driver', 'kube-apiserver', 'etcd', 'kube-controller-manager'] as const;
 export type Mortal = (typeof MORTALS)[number];

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REPOSITORY, withLock } from '../../../local/cache.ts';
-import { startChild } from '../../../local/childProcess.ts';
-import { runGo } from '../../../local/goTool.ts';
-import { freePort } from '../../../local/ports.ts';
+import { REPOSITORY, withLock } from '../../../dev/local/cache.ts';
+import { startChild } from '../../../dev/local/childProcess.ts';
+import { runGo } from '../../../dev/local/goTool.ts';
+import { freePort } from '../../../dev/local/ports.ts';
 
 const MODULE = join(REPOSITORY, 'dev/tools/registry');
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';

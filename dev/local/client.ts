@@ -1,7 +1,7 @@
 /** A small client of the Kubernetes API over HTTPS: every verb, with the Warnings and the words of the answer. */
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Access } from './users.ts';
 import { warningsOf } from './warnings.ts';
 

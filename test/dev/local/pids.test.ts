@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endLeftovers, identify, isSameProcess, recordedNames, recordPid, runningProcess } from '../../local/pids.ts';
+import {
+  endLeftovers,
+  identify,
+  isSameProcess,
+  recordedNames,
+  recordPid,
+  runningProcess,
+} from '../../../dev/local/pids.ts';
 
 const recorded = { pid: 7, command: '/bin/etcd --data-dir=/d/etcd', started: '100' };
 

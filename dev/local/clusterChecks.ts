@@ -1,8 +1,8 @@
 /** What must hold before `up` serves a cluster that it did not start. Each throws a Problem when it does not. */
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
-import { readKubeconfig } from '../dev/engine/kubeconfig.ts';
+import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
+import { readKubeconfig } from '../engine/kubeconfig.ts';
 import { type AnyObject, ApiError, send } from './client.ts';
 import { CONTROLLER_KINDS, MANAGED_BY, WEBHOOK_KINDS } from './install.ts';
 import { Problem } from './problem.ts';

@@ -16,7 +16,7 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
 const RELEASE_CONFIG_MAP = 'release-config-map';
 const releaseConfigMapRights = () => [...componentObjects(RELEASE_CONFIG_MAP), ...ours('rights')];
-const ours = (folder: string) => readManifests(join(REPOSITORY, 'local', folder));
+const ours = (folder: string) => readManifests(join(REPOSITORY, 'dev/local', folder));
 
 /** Namespaces, admission policies, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
 export async function installRights(admin: Access): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { identify, isSameProcess, type ProcessIdentity } from './pids.ts';
 
-export const REPOSITORY = join(import.meta.dirname, '..');
+export const REPOSITORY = join(import.meta.dirname, '../..');
 const GO_MOD = join(REPOSITORY, 'dev/tools/go.mod');
 
 /** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/<sha256 of dev/tools/go.mod>`. It need not exist yet. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAtLeast, isUsable, parseVersion } from '../../local/versions.ts';
+import { isAtLeast, isUsable, parseVersion } from '../../../dev/local/versions.ts';
 
 describe('parseVersion', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { deathProblem, lastLines } from '../../local/childProcess.ts';
-import { goProblem, noGoProblem } from '../../local/goTool.ts';
-import { portProblem } from '../../local/ports.ts';
-import { asProblem, Problem } from '../../local/problem.ts';
-import { parseUpOptions } from '../../local/up.ts';
+import { deathProblem, lastLines } from '../../../dev/local/childProcess.ts';
+import { goProblem, noGoProblem } from '../../../dev/local/goTool.ts';
+import { portProblem } from '../../../dev/local/ports.ts';
+import { asProblem, Problem } from '../../../dev/local/problem.ts';
+import { parseUpOptions } from '../../../dev/local/up.ts';
 
 const systemError = (code: string, path?: string) =>
   Object.assign(new Error(`${code}: it failed, write`), { code, ...(path && { path }) });

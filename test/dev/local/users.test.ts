@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createTokens, kubeconfigOf, tokenFile } from '../../local/users.ts';
+import { createTokens, kubeconfigOf, tokenFile } from '../../../dev/local/users.ts';
 
 describe('users', () => {
   it('are in the token file with their groups', () => {

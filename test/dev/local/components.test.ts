@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { componentObjects, withComponent } from '../../local/components.ts';
-import { readManifests } from '../../local/manifests.ts';
+import { componentObjects, withComponent } from '../../../dev/local/components.ts';
+import { readManifests } from '../../../dev/local/manifests.ts';
 
-const controllers = readManifests(join(import.meta.dirname, '../../manifests/controllers'));
+const controllers = readManifests(join(import.meta.dirname, '../../../manifests/controllers'));
 const children = (objects: typeof controllers) =>
   Object.fromEntries(
     objects.flatMap(({ metadata, spec }) =>
@@ -28,7 +28,7 @@ it('release-config-map lets Metacontroller read ConfigMaps everywhere, and write
   const bound = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ roleRef }) => roleRef.name);
   expect(bound.flatMap((name) => verbs[name])).toEqual(['get', 'list', 'watch']);
   expect(verbs['rollout-hooks-release-config-map']).toEqual(['create', 'update', 'patch', 'delete']);
-  const rbac = readManifests(join(import.meta.dirname, '../../manifests/rbac'));
+  const rbac = readManifests(join(import.meta.dirname, '../../../manifests/rbac'));
   const base = rbac.find(
     ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'rollout-hooks-metacontroller',
   );

@@ -5,7 +5,7 @@ import { cacheDirectory, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 import type { Log } from './log.ts';
 
-/** The one place that says which Flux. Image and Helm have no CRDs in a module that go serves: local/crds has small ones. */
+/** The one place that says which Flux. Image and Helm have no CRDs in a module that go serves: dev/local/crds has small ones. */
 export const FLUX_MODULES = [
   { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6', group: 'kustomize.toolkit.fluxcd.io' },
   { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6', group: 'source.toolkit.fluxcd.io' },

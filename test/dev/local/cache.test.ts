@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { searchFolders } from '../../local/binaries.ts';
-import { cacheDirectory, withLock } from '../../local/cache.ts';
+import { searchFolders } from '../../../dev/local/binaries.ts';
+import { cacheDirectory, withLock } from '../../../dev/local/cache.ts';
 
 let cache: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createStory, terminalOf } from '../../local/demo/story.ts';
+import { createStory, terminalOf } from '../../../dev/local/demo/story.ts';
 
 const told = (columns: number): string[] => {
   let text = '';

@@ -1,5 +1,5 @@
 /** Where objects live: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './client.ts';
 import type { Access } from './users.ts';
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { REPOSITORY } from '../../local/cache.ts';
-import type { AnyObject } from '../../local/client.ts';
-import { readManifests } from '../../local/manifests.ts';
-import { useLoopback } from '../../local/references.ts';
+import { REPOSITORY } from '../../../dev/local/cache.ts';
+import type { AnyObject } from '../../../dev/local/client.ts';
+import { readManifests } from '../../../dev/local/manifests.ts';
+import { useLoopback } from '../../../dev/local/references.ts';
 
 const server = { hooksPort: 8081, webhookPort: 8443, ca: 'PEM' };
 const service = { name: 'rollout-hooks', namespace: 'rollout-hooks', port: 80 };

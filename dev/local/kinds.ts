@@ -28,7 +28,7 @@ export async function installMissingKinds(admin: Access, log: Log): Promise<void
 }
 
 const ours = () => readManifests(join(REPOSITORY, 'manifests/crds'));
-const others = (fluxFolders: string[]) => [...fluxFolders, join(REPOSITORY, 'local/crds')].flatMap(readManifests);
+const others = (fluxFolders: string[]) => [...fluxFolders, join(REPOSITORY, 'dev/local/crds')].flatMap(readManifests);
 
 async function install(admin: Access, crds: AnyObject[]): Promise<void> {
   await applyAll(admin, crds);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
 const PROGRAM = `
-  const { endRequested } = await import(${JSON.stringify(new URL('../../local/endRequested.ts', import.meta.url).href)});
+  const { endRequested } = await import(${JSON.stringify(new URL('../../../dev/local/endRequested.ts', import.meta.url).href)});
   const alive = setInterval(() => {}, 1000);
   const end = endRequested();
   console.log('running');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { warningsOf } from '../../local/warnings.ts';
+import { warningsOf } from '../../../dev/local/warnings.ts';
 
 it.each([
   [['Content-Type', 'application/json'], []],
