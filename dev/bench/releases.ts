@@ -1,10 +1,10 @@
 /** `npm run bench`: how long a new version takes to reach every Kustomization, and what it costs. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AnyObject, send } from '../dev/local/client.ts';
-import type { LocalCluster } from '../dev/local/cluster.ts';
-import { logToStderr } from '../dev/local/log.ts';
-import { applyObject } from '../dev/local/resources.ts';
-import type { Access } from '../dev/local/users.ts';
+import { type AnyObject, send } from '../local/client.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import { logToStderr } from '../local/log.ts';
+import { applyObject } from '../local/resources.ts';
+import type { Access } from '../local/users.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';
 import { cpuSeconds, inParallel, peakMemoryMiB, requestCounts } from './measure.ts';

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { createInterface } from 'node:readline';
-import type { AnyObject } from '../dev/local/client.ts';
-import type { Access } from '../dev/local/users.ts';
+import type { AnyObject } from '../local/client.ts';
+import type { Access } from '../local/users.ts';
 
 export interface Arrivals {
   /** Resolves when `count` different objects satisfy `arrived`; rejects after `timeoutMs`. */

@@ -1,7 +1,7 @@
 /** Reading of what the parts themselves report: requests from the API server's metrics, memory from /proc. */
 import { readFileSync } from 'node:fs';
-import { send } from '../dev/local/client.ts';
-import type { Access } from '../dev/local/users.ts';
+import { send } from '../local/client.ts';
+import type { Access } from '../local/users.ts';
 
 /** Requests the API server has answered, by verb; watches and probes are left out. */
 export async function requestCounts(admin: Access): Promise<Map<string, number>> {

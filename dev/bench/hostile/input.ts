@@ -1,7 +1,7 @@
 /** One hostile input: what is sent, to which routes, and what the cluster answers to the reads that follow. */
-import type { AdmissionRequest, UserInfo } from '../../api/admission.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ObjectMap } from '../../api/metacontroller.ts';
+import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ObjectMap } from '../../../api/metacontroller.ts';
 
 export type AnyObject = KubeObject<any, any>;
 

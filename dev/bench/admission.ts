@@ -1,12 +1,12 @@
-/** `node bench/admission.ts`: what the webhook adds to a write of a Flux object. */
-import { type AnyObject, send } from '../dev/local/client.ts';
-import type { LocalCluster } from '../dev/local/cluster.ts';
-import { applyObject } from '../dev/local/resources.ts';
-import type { Access } from '../dev/local/users.ts';
+/** `node dev/bench/admission.ts`: what the webhook adds to a write of a Flux object. */
+import { type AnyObject, send } from '../local/client.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import { applyObject } from '../local/resources.ts';
+import type { Access } from '../local/users.ts';
 import { runBench } from './command.ts';
 import { quantile } from './measure.ts';
 
-const HELP = `Usage: node bench/admission.ts [--writes N] [--json] [--metacontroller PATH]
+const HELP = `Usage: node dev/bench/admission.ts [--writes N] [--json] [--metacontroller PATH]
 
 Writes Kustomizations in turn: one that no Rollout and no Gate concerns, one that a Rollout pins, one that requires an open Gate, one that
 requires three. Prints the latency of each and how it compares with the first, which never reaches the webhook.

@@ -1,7 +1,7 @@
 /** Many Flux objects behind one Gate, for bench and fault tests. */
-import { type AnyObject, send } from '../dev/local/client.ts';
-import { applyObject, pathOf } from '../dev/local/resources.ts';
-import type { Access } from '../dev/local/users.ts';
+import { type AnyObject, send } from '../local/client.ts';
+import { applyObject, pathOf } from '../local/resources.ts';
+import type { Access } from '../local/users.ts';
 import { inParallel } from './measure.ts';
 
 const WIDTH = 32;

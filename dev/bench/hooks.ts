@@ -1,11 +1,11 @@
-/** `node bench/hooks.ts`: how many hook calls the server answers, by size of the request, and the memory it takes. */
+/** `node dev/bench/hooks.ts`: how many hook calls the server answers, by size of the request, and the memory it takes. */
 import autocannon from 'autocannon';
-import { send } from '../dev/local/client.ts';
-import type { LocalCluster } from '../dev/local/cluster.ts';
+import { send } from '../local/client.ts';
+import type { LocalCluster } from '../local/cluster.ts';
 import { memoryLines, runBench } from './command.ts';
 import { peakMemoryMiB } from './measure.ts';
 
-const HELP = `Usage: node bench/hooks.ts [--seconds N] [--json]
+const HELP = `Usage: node dev/bench/hooks.ts [--seconds N] [--json]
 
 Calls the sync hook of Rollouts with ever longer histories, as Metacontroller would, and prints answers per second, latency and the peak
 memory of the hook server. Nothing is written: the answers go nowhere.

@@ -1,9 +1,9 @@
 /** What the benches share as commands: options, a cluster of their own, text or JSON, an exit code. */
 import { parseArgs } from 'node:util';
-import type { LocalCluster } from '../dev/local/cluster.ts';
-import { logToStderr } from '../dev/local/log.ts';
-import { Problem } from '../dev/local/problem.ts';
-import { onTemporaryCluster } from '../dev/local/temporaryCluster.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import { logToStderr } from '../local/log.ts';
+import { Problem } from '../local/problem.ts';
+import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 
 export interface Bench<Counts extends Record<string, number>, Result> {
   help: string;

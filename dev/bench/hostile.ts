@@ -1,9 +1,9 @@
-/** `node bench/hostile.ts`: what the decision of a hostile input costs, against parsing the same input as JSON. */
+/** `node dev/bench/hostile.ts`: what the decision of a hostile input costs, against parsing the same input as JSON. */
 import { parseArgs } from 'node:util';
 import { INPUTS } from './hostile/inputs.ts';
 import { BUDGET, type Cost, costOf } from './hostile/measure.ts';
 
-const HELP = `Usage: node bench/hostile.ts [--only TEXT] [--json]
+const HELP = `Usage: node dev/bench/hostile.ts [--only TEXT] [--json]
 
 Sends inputs that are made to be expensive to the routes of the hooks and of admission, each in a process of its own, and prints the
 processor time of the decision in parses of the same input as JSON (at most ${BUDGET.time}), the first decision in milliseconds, and the peak of

@@ -1,15 +1,15 @@
-/** `node bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
+/** `node dev/bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../dev/local/client.ts';
-import type { LocalCluster } from '../dev/local/cluster.ts';
-import { logToStderr } from '../dev/local/log.ts';
-import { Problem } from '../dev/local/problem.ts';
+import type { AnyObject } from '../local/client.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import { logToStderr } from '../local/log.ts';
+import { Problem } from '../local/problem.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';
 import { type Fleet, fleet } from './fleet.ts';
 import { peakMemoryMiB } from './measure.ts';
 
-const HELP = `Usage: node bench/freeze.ts [--objects N] [--rounds N] [--json] [--metacontroller PATH]
+const HELP = `Usage: node dev/bench/freeze.ts [--objects N] [--rounds N] [--json] [--metacontroller PATH]
 
 Closes one Gate that N Flux objects require, and opens it again. Prints the time until the last of them is suspended, the time until each
 is exactly what it was, the same after ten flips in fifteen seconds, and the peak memory of each process.
