@@ -2,9 +2,9 @@
  * Half a minute of `npm run chaos`. `CHAOS_SEED=17 npx vitest run --project faults test/faults/chaos.test.ts` makes the same choices.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { AUDIT_RULES } from '../../chaos/audit.ts';
-import { replicasOf } from '../../chaos/replicas.ts';
-import { runChaos } from '../../chaos/run.ts';
+import { AUDIT_RULES } from '../../dev/chaos/audit.ts';
+import { replicasOf } from '../../dev/chaos/replicas.ts';
+import { runChaos } from '../../dev/chaos/run.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 
 const seed = Number(process.env.CHAOS_SEED ?? (process.env.CI ? 1 : Math.floor(Math.random() * 1e6)));

@@ -1,7 +1,7 @@
 /** A rolling restart of the replicas while 200 writes a second are judged by them. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { REPLICAS, replicasOf } from '../../chaos/replicas.ts';
+import { REPLICAS, replicasOf } from '../../dev/chaos/replicas.ts';
 import { type ClusterView, gate, kustomization, ref, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 

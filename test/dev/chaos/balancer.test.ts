@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { startBalancer } from '../../chaos/balancer.ts';
+import { startBalancer } from '../../../dev/chaos/balancer.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,11 +1,11 @@
 /** One run: work and misfortune for some minutes, peace until all has arrived, silence, and the judgement. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LocalCluster } from '../dev/local/cluster.ts';
-import type { ControlPlaneProcess } from '../dev/local/controlPlane.ts';
-import type { Log } from '../dev/local/log.ts';
-import { Problem } from '../dev/local/problem.ts';
-import { randomFrom } from '../test/faults/day/random.ts';
+import { randomFrom } from '../../test/faults/day/random.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import type { ControlPlaneProcess } from '../local/controlPlane.ts';
+import type { Log } from '../local/log.ts';
+import { Problem } from '../local/problem.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
 import { type Findings, Judge } from './judge.ts';
 import { type Misfortunes, type Mortal, startMisfortunes } from './misfortunes.ts';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../chaos/audit.ts';
-import { Judge } from '../../chaos/judge.ts';
+import { readAudit } from '../../../dev/chaos/audit.ts';
+import { Judge } from '../../../dev/chaos/judge.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'judge-'));
 afterAll(() => rmSync(folder, { recursive: true }));

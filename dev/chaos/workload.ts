@@ -1,13 +1,13 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ApiError } from '../dev/local/client.ts';
-import type { LocalCluster } from '../dev/local/cluster.ts';
-import type { Log } from '../dev/local/log.ts';
-import { Problem } from '../dev/local/problem.ts';
-import { ask } from '../test/cluster/support/gates.ts';
-import { gate } from '../test/cluster/support/objects.ts';
-import { User } from '../test/cluster/support/user.ts';
-import { type Random, randomFrom } from '../test/faults/day/random.ts';
+import { ask } from '../../test/cluster/support/gates.ts';
+import { gate } from '../../test/cluster/support/objects.ts';
+import { User } from '../../test/cluster/support/user.ts';
+import { type Random, randomFrom } from '../../test/faults/day/random.ts';
+import { ApiError } from '../local/client.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import type { Log } from '../local/log.ts';
+import { Problem } from '../local/problem.ts';
 import { FLUX_NAMESPACE, type People, type Team, teamOf } from './team.ts';
 
 const TELL_MS = 10_000;

@@ -6,9 +6,9 @@
  * received it after it had answered somebody a resourceVersion as new as the closing.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyObject } from '../dev/local/client.ts';
-import { rolloutChecker } from '../test/faults/day/invariants.ts';
-import type { StoredVersion } from '../test/faults/day/recorder.ts';
+import { rolloutChecker } from '../../test/faults/day/invariants.ts';
+import type { StoredVersion } from '../../test/faults/day/recorder.ts';
+import type { AnyObject } from '../local/client.ts';
 import type { AuditTrail, Write } from './audit.ts';
 import { type Closing, GateHistory } from './gateHistory.ts';
 

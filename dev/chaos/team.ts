@@ -1,9 +1,8 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyObject } from '../dev/local/client.ts';
-import { fluxStandIn } from '../test/cluster/support/fluxStandIn.ts';
-import { ask } from '../test/cluster/support/gates.ts';
-import { gitSync } from '../test/cluster/support/gitSync.ts';
+import { fluxStandIn } from '../../test/cluster/support/fluxStandIn.ts';
+import { ask } from '../../test/cluster/support/gates.ts';
+import { gitSync } from '../../test/cluster/support/gitSync.ts';
 import {
   gate,
   imagePolicy,
@@ -13,9 +12,10 @@ import {
   type ref as refTo,
   rollout,
   rolloutGate,
-} from '../test/cluster/support/objects.ts';
-import type { User } from '../test/cluster/support/user.ts';
-import type { Random } from '../test/faults/day/random.ts';
+} from '../../test/cluster/support/objects.ts';
+import type { User } from '../../test/cluster/support/user.ts';
+import type { Random } from '../../test/faults/day/random.ts';
+import type { AnyObject } from '../local/client.ts';
 
 export interface People {
   admin: User;
