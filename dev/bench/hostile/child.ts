@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { HookCall, Route, WebhookCall } from '../../../api/ports.ts';
-import { fakeCluster } from '../../../fuzz/cluster.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { SERVER_LIMITS } from '../../../server/http/limits.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
+import { fakeCluster } from '../../fuzz/cluster.ts';
 import { type AnyObject, NOW } from './input.ts';
 
 /** Times are of the processor, of one pass over all paths, in milliseconds. */

@@ -5,7 +5,7 @@ import { FAMILIES, type Family } from './cases.ts';
 export const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
 
 Sends generated inputs to the hooks, to admission and to the receiver, in this process, and holds the answers against a second, naive
-implementation of the rules of docs/ (fuzz/naive). Looks for crashes, hangs, writes that should have been refused, and memory that grows.
+implementation of the rules of docs/ (dev/fuzz/naive). Looks for crashes, hangs, writes that should have been refused, and memory that grows.
 Stops at the first finding and prints the smallest input that shows it.
 
   --runs N       how many inputs (10000)

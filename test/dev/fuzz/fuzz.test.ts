@@ -1,11 +1,11 @@
 /** A few thousand inputs of `npm run fuzz`, and that the fuzzer finds what it looks for. */
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { ask } from '../../fuzz/call.ts';
-import { FAMILIES, type Family } from '../../fuzz/cases.ts';
-import { MemoryWatch } from '../../fuzz/memory.ts';
-import { parseOptions } from '../../fuzz/options.ts';
-import { fuzz } from '../../fuzz/run.ts';
+import { ask } from '../../../dev/fuzz/call.ts';
+import { FAMILIES, type Family } from '../../../dev/fuzz/cases.ts';
+import { MemoryWatch } from '../../../dev/fuzz/memory.ts';
+import { parseOptions } from '../../../dev/fuzz/options.ts';
+import { fuzz } from '../../../dev/fuzz/run.ts';
 
 // It measures, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -53,7 +53,7 @@ describe('the fuzzer', () => {
   it('gives the same inputs for the same seed', async () => {
     const inputs = async () => {
       const seen: unknown[] = [];
-      const { anyCase } = await import('../../fuzz/cases.ts');
+      const { anyCase } = await import('../../../dev/fuzz/cases.ts');
       fc.assert(
         fc.property(anyCase(), (each) => void seen.push(each)),
         { seed: 3, numRuns: 20 },

@@ -1,6 +1,6 @@
 /** A cluster made of objects, behind the port that hooks and webhooks read by. It remembers what was read. */
-import type { KubeObject } from '../api/kubernetes.ts';
-import type { ClusterReader, ResourceRef } from '../api/ports.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 
 type AnyObject = KubeObject<any, any>;
 

@@ -370,7 +370,7 @@ function make(path: string): Sample[] {
   const [, door, first, second = ''] = path.split('/');
   const name = door === 'hooks' ? first! : second;
   const subjects = SUBJECTS[name];
-  if (!subjects) throw new Error(`no sample for ${path}: add one to fuzz/families/samples.ts`);
+  if (!subjects) throw new Error(`no sample for ${path}: add one to dev/fuzz/families/samples.ts`);
   const requests = subjects.flatMap((about) =>
     door === 'hooks' ? [hookBody(about)] : reviews(about, name === 'rollout-status'),
   );
