@@ -86,7 +86,7 @@ describe('conditions and Events', () => {
         'FluxBinding ConfigMap',
     },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open' },
-    'core/flux core/pin core/suspend core/freeze core/hold core/binding': {
+    'core/pin core/suspend core/freeze core/hold core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
