@@ -1,35 +1,29 @@
-/** What became of a Gate since its last status, in words for Events. */
+/** The Events of a Gate: what has changed since its last status. */
 import { OPENED } from '../../api/conditions.ts';
 import type { Gate, GateStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-
-export interface News {
-  reason: 'GateOpened' | 'GateClosed' | 'OpenRequested' | 'CloseRequested' | 'OpenPlanned' | 'ClosePlanned';
-  message: string;
-  /** The same for the same change. */
-  key: string;
-}
+import type { NewEvent } from '../kube/events.ts';
 
 type StoredRequest = NonNullable<GateStatus['request']>;
 
-export function gateNews({ status: before }: Gate, after: GateStatus): News[] {
-  const news: News[] = [];
+export function gateEvents({ status: before }: Gate, after: GateStatus): NewEvent[] {
+  const events: NewEvent[] = [];
+  const add = (reason: string, message: string, about: string) =>
+    events.push({ type: 'Normal', reason, message, about });
   const { request, planned } = after;
   if (request && !same(request, before?.request) && !same(request, before?.planned)) {
-    const reason = request.action === 'open' ? 'OpenRequested' : 'CloseRequested';
-    news.push({ reason, message: sentence(request, 'requested'), key: `${reason} ${keyOf(request)}` });
+    add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
   }
   if (planned && !same(planned, before?.planned)) {
     const reason = planned.action === 'open' ? 'OpenPlanned' : 'ClosePlanned';
-    news.push({ reason, message: sentence(planned, `planned for ${planned.at}`), key: `${reason} ${keyOf(planned)}` });
+    add(reason, sentence(planned, `planned for ${planned.at}`), idOf(planned));
   }
   const was = findCondition(before?.conditions, OPENED);
   const is = findCondition(after.conditions, OPENED);
   if (was && is && was.status !== is.status) {
-    const reason = is.status === 'True' ? 'GateOpened' : 'GateClosed';
-    news.push({ reason, message: is.message, key: `${reason} ${is.lastTransitionTime}` });
+    add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime);
   }
-  return news;
+  return events;
 }
 
 function sentence({ action, by, reason, for: version }: StoredRequest, what: string): string {
@@ -39,9 +33,9 @@ function sentence({ action, by, reason, for: version }: StoredRequest, what: str
 }
 
 function same(a: StoredRequest, b: StoredRequest | undefined): boolean {
-  return b !== undefined && keyOf(a) === keyOf(b);
+  return b !== undefined && idOf(a) === idOf(b);
 }
 
-function keyOf({ action, at, by = '', for: version = '' }: StoredRequest): string {
+function idOf({ action, at, by = '', for: version = '' }: StoredRequest): string {
   return [action, at, by, version].join(' ');
 }

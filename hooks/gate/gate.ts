@@ -3,10 +3,11 @@ import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../../core/gate/evaluate.ts';
-import { gateNews } from '../../core/gate/events.ts';
+import { gateEvents } from '../../core/gate/events.ts';
 import { resyncSeconds } from '../../core/gate/resync.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
 import { gateStatus, type Surroundings } from '../../core/gate/status.ts';
+import { eventRecord } from '../../core/kube/events.ts';
 import { tokenBytes } from '../../core/receiver/token.ts';
 import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import type { CompositeHook } from '../hook.ts';
@@ -23,16 +24,7 @@ export const gateHook: CompositeHook = {
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
     const [held, receiver] = await Promise.all([countHeld(ref, call), receiverOf(gate, ref, call)]);
     const status = gateStatus(gate, evaluation, { held, receiver }, call.now);
-    for (const { reason, message, key } of gateNews(gate, status)) {
-      call.events.record({
-        regarding: gate,
-        type: 'Normal',
-        reason,
-        message,
-        key: `${gate.metadata.uid} ${key}`,
-        at: call.now,
-      });
-    }
+    for (const event of gateEvents(gate, status)) call.events.record(eventRecord(event, gate, call.now));
     const resync = resyncSeconds(gate, evaluation, call.now);
     // Nobody wakes a Gate when its Secret comes, or the right to read it.
     const waits = receiver && 'problem' in receiver;

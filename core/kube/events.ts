@@ -1,0 +1,22 @@
+/** Kubernetes Events that a sync asks for. Asking again, in a repeated sync, records nothing twice. */
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EventRecord } from '../../api/ports.ts';
+
+export interface NewEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  /** Which occurrence this is: each object has one Event per reason and `about`. */
+  about?: string;
+}
+
+/** @param otherwise is used where the event does not say what it is about */
+export function eventRecord(
+  { type, reason, message, about }: NewEvent,
+  regarding: KubeObject<any, any>,
+  at: EpochMs,
+  otherwise = '',
+): EventRecord {
+  const key = [regarding.metadata.uid, reason, about ?? otherwise].join('/');
+  return { regarding, type, reason, message, key, at };
+}
