@@ -1,6 +1,7 @@
 /** Composition root: environment, clock, sockets and the cluster client enter here and nowhere else. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/ports.ts';
+import { FLUX_BINDINGS } from './api/resources.ts';
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/labels.ts';
 import { hookRoutes } from './hooks/index.ts';
@@ -136,8 +137,7 @@ function createEvents({ config, transport, cluster, log, metrics }: EventParts):
     instance: config.instance,
     boundObjects: async ({ namespace, name }) => {
       const bindings = await cluster.list<FluxBinding>({
-        apiVersion: 'kuberik.com/v1alpha1',
-        resource: 'fluxbindings',
+        ...FLUX_BINDINGS,
         namespace,
         labelSelector: boundLabel(name),
       });

@@ -1,5 +1,5 @@
 /**
- * What hooks and webhooks need from the world. Implemented in server/, handed in by main.ts, types only here.
+ * What the doors (hooks, webhooks, receiver) need from the world. Implemented in server/, handed in by main.ts, types only here.
  */
 import type { UserInfo } from './admission.ts';
 import type { EpochMs, KubeObject, NamespacedName } from './kubernetes.ts';
@@ -135,33 +135,6 @@ export interface Route {
   answer(body: unknown): Promise<unknown>;
 }
 
-/** A call to `POST /hook/<digest>`, as it came. */
-export interface SignedCall {
-  body: Uint8Array;
-  signature?: string | undefined;
-  timestamp?: string | undefined;
-  nonce?: string | undefined;
-}
-
-/** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
-export type CallJudgement =
-  | { status: 200; annotations: Record<string, string | null> }
-  | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
-
-/** What the receiver's routes leave to core/gate. */
-export interface GateDecisions {
-  /** Of a value in a Secret's data; no bytes where there is none. */
-  tokenBytes(data: string | undefined): Uint8Array;
-  webhookPath(token: Uint8Array, gate: NamespacedName): string;
-  /** What is wrong with the call whatever the Gate says. */
-  checkCall(token: Uint8Array, path: string, call: SignedCall, now: EpochMs): { problem: string } | object;
-  judgeCall(gate: Gate, token: Uint8Array, path: string, call: SignedCall, now: EpochMs): CallJudgement;
-  /** The Gate that a Flagger webhook asks about; undefined when the body is none of Flagger's. */
-  flaggerGate(body: unknown): NamespacedName | undefined;
-  /** Whether it lets the canary go on, and a sentence for Flagger's event. */
-  flaggerAnswer(ref: NamespacedName, gate: Gate | undefined, now: EpochMs): { opened: boolean; message: string };
-}
-
 /** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot take one call both. */
 export interface GateWriter {
   annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict'>;
@@ -171,7 +144,6 @@ export interface ReceiverPorts {
   now(): EpochMs;
   cluster: ClusterReader;
   writer: GateWriter;
-  decisions: GateDecisions;
   /** What was refused and why: answers to callers are empty. */
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }

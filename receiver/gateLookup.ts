@@ -1,9 +1,8 @@
 /** From a path to its Gate. Unknown paths come from anywhere, so they must not cost a list each. */
 import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
+import { GATES } from '../api/resources.ts';
 import type { Gate } from '../api/types.ts';
-
-export const GATES = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates' } as const;
 
 /** At most one list in this time; a Gate is found this long after its path is in its status, or sooner. */
 const LIST_EVERY_MS = 2000;

@@ -4,66 +4,41 @@
  * that can be none is 404 before its body is looked at.
  */
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { ReceiverPorts, SignedCall } from '../api/ports.ts';
+import type { ReceiverPorts } from '../api/ports.ts';
+import { GATES } from '../api/resources.ts';
 import type { Gate } from '../api/types.ts';
-import { SERVER_LIMITS } from '../server/http/limits.ts';
-import { createCallLimit } from './callLimit.ts';
-import { createGateLookup, GATES, isWebhookPath } from './gateLookup.ts';
+import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
+import type { SignedCall } from '../core/receiver/signedCall.ts';
+import { isWebhookPath } from './gateLookup.ts';
+import { createCallHandler } from './signedCall.ts';
 
-/** Another replica, or a person, may write the Gate in between. */
-const ATTEMPTS = 4;
-
-/** Of one path, to this process: calls with the token, and all calls while that is not known. Each costs reads. */
-const CALLS_PER_MINUTE = 60;
-const LOGGED_PER_MINUTE = 10;
-const MAX_KNOWN = 1000;
-
-type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+/** docs/security.md lists them under "Limits"; a test holds that list to this table. */
+export const RECEIVER_LIMITS = {
+  /** A reason of 1024 characters, each of them escaped, and a tag. */
+  signedCallBytes: 8 * 1024,
+  flaggerBytes: 64 * 1024,
+} as const;
 
 export function createReceiver(ports: ReceiverPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  const lookup = createGateLookup(ports.cluster, ports.now);
-  const limit = createCallLimit(ports.now, CALLS_PER_MINUTE);
-  const logged = createCallLimit(ports.now, LOGGED_PER_MINUTE);
-  const tokens = new KnownTokens();
-
-  /** The answers to callers are empty: this is all that says why. Whoever knows the path must not fill the log. */
-  const tellLog = (path: string, { namespace, name }: NamespacedName, { status, reason }: Outcome) => {
-    if (reason && logged(path)) {
-      ports.log.warn({ gate: `${namespace}/${name}`, status }, `signed call refused: ${reason}`);
-    }
-  };
+  const handleCall = createCallHandler(ports);
 
   app.post('/hook/:digest', (request, response, next) => {
     if (isWebhookPath(request.path)) next();
     else end(response, 404);
   });
-  const raw = express.raw({ type: () => true, limit: SERVER_LIMITS.signedCallBytes, inflate: false });
+  const raw = express.raw({ type: () => true, limit: RECEIVER_LIMITS.signedCallBytes, inflate: false });
   app.post('/hook/:digest', raw, async (request: Request<{ digest: string }>, response) => {
-    const path = `/hook/${request.params.digest}`;
-    const call = callOf(request);
-    const known = tokens.get(path);
-    const checked = known && ports.decisions.checkCall(known.token, path, call, ports.now());
-    if (known && checked && 'problem' in checked) {
-      // Costs an HMAC and no read, so it takes nothing from those who have the token.
-      tellLog(path, known.gate, { status: 400, reason: checked.problem });
-      return end(response, 400);
-    }
-    const gate = await lookup(path);
-    if (!gate) return end(response, 404);
-    if (!limit(path)) return end(response.set('Retry-After', '60'), 429);
-    const outcome = await take(gate, path, call, ports, tokens);
-    tellLog(path, refOf(gate), outcome);
-    if (outcome.retryAfterSeconds) response.set('Retry-After', String(outcome.retryAfterSeconds));
-    end(response, outcome.status);
+    const { status, retryAfterSeconds } = await handleCall(`/hook/${request.params.digest}`, callOf(request));
+    if (retryAfterSeconds) response.set('Retry-After', String(retryAfterSeconds));
+    end(response, status);
   });
 
-  const json = express.json({ type: () => true, limit: SERVER_LIMITS.flaggerBytes, inflate: false });
+  const json = express.json({ type: () => true, limit: RECEIVER_LIMITS.flaggerBytes, inflate: false });
   app.post(['/flagger/confirm', '/flagger/rollback'], json, async (request, response) => {
-    const ref = ports.decisions.flaggerGate(request.body);
+    const ref = flaggerGate(request.body);
     if (!ref) {
       response
         .status(400)
@@ -72,7 +47,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
       return;
     }
     const gate = await ports.cluster.get<Gate>({ ...GATES, ...ref });
-    const { opened, message } = ports.decisions.flaggerAnswer(ref, gate, ports.now());
+    const { opened, message } = flaggerAnswer(ref, gate, ports.now());
     response
       .status(opened ? 200 : 403)
       .type('text')
@@ -85,65 +60,6 @@ export function createReceiver(ports: ReceiverPorts): Express {
   app.use((_request, response) => end(response, 404));
   app.use(failure(ports));
   return app;
-}
-
-interface Outcome {
-  status: number;
-  reason?: string;
-  retryAfterSeconds?: number;
-}
-
-const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metadata.namespace!, name: metadata.name! });
-
-/** A path is made of its token: a token that was found to belong to it always will. */
-class KnownTokens {
-  readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
-
-  get(path: string) {
-    return this.#byPath.get(path);
-  }
-
-  add(path: string, token: Uint8Array, gate: NamespacedName): void {
-    if (this.#byPath.size >= MAX_KNOWN) this.#byPath.clear();
-    this.#byPath.set(path, { token, gate });
-  }
-}
-
-async function take(
-  found: Gate,
-  path: string,
-  call: SignedCall,
-  ports: ReceiverPorts,
-  tokens: KnownTokens,
-): Promise<Outcome> {
-  const ref = refOf(found);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // Read again each time: the call may have been used in between.
-    const gate = attempt === 0 ? found : await ports.cluster.get<Gate>({ ...GATES, ...ref });
-    if (!gate?.spec.receiver) return { status: 404 };
-    if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
-    const token = await readToken(gate, ref, ports);
-    if (token.length === 0) return { status: 503, reason: 'its Secret cannot be read, or has no token' };
-    if (ports.decisions.webhookPath(token, ref) !== path)
-      return { status: 404, reason: 'the path is of an earlier token' };
-    tokens.add(path, token, ref);
-    const judgement = ports.decisions.judgeCall(gate, token, path, call, ports.now());
-    if (judgement.status !== 200) return judgement;
-    if ((await ports.writer.annotate(gate, judgement.annotations)) === 'stored') return { status: 200 };
-  }
-  return { status: 503, reason: 'others were writing the Gate', retryAfterSeconds: 1 };
-}
-
-async function readToken(
-  { spec }: Gate,
-  { namespace }: NamespacedName,
-  { cluster, decisions }: ReceiverPorts,
-): Promise<Uint8Array> {
-  const name = spec.receiver?.secretRef.name ?? '';
-  const secret = await cluster
-    .get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace, name })
-    .catch(() => undefined);
-  return decisions.tokenBytes(secret?.data?.token);
 }
 
 function callOf(request: Request<{ digest: string }>): SignedCall {

@@ -1,6 +1,5 @@
 /** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { gateDecisions } from '../core/receiver/decisions.ts';
 import { createGateWriter } from '../server/cluster/gateWriter.ts';
 import { createReader } from '../server/cluster/reader.ts';
 import { withSharedReads } from '../server/cluster/sharedReads.ts';
@@ -19,7 +18,6 @@ const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
 const receiver = createReceiver({
   cluster: withSharedReads(createReader(transport)),
   writer: createGateWriter(transport),
-  decisions: gateDecisions,
   now: Date.now,
   log,
 });

@@ -10,13 +10,25 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { CallJudgement, SignedCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { annotated, REASON, REQUESTED_AT } from '../gate/requests.ts';
 import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { parseCallBody } from './callBody.ts';
 import { CALLS_PER_MINUTE, callHashes, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
+
+/** A call to `POST /hook/<digest>`, as it came. */
+export interface SignedCall {
+  body: Uint8Array;
+  signature?: string | undefined;
+  timestamp?: string | undefined;
+  nonce?: string | undefined;
+}
+
+/** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
+export type CallJudgement =
+  | { status: 200; annotations: Record<string, string | null> }
+  | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
 
 const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
+import { formatTime } from '../../core/kube/time.ts';
 import { createQueue } from './queue.ts';
 import { type ClosableSink, COMPONENT } from './sink.ts';
 
@@ -96,7 +97,7 @@ export function fluxEventOf(record: EventRecord, object: FluxReference, instance
   return {
     involvedObject: object,
     severity: type === 'Warning' ? 'error' : 'info',
-    timestamp: `${new Date(at).toISOString().slice(0, 19)}Z`,
+    timestamp: formatTime(at),
     message: message.slice(0, MAX_MESSAGE),
     reason,
     metadata: {

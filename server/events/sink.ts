@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
+import { formatTime } from '../../core/kube/time.ts';
 import { createQueue } from './queue.ts';
 
 /** What clients of the Go controller filter by (reference section 1.7). */
@@ -110,7 +111,7 @@ export function eventOf({ regarding, type, reason, message, key, at }: EventReco
     .update(`${uid ?? `${kind} ${namespace}/${name}`}\n${key}`)
     .digest('hex')
     .slice(0, 20);
-  const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
+  const time = formatTime(at);
   return {
     apiVersion: 'v1',
     kind: 'Event',

@@ -9,7 +9,4 @@ export const SERVER_LIMITS = {
   /** Of the hooks' port, and of the webhook's. */
   connections: 1024,
   receiverConnections: 128,
-  /** A reason of 1024 characters, each of them escaped, and a tag. */
-  signedCallBytes: 8 * 1024,
-  flaggerBytes: 64 * 1024,
 } as const;

@@ -1,10 +1,10 @@
 /** What a manifest or an index says of its release (reference section 2.2, rule 6). */
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
 
 const PREFIX = 'org.opencontainers.image.';
 const KEYS = ['version', 'revision', 'source', 'title', 'description'] as const;
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 /** They end up in a status. */
 const MAX_LENGTH = 4096;
 
@@ -28,10 +28,8 @@ export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
     const value = lookup(key);
     if (value !== undefined) metadata[key] = value;
   }
-  const created = lookup('created');
-  if (created && RFC3339.test(created) && !Number.isNaN(Date.parse(created))) {
-    metadata.created = `${new Date(created).toISOString().slice(0, 19)}Z`;
-  }
+  const created = parseTime(lookup('created'));
+  if (created !== undefined) metadata.created = formatTime(created);
   if ([annotations, descriptor.annotations].some((from) => objectOf(from)[ROLLBACK_BARRIER] === 'true')) {
     metadata.rollbackBarrier = true;
   }

@@ -1,12 +1,13 @@
 /** docs/security.md lists every limit, with its number. */
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../core/limits.ts';
+import { RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { SERVER_LIMITS } from '../../server/http/limits.ts';
 import { codeIn, table } from './support/tables.ts';
 
 it.each([
   ['limits', 'core/limits.ts', LIMITS],
-  ['server-limits', 'server/http/limits.ts', SERVER_LIMITS],
+  ['server-limits', 'server/http/limits.ts and receiver/index.ts', { ...SERVER_LIMITS, ...RECEIVER_LIMITS }],
 ])('the table of %s is that of %s', (name, _file, limits) => {
   const documented = table(name).map(({ limit, value }) => [codeIn(limit), Number(value?.replaceAll(',', ''))]);
   expect(Object.fromEntries(documented)).toEqual(limits);

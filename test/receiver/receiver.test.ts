@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { gateDecisions } from '../../core/receiver/decisions.ts';
+import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate/gate.ts';
 import { gate } from '../core/gate/gate.ts';
@@ -37,7 +37,6 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
     structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${version}` } });
   const ports: ReceiverPorts = {
     now: () => clock.now,
-    decisions: gateDecisions,
     log: {
       warn: (_fields, message) => void state.refusals.push(message),
       error: (fields) => void state.refusals.push(JSON.stringify(fields)),
@@ -315,7 +314,7 @@ describe('POST /hook/<digest>', () => {
     const bytes = Buffer.from([0xe9, 0x00, 0xff, 0xc3, 0xa9]);
     const ref = { namespace: 'platform', name: 'freeze' };
     const path = `/hook/${createHash('sha256').update(bytes).update('freezeplatform').digest('hex')}`;
-    expect(gateDecisions.webhookPath(bytes, ref)).toBe(path);
+    expect(webhookPath(bytes, ref)).toBe(path);
     const { app, state } = world({ status: { webhookPath: path } });
     state.token = bytes;
     expect((await send(app, { token: bytes }, path)).status).toBe(200);

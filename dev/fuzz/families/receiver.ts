@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import type { GateWriter } from '../../../api/ports.ts';
 import type { Gate } from '../../../api/types.ts';
-import { gateDecisions } from '../../../core/receiver/decisions.ts';
+import { flaggerAnswer } from '../../../core/receiver/flagger.ts';
+import { webhookPath } from '../../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../../receiver/index.ts';
 import { type AnyObject, admit, serve } from '../apiServer.ts';
 import { fakeCluster } from '../cluster.ts';
@@ -118,7 +119,7 @@ function receiver(): ReturnType<typeof createReceiver> {
     list: (ref: any) => fakeCluster(objects()).list(ref),
   };
   const log = { warn: () => {}, error: (fields: object, message: string) => expectThat(false, message, fields) };
-  return createReceiver({ cluster: cluster as never, writer, decisions: gateDecisions, now: () => world.now, log });
+  return createReceiver({ cluster: cluster as never, writer, now: () => world.now, log });
 }
 
 /** The paths a receiver remembers, and how many calls each had, are forgotten with it: a new one for each case. */
@@ -166,7 +167,7 @@ export async function checkCalls(steps: Step[]): Promise<void> {
     kind: 'Gate',
     metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: '1' },
     spec: { default: 'closed', receiver: { type: 'hmac', secretRef: { name: 'token' } } },
-    status: { webhookPath: gateDecisions.webhookPath(Buffer.from(TOKEN), { namespace: 'shop', name }) },
+    status: { webhookPath: webhookPath(Buffer.from(TOKEN), { namespace: 'shop', name }) },
   }));
   current = receiver();
   const naive = [new NaiveReceiver(), new NaiveReceiver()];
@@ -197,7 +198,7 @@ export async function checkCalls(steps: Step[]): Promise<void> {
 function expectTaken(i: number, { action, for: version }: { action: string; for?: string }): void {
   const found = world.gates[i] as unknown as Gate;
   const ref = { namespace: 'shop', name: found.metadata.name! };
-  const { opened } = gateDecisions.flaggerAnswer(ref, found, world.now);
+  const { opened } = flaggerAnswer(ref, found, world.now);
   const expected = action === 'open' && version === undefined;
   expectThat(opened === expected, `after '${action}' the Gate is ${opened ? 'open' : 'closed'}`, { gate: found });
 }

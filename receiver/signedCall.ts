@@ -1,0 +1,122 @@
+/** A signed call, from its path to the annotations that carry the request to the Gate. */
+import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { ReceiverPorts } from '../api/ports.ts';
+import { GATES } from '../api/resources.ts';
+import type { Gate } from '../api/types.ts';
+import { checkCall, judgeCall, type SignedCall } from '../core/receiver/signedCall.ts';
+import { tokenBytes } from '../core/receiver/token.ts';
+import { webhookPath } from '../core/receiver/webhookPath.ts';
+import { createGateLookup } from './gateLookup.ts';
+
+/** Another replica, or a person, may write the Gate in between. */
+const ATTEMPTS = 4;
+/** Of one path, to this process: calls with the token, and all calls while that is not known. Each costs reads. */
+const CALLS_PER_MINUTE = 60;
+const LOGGED_PER_MINUTE = 10;
+const MAX_KNOWN = 1000;
+
+export interface CallOutcome {
+  status: 200 | 400 | 404 | 429 | 503;
+  retryAfterSeconds?: number;
+  /** For our log. */
+  reason?: string;
+}
+
+type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+
+export function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCall) => Promise<CallOutcome> {
+  const lookup = createGateLookup(ports.cluster, ports.now);
+  const isWithinLimit = createCallLimit(ports.now, CALLS_PER_MINUTE);
+  const isLogged = createCallLimit(ports.now, LOGGED_PER_MINUTE);
+  const tokens = new KnownTokens();
+
+  /** The answers to callers are empty: this is all that says why. Whoever knows the path must not fill the log. */
+  const logged = (path: string, { namespace, name }: NamespacedName, outcome: CallOutcome): CallOutcome => {
+    const { status, reason } = outcome;
+    if (reason && isLogged(path)) {
+      ports.log.warn({ gate: `${namespace}/${name}`, status }, `signed call refused: ${reason}`);
+    }
+    return outcome;
+  };
+
+  return async (path, call) => {
+    const known = tokens.get(path);
+    const checked = known && checkCall(known.token, path, call, ports.now());
+    if (known && checked && 'problem' in checked) {
+      // Costs an HMAC and no read, so it takes nothing from those who have the token.
+      return logged(path, known.gate, { status: 400, reason: checked.problem });
+    }
+    const gate = await lookup(path);
+    if (!gate) return { status: 404 };
+    if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
+    return logged(path, refOf(gate), await takeCall(gate, path, call, ports, tokens));
+  };
+}
+
+async function takeCall(
+  found: Gate,
+  path: string,
+  call: SignedCall,
+  ports: ReceiverPorts,
+  tokens: KnownTokens,
+): Promise<CallOutcome> {
+  const ref = refOf(found);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // Read again each time: the call may have been used in between.
+    const gate = attempt === 0 ? found : await ports.cluster.get<Gate>({ ...GATES, ...ref });
+    if (!gate?.spec.receiver) return { status: 404 };
+    if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
+    const token = await readToken(gate, ref, ports);
+    if (token.length === 0) return { status: 503, reason: 'its Secret cannot be read, or has no token' };
+    if (webhookPath(token, ref) !== path) return { status: 404, reason: 'the path is of an earlier token' };
+    tokens.add(path, token, ref);
+    const judgement = judgeCall(gate, token, path, call, ports.now());
+    if (judgement.status !== 200) return judgement;
+    if ((await ports.writer.annotate(gate, judgement.annotations)) === 'stored') return { status: 200 };
+  }
+  return { status: 503, reason: 'others were writing the Gate', retryAfterSeconds: 1 };
+}
+
+async function readToken(
+  { spec }: Gate,
+  { namespace }: NamespacedName,
+  { cluster }: ReceiverPorts,
+): Promise<Uint8Array> {
+  const name = spec.receiver?.secretRef.name ?? '';
+  const secret = await cluster
+    .get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace, name })
+    .catch(() => undefined);
+  return tokenBytes(secret?.data?.token);
+}
+
+/** A path is made of its token: a token that was found to belong to it always will. */
+class KnownTokens {
+  readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
+
+  get(path: string) {
+    return this.#byPath.get(path);
+  }
+
+  add(path: string, token: Uint8Array, gate: NamespacedName): void {
+    if (this.#byPath.size >= MAX_KNOWN) this.#byPath.clear();
+    this.#byPath.set(path, { token, gate });
+  }
+}
+
+/** False when a path is there once too often in a minute. Only paths of existing Gates are counted, so that the map stays small. */
+function createCallLimit(now: () => EpochMs, perMinute: number): (path: string) => boolean {
+  let minute = 0;
+  let counts = new Map<string, number>();
+  return (path) => {
+    const current = Math.floor(now() / 60_000);
+    if (current !== minute) {
+      minute = current;
+      counts = new Map();
+    }
+    const count = (counts.get(path) ?? 0) + 1;
+    counts.set(path, count);
+    return count <= perMinute;
+  };
+}
+
+const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metadata.namespace!, name: metadata.name! });
