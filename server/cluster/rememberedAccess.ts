@@ -1,6 +1,6 @@
 /** Answers about access, remembered for a short while: for repeated reads, never for a decision about a write. */
 import type { AccessReviewer } from '../../api/ports.ts';
-import { Lru } from '../registry/lru.ts';
+import { Lru } from '../lru.ts';
 
 const REMEMBERED_MS = 60_000;
 const MAX_ANSWERS = 10_000;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { createQueue } from './queue.ts';
+import { createQueue } from '../queue.ts';
 import { type ClosableSink, COMPONENT } from './sink.ts';
 
 const MAX_WAITING = 200;

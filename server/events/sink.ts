@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { createQueue } from './queue.ts';
+import { createQueue } from '../queue.ts';
 
 /** What clients of the Go controller filter by (reference section 1.7). */
 export const COMPONENT = 'rollout-controller';

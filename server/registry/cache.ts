@@ -5,11 +5,11 @@
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
-import { createQueue } from '../events/queue.ts';
+import { Lru } from '../lru.ts';
+import { createQueue } from '../queue.ts';
 import { fetchManifest, type Manifest } from './client.ts';
 import { isDigest, isTag } from './image.ts';
 import { joined } from './joined.ts';
-import { Lru } from './lru.ts';
 import { releaseMetadataOf } from './metadata.ts';
 import { createImageRepositories } from './repositories.ts';
 import { type Lookup, type Target, targetOf } from './target.ts';

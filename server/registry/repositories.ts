@@ -1,8 +1,8 @@
 /** ImageRepositories, read live. */
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader } from '../../api/ports.ts';
+import { Lru } from '../lru.ts';
 import { joined } from './joined.ts';
-import { Lru } from './lru.ts';
 
 /** Each tag of an image asks for its repository: one that is not there is not asked for again so soon. */
 const ABSENT_MS = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Lru } from '../../../server/lru.ts';
 import { parseChallenge, tokenServer } from '../../../server/registry/challenge.ts';
 import { isDigest, isTag, parseImage } from '../../../server/registry/image.ts';
-import { Lru } from '../../../server/registry/lru.ts';
 import { releaseMetadataOf } from '../../../server/registry/metadata.ts';
 
 describe('image names', () => {
