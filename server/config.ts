@@ -1,7 +1,20 @@
 /** The environment, read once. Every mistake is told at once, with what to do. */
 import type { Settings } from '../api/ports.ts';
-import type { TokenFiles } from './http/bearer.ts';
-import type { TlsFiles } from './http/certificate.ts';
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  cert: string;
+  key: string;
+  /** Of those who may call; anybody may without it. */
+  clientCa?: string;
+}
+
+/** Paths. */
+export interface TokenFiles {
+  token: string;
+  /** The one before, while not all callers have the new one. May be missing. */
+  previous?: string;
+}
 
 export interface Config {
   hooksPort: number;

@@ -8,7 +8,7 @@ import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { createQueue } from '../queue.ts';
 
-/** What clients of the Go controller filter by (reference section 1.7). */
+/** What clients of kuberik's rollout-controller filter Events by. */
 export const COMPONENT = 'rollout-controller';
 
 const MAX_WAITING = 1000;

@@ -2,14 +2,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { TokenFiles } from '../config.ts';
 import type { Refusal } from './app.ts';
 import { type FileLog, watchFiles } from './fileWatch.ts';
-
-export interface TokenFiles {
-  token: string;
-  /** The one before, while not all callers have the new one. May be missing. */
-  previous?: string;
-}
 
 /** @throws Error when there is no token in the file. */
 export function requireToken(

@@ -2,15 +2,8 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { TlsFiles } from '../config.ts';
 import { type FileLog, watchFiles } from './fileWatch.ts';
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  cert: string;
-  key: string;
-  /** Of those who may call; anybody may without it. */
-  clientCa?: string;
-}
 
 interface Read {
   /** All files as one: whether anything has changed. */

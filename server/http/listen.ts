@@ -4,7 +4,8 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { type TlsFiles, watchTls } from './certificate.ts';
+import type { TlsFiles } from '../config.ts';
+import { watchTls } from './certificate.ts';
 import type { FileLog } from './fileWatch.ts';
 
 /** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that. */

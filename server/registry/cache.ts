@@ -1,14 +1,15 @@
 /**
  * What registries say of releases, the implementation of the port `ReleaseMetadataCache`. A lookup answers from memory
  * at once; what is missing is fetched beside the sync, so that a dead registry delays no release. A failure is tried
- * again by a later lookup, ever more rarely (quirk Q12).
+ * again by a later lookup, ever more rarely.
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
+import { isLegalTag } from '../../core/kube/tag.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 import { fetchManifest, type Manifest } from './client.ts';
-import { isDigest, isTag } from './image.ts';
+import { isDigest } from './image.ts';
 import { joined } from './joined.ts';
 import { releaseMetadataOf } from './metadata.ts';
 import { createImageRepositories } from './repositories.ts';
@@ -103,7 +104,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   return {
     lookup(lookup) {
       // A history written by hand may hold anything.
-      if (!isTag(lookup.tag)) return undefined;
+      if (!isLegalTag(lookup.tag)) return undefined;
       const { policy, repository, tag, digest, image, namespace } = lookup;
       const { namespace: owner, name } = policy;
       const key = JSON.stringify([namespace ?? owner, owner, name, repository, tag, digest, image]);

@@ -1,4 +1,4 @@
-/** Credentials from a pull secret: `.dockerconfigjson` and the older `.dockercfg`, in every common form (quirk Q23). */
+/** Credentials from a pull secret: `.dockerconfigjson` and the older `.dockercfg`, in every common form. */
 import { canonicalHost } from './image.ts';
 
 export type Credentials =

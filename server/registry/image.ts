@@ -12,7 +12,6 @@ const DOCKER_HUB = 'registry-1.docker.io';
 const DOCKER_HUB_ALIASES = new Set(['docker.io', 'index.docker.io', DOCKER_HUB, 'registry.hub.docker.com']);
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$/i;
 const REPOSITORY = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
-const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** Backtracking in the pattern stays harmless. */
 const MAX_LENGTH = 512;
@@ -35,10 +34,6 @@ export function parseImage(name: string): Image {
 export function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   return DOCKER_HUB_ALIASES.has(lower) ? DOCKER_HUB : lower;
-}
-
-export function isTag(text: string): boolean {
-  return TAG.test(text);
 }
 
 export function isDigest(text: string | undefined): text is string {

@@ -1,4 +1,4 @@
-/** What a manifest or an index says of its release (reference section 2.2, rule 6). */
+/** What a manifest or an index says of its release. */
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';

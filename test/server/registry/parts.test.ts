@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isLegalTag } from '../../../core/kube/tag.ts';
 import { Lru } from '../../../server/lru.ts';
 import { parseChallenge, tokenServer } from '../../../server/registry/challenge.ts';
-import { isDigest, isTag, parseImage } from '../../../server/registry/image.ts';
+import { isDigest, parseImage } from '../../../server/registry/image.ts';
 import { releaseMetadataOf } from '../../../server/registry/metadata.ts';
 
 describe('image names', () => {
@@ -32,7 +33,7 @@ describe('image names', () => {
   });
 
   it('knows tags and digests', () => {
-    expect(['1.0.0', 'v1', 'a_b', '-x', '', 'a b', 'x'.repeat(129), '../x'].map(isTag)).toEqual([
+    expect(['1.0.0', 'v1', 'a_b', '-x', '', 'a b', 'x'.repeat(129), '../x'].map(isLegalTag)).toEqual([
       true,
       true,
       true,
