@@ -1,5 +1,5 @@
 /** Paths for a message: a write may change any number of fields, with names of any length. */
-import { firstFew, MAX_LISTED } from '../hold/messages.ts';
+import { firstFew, MAX_LISTED } from '../kube/firstFew.ts';
 
 const MAX_PATH = 300;
 

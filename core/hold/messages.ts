@@ -3,10 +3,8 @@ import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
+import { MAX_LISTED } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
-
-/** Of lists that anybody can make long. */
-export const MAX_LISTED = 20;
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
 export function closedGatesText(all: readonly JudgedGate[]): string {
@@ -46,12 +44,6 @@ export function glassText(refused: string | undefined, operation: 'write' | 'del
       ? `give a new reason in the annotation ${BYPASS_REASON} in the same write`
       : `give a new reason in the annotation ${BYPASS_REASON}, then delete within five minutes`;
   return ` To break the glass, with the verb bypass on the gate: ${how}.`;
-}
-
-/** Lists that anybody can make long: the first few, and how many more. */
-export function firstFew(texts: readonly string[], count = texts.length): string {
-  const shown = texts.slice(0, MAX_LISTED).join(', ');
-  return count > MAX_LISTED ? `${shown} and ${count - MAX_LISTED} more` : shown;
 }
 
 function until(gate: JudgedGate): string {

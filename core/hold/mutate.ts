@@ -14,7 +14,6 @@ import { type PinOutcome, pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
 import { closedGatesText, glassText, heldWarning, subjectOf } from './messages.ts';
-import { refuseNesting } from './nesting.ts';
 import {
   candidatesOf,
   closedGates,
@@ -25,7 +24,7 @@ import {
   selectedByText,
   selectingGates,
 } from './requiredGates.ts';
-import { refuseFilling } from './sizeLimits.ts';
+import { refuseFilling, refuseNesting } from './sizeLimits.ts';
 
 export interface FluxWrite {
   /** As the writer wants it. */

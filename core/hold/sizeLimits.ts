@@ -1,7 +1,9 @@
 /** Whoever leaves no room on an object for what a closed gate writes there has found a way around it. */
 import { BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { jsonSize } from '../kube/jsonSize.ts';
+import { LIMITS } from '../limits.ts';
 
 /** Kubernetes: total of keys and values of all annotations, in bytes. */
 const MAX_ANNOTATIONS = 256 * 1024;
@@ -59,4 +61,19 @@ function sizeOf(object: FluxObject, keys: readonly string[]): number {
     const value = object.metadata.annotations?.[key];
     return value === undefined ? sum : sum + bytes(key) + bytes(value);
   }, 0);
+}
+
+/**
+ * The sentence that refuses a spec too deep to be compared field by field. What is stored already stays writable beside its spec:
+ * else whoever nests deep enough could not be suspended.
+ */
+export function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
+  if (oldObject && sameJson(besideSuspend(object), besideSuspend(oldObject))) return undefined;
+  return `spec is nested more than ${LIMITS.nesting} levels deep, and a gate or a Rollout holds no more: nest it less deeply.`;
+}
+
+function besideSuspend({ spec }: FluxObject): unknown {
+  const { suspend: _, ...rest } = spec ?? {};
+  return rest;
 }
