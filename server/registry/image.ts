@@ -2,7 +2,7 @@
 import { RegistryError } from './error.ts';
 
 export interface Image {
-  /** Host and port that answer for it: `ghcr.io`, `localhost:5000`, `registry-1.docker.io`. */
+  /** Host and port that answer for it: `registry.example`, `localhost:5000`. */
   host: string;
   /** Path in the registry: `library/nginx`. */
   repository: string;

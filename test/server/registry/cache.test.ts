@@ -174,7 +174,7 @@ describe('credentials', () => {
 
   it('that do not fit are named, and no secret is told', async () => {
     const of = await locked();
-    of.objects['secrets demo/pull'] = { data: pullSecret('ghcr.io', 'jo', 's3cret') };
+    of.objects['secrets demo/pull'] = { data: pullSecret('registry.example', 'jo', 's3cret') };
     const cache = cacheOn(of);
     await cache.settled();
     expect(cache.warnings[0]).toMatch(

@@ -7,19 +7,19 @@ const secret = (config: unknown, key = '.dockerconfigjson') => ({ [key]: base64(
 const AUTH = { auth: base64('jo:pass:with:colons') };
 const JO = { kind: 'basic', username: 'jo', password: 'pass:with:colons' };
 
-const find = (auths: unknown, image = 'ghcr.io/acme/web') => credentialsFor(secret({ auths }), parseImage(image));
+const find = (auths: unknown, image = 'registry.example/acme/web') => credentialsFor(secret({ auths }), parseImage(image));
 
 describe('the key of an entry', () => {
   it.each([
-    ['ghcr.io', 'ghcr.io/acme/web'],
-    ['https://ghcr.io', 'ghcr.io/acme/web'],
-    ['https://ghcr.io/', 'ghcr.io/acme/web'],
-    ['https://ghcr.io/v1/', 'ghcr.io/acme/web'],
-    ['https://ghcr.io/v2/', 'ghcr.io/acme/web'],
-    ['http://ghcr.io', 'ghcr.io/acme/web'],
-    ['GHCR.io', 'ghcr.io/acme/web'],
-    ['ghcr.io/acme', 'ghcr.io/acme/web'],
-    ['ghcr.io/acme/web', 'ghcr.io/acme/web'],
+    ['registry.example', 'registry.example/acme/web'],
+    ['https://registry.example', 'registry.example/acme/web'],
+    ['https://registry.example/', 'registry.example/acme/web'],
+    ['https://registry.example/v1/', 'registry.example/acme/web'],
+    ['https://registry.example/v2/', 'registry.example/acme/web'],
+    ['http://registry.example', 'registry.example/acme/web'],
+    ['REGISTRY.example', 'registry.example/acme/web'],
+    ['registry.example/acme', 'registry.example/acme/web'],
+    ['registry.example/acme/web', 'registry.example/acme/web'],
     ['localhost:5000', 'localhost:5000/web'],
     ['*.example.com', 'eu.example.com/web'],
     ['reg-*.example.com', 'reg-1.example.com/web'],
@@ -33,21 +33,21 @@ describe('the key of an entry', () => {
   });
 
   it.each([
-    ['ghcr.io', 'quay.io/acme/web'],
-    ['ghcr.io', 'ghcr.io.evil.example/acme/web'],
-    ['ghcr.io/ac', 'ghcr.io/acme/web'],
-    ['ghcr.io/other', 'ghcr.io/acme/web'],
+    ['registry.example', 'other.example/acme/web'],
+    ['registry.example', 'registry.example.evil.example/acme/web'],
+    ['registry.example/ac', 'registry.example/acme/web'],
+    ['registry.example/other', 'registry.example/acme/web'],
     ['localhost:5000', 'localhost:5001/web'],
     ['*.example.com', 'example.com/web'],
     ['*.example.com', 'a.b.example.com/web'],
-    ['*', 'ghcr.io/acme/web'],
+    ['*', 'registry.example/acme/web'],
   ])('%s is not for %s', (key, image) => {
     expect(find({ [key]: AUTH }, image)).toEqual({ problem: expect.stringMatching(/^it has no entry for /) });
   });
 
   it('of a longer path wins', () => {
     const other = { username: 'other', password: 'x' };
-    expect(find({ 'ghcr.io': other, 'ghcr.io/acme': AUTH })).toEqual({ credentials: JO });
+    expect(find({ 'registry.example': other, 'registry.example/acme': AUTH })).toEqual({ credentials: JO });
   });
 });
 
@@ -67,38 +67,38 @@ describe('the value of an entry', () => {
     ['an auth that is no pair', { auth: base64('jo') }, undefined],
     ['nothing', {}, undefined],
   ])('%s', (_, value, credentials) => {
-    if (credentials) expect(find({ 'ghcr.io': value })).toEqual({ credentials });
+    if (credentials) expect(find({ 'registry.example': value })).toEqual({ credentials });
     else
-      expect(find({ 'ghcr.io': value })).toEqual({
+      expect(find({ 'registry.example': value })).toEqual({
         problem: expect.stringContaining('holds neither username and password'),
       });
   });
 });
 
 describe('what is no config', () => {
-  const image = parseImage('ghcr.io/acme/web');
+  const image = parseImage('registry.example/acme/web');
   it.each([
     ['nothing', undefined, 'it has neither .dockerconfigjson nor .dockercfg'],
     ['another Secret', { password: base64('x') }, 'it has neither .dockerconfigjson nor .dockercfg'],
     ['no JSON', { '.dockerconfigjson': base64('{"auths": s3cret') }, 'its .dockerconfigjson is not a JSON object'],
     ['a list', secret([AUTH]), 'its .dockerconfigjson is not a JSON object'],
-    ['auths that are no object', secret({ auths: 'x' }), 'it has no entry for ghcr.io'],
-    ['entries that are no object', secret({ auths: { 'ghcr.io': 's3cret' } }), 'it has no entry for ghcr.io'],
+    ['auths that are no object', secret({ auths: 'x' }), 'it has no entry for registry.example'],
+    ['entries that are no object', secret({ auths: { 'registry.example': 's3cret' } }), 'it has no entry for registry.example'],
     [
       'a credential helper',
-      secret({ credHelpers: { 'ghcr.io': 'osxkeychain' } }),
+      secret({ credHelpers: { 'registry.example': 'osxkeychain' } }),
       'it names a credential helper, which cannot run here: put the credentials into "auths"',
     ],
     [
       'a credential store',
-      secret({ auths: { 'ghcr.io': {} }, credsStore: 'desktop' }),
-      'its entry for ghcr.io holds neither username and password, nor auth, nor a token; it names a credential helper, which cannot run here: put the credentials into "auths"',
+      secret({ auths: { 'registry.example': {} }, credsStore: 'desktop' }),
+      'its entry for registry.example holds neither username and password, nor auth, nor a token; it names a credential helper, which cannot run here: put the credentials into "auths"',
     ],
   ])('%s', (_, data, problem) => {
     expect(credentialsFor(data, image)).toEqual({ problem });
   });
 
   it('the older .dockercfg has its entries at the root', () => {
-    expect(credentialsFor(secret({ 'ghcr.io': AUTH }, '.dockercfg'), image)).toEqual({ credentials: JO });
+    expect(credentialsFor(secret({ 'registry.example': AUTH }, '.dockercfg'), image)).toEqual({ credentials: JO });
   });
 });

@@ -10,7 +10,7 @@ describe('image names', () => {
     ['nginx', 'registry-1.docker.io', 'library/nginx'],
     ['acme/web', 'registry-1.docker.io', 'acme/web'],
     ['docker.io/nginx', 'registry-1.docker.io', 'library/nginx'],
-    ['ghcr.io/acme/web', 'ghcr.io', 'acme/web'],
+    ['registry.example/acme/web', 'registry.example', 'acme/web'],
     ['localhost/web', 'localhost', 'web'],
     ['localhost:5000/a/b/c', 'localhost:5000', 'a/b/c'],
     ['registry.demo.svc:5000/web__x', 'registry.demo.svc:5000', 'web__x'],
@@ -21,12 +21,12 @@ describe('image names', () => {
   it.each([
     '',
     '/',
-    'ghcr.io/',
-    'ghcr.io/UPPER',
-    'user:pw@ghcr.io/web',
-    'ghcr.io/web?x=1',
-    'ghcr.io/../etc',
-    'ghcr.io/web#f',
+    'registry.example/',
+    'registry.example/UPPER',
+    'user:pw@registry.example/web',
+    'registry.example/web?x=1',
+    'registry.example/../etc',
+    'registry.example/web#f',
     'a'.repeat(600),
   ])('%j is none', (name) => {
     expect(() => parseImage(name)).toThrow('is not the name of an image repository');
@@ -143,21 +143,21 @@ describe('challenges', () => {
 
   it.each([
     ['registry-1.docker.io', 'https://auth.docker.io/token', true],
-    ['registry.gitlab.com', 'https://gitlab.com/jwt/auth', true],
-    ['ghcr.io', 'https://ghcr.io/token', true],
+    ['registry.forge.example', 'https://forge.example/jwt/auth', true],
+    ['registry.example', 'https://registry.example/token', true],
     ['reg.example.com:5000', 'https://reg.example.com:5000/token', true],
-    ['ghcr.io', 'http://ghcr.io/token', false],
-    ['ghcr.io', 'https://quay.io/token', false],
-    ['ghcr.io', 'https://evil.ghcr.io.example/token', false],
-    ['ghcr.io', 'https://user:pw@ghcr.io/token', false],
+    ['registry.example', 'http://registry.example/token', false],
+    ['registry.example', 'https://other.example/token', false],
+    ['registry.example', 'https://evil.registry.example.example/token', false],
+    ['registry.example', 'https://user:pw@registry.example/token', false],
     ['reg.example.com', 'https://169.254.169.254/latest', false],
     ['10.0.0.5:5000', 'https://10.0.0.6/token', false],
     ['registry.demo.svc', 'https://kubernetes.demo.svc/token', false],
     ['registry.demo.svc.cluster.local', 'https://admin.demo.svc.cluster.local/token', false],
     ['reg.example.com', 'https://auth.example.com:8443/token', false],
     ['example.com', 'https://other.com/token', false],
-    ['ghcr.io', 'file:///etc/passwd', false],
-    ['ghcr.io', 'nonsense', false],
+    ['registry.example', 'file:///etc/passwd', false],
+    ['registry.example', 'nonsense', false],
   ])('%s may send to %s: %s', (host, realm, allowed) => {
     expect(tokenServer(realm, { host, insecure: false })?.href).toBe(allowed ? realm : undefined);
   });
