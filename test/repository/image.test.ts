@@ -1,0 +1,63 @@
+/** The image has what main.ts needs, and nothing else is sent to its build. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** Sources of COPY, those from another stage left out. */
+const copied = [...textOf('Dockerfile').matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources]) =>
+  sources!.split(' '),
+);
+const ignored = textOf('.dockerignore')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+
+/** Files and packages that a program loads, from its imports and from the modules that it starts as threads. */
+function loadedBy(main: string): { files: Set<string>; packages: Set<string> } {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (file: string) => {
+    if (files.has(file)) return;
+    files.add(file);
+    const text = textOf(file);
+    const statements = text.matchAll(/^(?:import|export)\s(?!type\s)(?:[^'";]*?\sfrom\s)?'([^']+)';/gm);
+    const threads = text.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g);
+    for (const [, specifier] of [...statements, ...threads]) {
+      if (specifier!.startsWith('.')) visit(relative(ROOT, join(ROOT, dirname(file), specifier!)));
+      else if (!specifier!.startsWith('node:')) {
+        packages.add(specifier!.split('/', specifier!.startsWith('@') ? 2 : 1).join('/'));
+      }
+    }
+  };
+  visit(main);
+  return { files, packages };
+}
+
+const loaded = loadedBy('main.ts');
+
+it('every file that main.ts loads is copied', () => {
+  expect(loaded.files.size).toBeGreaterThan(100);
+  const missing = [...loaded.files].filter(
+    (file) => !copied.some((source) => file === source || file.startsWith(`${source}/`)),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('every package that main.ts loads is installed with it, and no other', () => {
+  const { dependencies } = JSON.parse(textOf('package.json'));
+  expect([...loaded.packages].sort()).toEqual(Object.keys(dependencies).sort());
+});
+
+it('every folder that is copied has something that main.ts loads', () => {
+  const folders = copied.filter((source) => statSync(join(ROOT, source)).isDirectory());
+  const idle = folders.filter((folder) => ![...loaded.files].some((file) => file.startsWith(`${folder}/`)));
+  expect(idle).toEqual([]);
+});
+
+it('.dockerignore lets through what is copied, and nothing else', () => {
+  expect(ignored[0]).toBe('*');
+  expect([...new Set(ignored.slice(1))].sort()).toEqual([...new Set(copied)].map((source) => `!${source}`).sort());
+  for (const source of copied) expect(existsSync(join(ROOT, source)), source).toBe(true);
+});
