@@ -3,7 +3,8 @@
 FROM --platform=$BUILDPLATFORM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# Not `npm ci`: dev/scripts/bootstrap.mjs says why.
+RUN npm install --omit=dev --no-save --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 ENV NODE_ENV=production
@@ -18,5 +19,5 @@ COPY receiver ./receiver
 COPY server ./server
 # The files stay root's: the process cannot change its own code.
 USER 65532:65532
-EXPOSE 8080 8443
+EXPOSE 8080 8443 9292
 ENTRYPOINT ["node", "main.ts"]
