@@ -1,14 +1,12 @@
 /** A real OCI registry (distribution v3, pinned in dev/tools/registry) on loopback, with a password. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REPOSITORY, withLock } from '../../../dev/local/cache.ts';
 import { startChild } from '../../../dev/local/childProcess.ts';
-import { runGo } from '../../../dev/local/goTool.ts';
+import { provideGoBinary } from '../../../dev/local/goBinary.ts';
 import { freePort } from '../../../dev/local/ports.ts';
 
-const MODULE = join(REPOSITORY, 'dev/tools/registry');
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 
 export const USER = 'jo';
@@ -26,32 +24,8 @@ export interface RealRegistry {
   stop(): Promise<void>;
 }
 
-/** Built once for this machine into the user's cache, under the hash of what pins it. */
-async function provideBinary(): Promise<string> {
-  const pins = ['go.mod', 'go.sum'].map((file) => readFileSync(join(MODULE, file), 'utf8'));
-  const key = createHash('sha256').update(pins.join('\n')).digest('hex').slice(0, 16);
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks', `registry-${key}`);
-  const binary = join(cache, 'registry');
-  if (existsSync(binary)) return binary;
-  await withLock(
-    cache,
-    () => {},
-    async (work) => {
-      if (existsSync(binary)) return;
-      const built = join(work, 'registry');
-      await runGo({
-        purpose: 'Building the registry for tests',
-        cwd: MODULE,
-        args: ['build', '-buildvcs=false', '-o', built, PACKAGE],
-      });
-      renameSync(built, binary);
-    },
-  );
-  return binary;
-}
-
 export async function startRealRegistry(): Promise<RealRegistry> {
-  const command = await provideBinary();
+  const command = await provideGoBinary('registry', PACKAGE);
   const dir = mkdtempSync(join(tmpdir(), 'registry-'));
   const host = `127.0.0.1:${await freePort()}`;
   writeFileSync(join(dir, 'htpasswd'), HTPASSWD);
