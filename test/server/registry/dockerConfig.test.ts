@@ -7,7 +7,8 @@ const secret = (config: unknown, key = '.dockerconfigjson') => ({ [key]: base64(
 const AUTH = { auth: base64('jo:pass:with:colons') };
 const JO = { kind: 'basic', username: 'jo', password: 'pass:with:colons' };
 
-const find = (auths: unknown, image = 'registry.example/acme/web') => credentialsFor(secret({ auths }), parseImage(image));
+const find = (auths: unknown, image = 'registry.example/acme/web') =>
+  credentialsFor(secret({ auths }), parseImage(image));
 
 describe('the key of an entry', () => {
   it.each([
@@ -83,7 +84,11 @@ describe('what is no config', () => {
     ['no JSON', { '.dockerconfigjson': base64('{"auths": s3cret') }, 'its .dockerconfigjson is not a JSON object'],
     ['a list', secret([AUTH]), 'its .dockerconfigjson is not a JSON object'],
     ['auths that are no object', secret({ auths: 'x' }), 'it has no entry for registry.example'],
-    ['entries that are no object', secret({ auths: { 'registry.example': 's3cret' } }), 'it has no entry for registry.example'],
+    [
+      'entries that are no object',
+      secret({ auths: { 'registry.example': 's3cret' } }),
+      'it has no entry for registry.example',
+    ],
     [
       'a credential helper',
       secret({ credHelpers: { 'registry.example': 'osxkeychain' } }),

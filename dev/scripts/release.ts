@@ -1,0 +1,91 @@
+/** The steps of .github/workflows/release.yml that are more than a line. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { REPOSITORY } from '../local/cache.ts';
+import { provideGoBinary } from '../local/goBinary.ts';
+
+const usage = `Usage: npm run release -- check vX.Y.Z                whether all files say that version; prints outputs for the workflow
+       npm run release -- notes X.Y.Z                 its section of CHANGELOG.md
+       npm run release -- bundle FOLDER IMAGE@DIGEST  a kustomization of manifests/, rendered with that image
+`;
+
+/** What a version is written in. */
+export interface Versions {
+  package: string;
+  lock: string;
+  /** The tag of the image in manifests/app. */
+  image: string;
+  changelog: string;
+}
+
+export function readVersions(): Versions {
+  const read = (file: string) => readFileSync(join(REPOSITORY, file), 'utf8');
+  return {
+    package: JSON.parse(read('package.json')).version,
+    lock: JSON.parse(read('package-lock.json')).version,
+    image: /image: rollout-hooks:(\S+)/.exec(read('manifests/app/deployment.yaml'))?.[1] ?? 'none',
+    changelog: read('CHANGELOG.md'),
+  };
+}
+
+/** What keeps a tag from being released. */
+export function releaseProblems(tag: string, versions: Versions): string[] {
+  if (!/^v\d+\.\d+\.\d+$/.test(tag)) return [`${tag} is no tag of a release: vX.Y.Z`];
+  const version = tag.slice(1);
+  const differs = (file: string, found: string) => (found === version ? [] : [`${file} says ${found}, not ${version}`]);
+  return [
+    ...differs('package.json', versions.package),
+    ...differs('package-lock.json', versions.lock),
+    ...differs('manifests/app/deployment.yaml', versions.image),
+    ...(notesOf(version, versions.changelog) ? [] : [`CHANGELOG.md has no section "## ${version} - YYYY-MM-DD"`]),
+  ];
+}
+
+/** The text below the heading of a version, or nothing. */
+export function notesOf(version: string, changelog: string): string {
+  const sections = changelog.split(/^## /m).slice(1);
+  const heading = new RegExp(`^${version.replaceAll('.', '\\.')} - \\d{4}-\\d\\d-\\d\\d\\n`);
+  return (sections.find((section) => heading.test(section)) ?? '').replace(/^.*\n/, '').trim();
+}
+
+/** A kustomization of this repository as YAML, with the image by its digest. */
+export async function bundle(folder: string, image: string): Promise<string> {
+  const [, newName, digest] = /^([^@\s]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
+  if (!newName) throw new Error(`${image} is not IMAGE@sha256:DIGEST`);
+  const program = await provideGoBinary('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5');
+  // kustomize resolves links before it compares paths.
+  const overlay = realpathSync(mkdtempSync(join(tmpdir(), 'bundle-')));
+  try {
+    const resources = [relative(overlay, realpathSync(join(REPOSITORY, folder)))];
+    const images = [{ name: 'rollout-hooks', newName, digest }];
+    writeFileSync(join(overlay, 'kustomization.yaml'), JSON.stringify({ resources, images }));
+    return execFileSync(program, ['build', overlay], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  } finally {
+    rmSync(overlay, { recursive: true });
+  }
+}
+
+async function main([command, ...args]: string[]): Promise<void> {
+  const [first, second] = args;
+  if (command === 'check' && first) {
+    const problems = releaseProblems(first, readVersions());
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+    const { private: isPrivate } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
+    process.stdout.write(`version=${first.slice(1)}\nnpm=${!isPrivate}\n`);
+  } else if (command === 'notes' && first) {
+    process.stdout.write(`${notesOf(first, readVersions().changelog)}\n`);
+  } else if (command === 'bundle' && first && second) {
+    process.stdout.write(await bundle(first, second));
+  } else {
+    throw new Error(usage);
+  }
+}
+
+if (import.meta.main) {
+  main(process.argv.slice(2)).catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  });
+}
