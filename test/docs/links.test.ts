@@ -1,24 +1,58 @@
-/** Links between the pages lead somewhere. */
+/** Links in every page of the repository lead somewhere, and the index of docs/ has every page. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { expect, it } from 'vitest';
-import { PAGES, ROOT } from './support/tables.ts';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from './support/tables.ts';
 
-const FILES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  ...PAGES.map((page) => `docs/${page}`),
-  ...readdirSync(join(ROOT, 'docs/adr')).map((name) => `docs/adr/${name}`),
-];
+// Also what is not committed yet, and not what is ignored.
+const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], { cwd: ROOT });
+const FILES = listed
+  .toString()
+  .trim()
+  .split('\n')
+  .filter((file) => existsSync(join(ROOT, file)));
+const INDEX = 'docs/README.md';
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll('\r', '');
 
-it.each(FILES)('%s', (file) => {
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
-  for (const [link, path = '', anchor] of links) {
-    const target = path === '' ? join(ROOT, file) : join(ROOT, dirname(file), path);
-    expect(existsSync(target), `${link} in ${file}`).toBe(true);
-    if (anchor !== undefined) expect(anchorsOf(readFileSync(target, 'utf8')), `${link} in ${file}`).toContain(anchor);
+interface Link {
+  text: string;
+  /** From the root of the repository. */
+  file: string;
+  anchor: string | undefined;
+}
+
+function linksIn(file: string): Link[] {
+  const links = withoutCode(textOf(file)).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
+  return [...links].map(([text, path = '', anchor]) => ({
+    text,
+    file: path === '' ? file : relative(ROOT, join(ROOT, dirname(file), path)),
+    anchor,
+  }));
+}
+
+it.each(FILES)('the links of %s', (file) => {
+  for (const link of linksIn(file)) {
+    expect(existsSync(join(ROOT, link.file)), link.text).toBe(true);
+    if (link.anchor !== undefined) expect(anchorsOf(textOf(link.file)), link.text).toContain(link.anchor);
   }
+});
+
+describe(INDEX, () => {
+  const linked = new Set(linksIn(INDEX).map(({ file }) => file));
+  const pages = FILES.filter((file) => file.startsWith('docs/') && file !== INDEX);
+
+  it.each(pages)('leads to %s', (page) => {
+    expect(linked).toContain(page);
+  });
+
+  it('says of each decision what the decision says of itself', () => {
+    for (const page of pages.filter((file) => file.startsWith('docs/adr/'))) {
+      const [, title] = /^# \d+\. (.+)\n/.exec(textOf(page)) ?? [];
+      const name = page.slice('docs/'.length);
+      expect(textOf(INDEX)).toContain(`| [${name.slice('adr/'.length, 'adr/0000'.length)}](${name}) | ${title} |\n`);
+    }
+  });
 });
 
 it('the records of decisions are numbered without a gap', () => {
@@ -28,10 +62,15 @@ it('the records of decisions are numbered without a gap', () => {
 
 /** As GitHub makes them of headings. */
 function anchorsOf(markdown: string): string[] {
-  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+  return [...withoutCode(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   );
+}
+
+/** A line with # in a block of code is no heading. */
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '');
 }
