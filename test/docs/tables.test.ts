@@ -85,7 +85,7 @@ describe('conditions and Events', () => {
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
         'FluxBinding ConfigMap',
     },
-    'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open' },
+    'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
