@@ -1,19 +1,25 @@
 /**
  * A Rollout that lost its history (re-created, restored from Git) takes over what the Flux objects carry, instead of
- * deploying the newest release past its gates as if for the first time (DESIGN section 3, point 6).
+ * deploying the newest release past its gates as if for the first time.
  */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, Stamp, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { parseStamps } from '../pin/deployment.ts';
-import type { CarriedStamp } from '../rollout/observed.ts';
 import { triggeredBy } from './entry.ts';
 
-/** More deployments than any Rollout has; a stamp's id has at most 15 digits, see core/pin/deployment.ts. */
+/** More deployments than any Rollout has; an id there has at most 15 digits, see core/pin/deployment.ts. */
 const MAX_ADOPTED_ID = 1e12;
+
+/** A deployment that a Flux object carries. */
+export interface CarriedDeployment {
+  deployment: Stamp;
+  /** `Kustomization 'my-app'`. */
+  by: string;
+}
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
 export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
@@ -22,24 +28,30 @@ export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollou
   return marksOf({ kind, metadata }).pins.some((pin) => pin.rollout === rollout);
 }
 
-/** The stamp of this Rollout on an object bound to it; its uid may be that of an earlier Rollout of this name. */
-export function carriedStamp(object: KubeObject<any, any>, kind: string, rollout: string): CarriedStamp | undefined {
+/** This Rollout's deployment on an object bound to it; its uid may be that of an earlier Rollout of this name. */
+export function carriedDeployment(
+  object: KubeObject<any, any>,
+  kind: string,
+  rollout: string,
+): CarriedDeployment | undefined {
   if (!isBound(object, kind, rollout)) return undefined;
-  const stamp = parseStamps(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
-  return stamp && isLegalTag(stamp.version) ? { stamp, by: `${kind} '${object.metadata.name}'` } : undefined;
+  const deployment = parseStamps(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
+  return deployment && isLegalTag(deployment.version)
+    ? { deployment, by: `${kind} '${object.metadata.name}'` }
+    : undefined;
 }
 
 /** The newest of what is carried becomes the whole history; undefined when nothing is. */
 export function adopted(
-  carried: readonly CarriedStamp[],
+  carried: readonly CarriedDeployment[],
   available: readonly VersionInfo[],
   now: EpochMs,
 ): HistoryEntry | undefined {
-  const [newest] = [...carried].sort((a, b) => b.stamp.id - a.stamp.id || (a.by < b.by ? -1 : 1));
+  const [newest] = [...carried].sort((a, b) => b.deployment.id - a.deployment.id || (a.by < b.by ? -1 : 1));
   if (!newest) return undefined;
-  const { id, version } = newest.stamp;
+  const { id, version } = newest.deployment;
   return {
-    // A head without an id counts as 0, and a history begins with 1. Anybody may have written a stamp: history must be able to go on.
+    // A head without an id counts as 0, and a history begins with 1. Anybody may have written the annotation: history must be able to go on.
     id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
     version: available.find(({ tag }) => tag === version) ?? { tag: version },
     timestamp: formatTime(now),

@@ -1,11 +1,10 @@
-/** The bake of the head of history (reference section 2.8). */
+/** The bake of the newest deployment: when it starts, what fails it, when it has succeeded, and how it is retried. */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import type { RolloutConfig } from '../rollout/config.ts';
-import type { News } from '../rollout/observed.ts';
 import {
   allFreshlyHealthy,
   errorsSince,
@@ -24,9 +23,15 @@ import {
 } from './messages.ts';
 import { hasApplied, targetName } from './progress.ts';
 
+/** Milliseconds. */
+export interface BakeTimes {
+  bakeTime?: number;
+  deployTimeout?: number;
+}
+
 export interface BakeContext {
   rollout: Rollout;
-  config: Pick<RolloutConfig, 'bakeTime' | 'deployTimeout'>;
+  times: BakeTimes;
   healthChecks: readonly HealthCheck[];
   bound: readonly FluxBinding[];
   /** BakeFailureDisabled: neither errors nor the timeout fail the entry. */
@@ -36,8 +41,9 @@ export interface BakeContext {
 export interface BakeStep {
   head: HistoryEntry;
   ready?: NewCondition;
-  news: News[];
-  wakeAt?: EpochMs;
+  events: NewEvent[];
+  /** When the answer may be another one although nothing was written. */
+  requeueAt?: EpochMs;
 }
 
 export function isBaking(head: HistoryEntry | undefined): boolean {
@@ -53,7 +59,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   );
   const cutoff = healthCutoff(head);
 
-  const deadline = started === undefined ? deployDeadline(head, context.config, now) : undefined;
+  const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
   if (!recovery && deadline !== undefined && now > deadline) {
     return failedStep(head, timeoutMessage(unapplied), notReady(healthChecks, cutoff, home), now);
   }
@@ -65,10 +71,10 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
-  if (started !== undefined) return goOn(head, started, context.config, [], now);
-  if (unapplied.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.config, now);
+  if (started !== undefined) return goOn(head, started, context.times, [], now);
+  if (unapplied.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.times, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
-  return { head, news: [], ...(!waits && { wakeAt: deadline }) };
+  return { head, events: [], ...(!waits && { requeueAt: deadline }) };
 }
 
 function errorsOrUnhealthy(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
@@ -87,11 +93,7 @@ export function deployCutoff(head: HistoryEntry): EpochMs {
 }
 
 /** While a closed gate holds the deployment up, the deadline moves on with the clock. */
-function deployDeadline(
-  head: HistoryEntry,
-  { deployTimeout }: BakeContext['config'],
-  now: EpochMs,
-): EpochMs | undefined {
+function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now: EpochMs): EpochMs | undefined {
   if (deployTimeout === undefined) return undefined;
   const waiting = head.waitingSince === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
   return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;
@@ -102,29 +104,29 @@ function timeoutMessage(unapplied: readonly FluxBinding[]): string {
   return `Deploy timeout reached before bake could start (not applied by ${unapplied.map(targetName).join(', ')}).`;
 }
 
-function start(head: HistoryEntry, config: BakeContext['config'], now: EpochMs): BakeStep {
+function start(head: HistoryEntry, times: BakeTimes, now: EpochMs): BakeStep {
   // Rounded up: with a start stored earlier than it was, a bake would end before its time.
   const at = Math.ceil(now / 1000) * 1000;
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
-  const started = news(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
-  return goOn(baking, at, config, [started], now);
+  const started = event(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
+  return goOn(baking, at, times, [started], now);
 }
 
 function goOn(
   head: HistoryEntry,
   started: EpochMs,
-  { bakeTime }: BakeContext['config'],
-  before: News[],
+  { bakeTime }: BakeTimes,
+  before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
   const end = bakeTime === undefined ? now : started + bakeTime;
-  if (now < end) return { head, news: before, wakeAt: end };
+  if (now < end) return { head, events: before, requeueAt: end };
   const message = bakeTime === undefined ? BAKE_COMPLETED : BAKE_TIME_PASSED;
   const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
     head: done,
     ready: { type: READY, status: 'True', reason: 'BakeTimePassed', message },
-    news: [...before, news(done, 'Normal', 'BakeTimePassed', message)],
+    events: [...before, event(done, 'Normal', 'BakeTimePassed', message)],
   };
 }
 
@@ -140,16 +142,30 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
   return {
     head: failed,
     ready: { type: READY, status: 'False', reason: 'BakeTimeFailed', message },
-    news: [news(failed, 'Warning', 'BakeTimeFailed', message)],
+    events: [event(failed, 'Warning', 'BakeTimeFailed', message)],
   };
 }
 
 /** A retried deployment starts and ends once more: its events are about the retry. */
-function news(head: HistoryEntry, type: News['type'], reason: string, message: string): News {
+function event(head: HistoryEntry, type: NewEvent['type'], reason: string, message: string): NewEvent {
   return { type, reason, message, about: deploymentKey(head) };
 }
 
 /** Names a deployment, or a retry of it, among all of a Rollout. */
 export function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): string {
   return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
+}
+
+/** The failed deployment to begin again with; undefined when it has not failed. */
+export function retried(
+  head: HistoryEntry | undefined,
+  now: EpochMs,
+): { head: HistoryEntry; event: NewEvent } | undefined {
+  if (head?.bakeStatus !== 'Failed') return undefined;
+  const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, waitedSeconds, waitingSince, ...rest } =
+    head;
+  const at = formatTime(now);
+  const again = { ...rest, bakeStatus: 'Deploying', lastRetryTimestamp: at };
+  const message = `Retry requested; bake status reset at ${at}`;
+  return { head: again, event: { type: 'Normal', reason: 'RetryRequested', message, about: deploymentKey(again) } };
 }

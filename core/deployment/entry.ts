@@ -1,8 +1,8 @@
-/** A new head of history (reference section 2.6). */
+/** A deployment begins: the new head of the history. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import type { NewEvent } from '../kube/events.ts';
 import { formatTime } from '../kube/time.ts';
-import type { News } from '../rollout/observed.ts';
 import { deploymentKey, isBaking } from './bake.ts';
 import {
   BAKE_CANCELLED,
@@ -24,34 +24,34 @@ export interface Deployment extends DeploymentKind {
   requestedBy: string | undefined;
 }
 
-/** The whole history, newest first and not yet truncated, with what there is to tell. */
+/** The whole history, newest first and not yet truncated, with the events of the change. */
 export function deploy(
   history: readonly HistoryEntry[],
   deployment: Deployment,
   now: EpochMs,
-): { history: HistoryEntry[]; news: News[] } {
+): { history: HistoryEntry[]; events: NewEvent[] } {
   const { tag } = deployment.version;
   const [previous, ...older] = history;
   const entry = newEntry(previous, deployment, now);
-  const news: News[] = [];
+  const events: NewEvent[] = [];
   const stays: HistoryEntry[] = previous ? [previous] : [];
   if (previous && isBaking(previous)) {
     stays[0] = cancelled(previous, tag, now);
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
-    news.push({ type: 'Normal', reason: 'BakeTimeCancelled', message, about: deploymentKey(previous) });
+    events.push({ type: 'Normal', reason: 'BakeTimeCancelled', message, about: deploymentKey(previous) });
   }
   const about = deploymentKey(entry);
   if (deployment.rollbackFrom !== undefined) {
     const why = previous?.bakeStatusMessage ? ` (${previous.bakeStatusMessage})` : '';
     const message = `Version ${deployment.rollbackFrom} has failed${why}: ${tag} is deployed again`;
-    news.push({ type: 'Warning', reason: 'AutomaticRollback', message, about });
+    events.push({ type: 'Warning', reason: 'AutomaticRollback', message, about });
   }
-  news.push({ type: 'Normal', reason: 'DeploymentSucceeded', message: deployedMessage(deployment, tag), about });
+  events.push({ type: 'Normal', reason: 'DeploymentSucceeded', message: deployedMessage(deployment, tag), about });
   if (deployment.bakes) {
     const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
-    news.push({ type: 'Normal', reason: 'BakeTimeDeploying', message, about });
+    events.push({ type: 'Normal', reason: 'BakeTimeDeploying', message, about });
   }
-  return { history: [entry, ...stays, ...older], news };
+  return { history: [entry, ...stays, ...older], events };
 }
 
 function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {

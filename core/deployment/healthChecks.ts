@@ -1,4 +1,4 @@
-/** What the selected HealthChecks say (reference sections 2.8 and 2.11). */
+/** What the HealthChecks that a Rollout watches say of its deployments. */
 import { HEALTH_CHECKS_LEFT_OUT } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
@@ -9,10 +9,10 @@ import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
-/** By namespace and name: the order of a map means nothing. */
 /** Anybody who reports health writes it; it stays in the history. */
 const MAX_MESSAGE = 4096;
 
+/** By namespace and name: the order of a map means nothing. */
 export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
   const key = ({ metadata }: HealthCheck) => `${metadata.namespace}/${metadata.name}`;
   return [...checks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -34,7 +34,7 @@ export function judgesRevision({ spec }: HealthCheck): boolean {
 
 /**
  * When this second is over, if a check got well or reported an error in it; else undefined. Stored times have whole seconds:
- * a version deployed in the same second would take its predecessor's recovery or error for its own (quirk Q17).
+ * a version deployed in the same second would take its predecessor's recovery or error for its own.
  */
 export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
   const second = wholeSeconds(now);

@@ -1,4 +1,4 @@
-/** Texts that clients of the Go controller read (reference section 1.4). */
+/** Texts of the history and of Ready. Clients of the Go controller match them: see docs/compatibility.md. */
 import type { HistoryEntry } from '../../api/types.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';

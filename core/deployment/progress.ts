@@ -1,11 +1,9 @@
-/** The Flux objects bound to a Rollout, as their FluxBindings tell of them. */
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+/** How far a deployment has come in the Flux objects that are bound to its Rollout, as their FluxBindings tell. */
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
 import { isHeld } from '../binding/trigger.ts';
-import { TOO_MANY } from '../gate/refs.ts';
 import { objectName } from '../kube/labels.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { LIMITS } from '../limits.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   return bindings.filter(
@@ -39,21 +37,6 @@ export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head:
 /** `Kustomization 'my-app'`. */
 export function targetName({ spec }: FluxBinding): string {
   return `${spec?.target.kind} '${spec?.target.name}'`;
-}
-
-/**
- * The Gates a Rollout's deployments need open: its own and those of the objects bound to it, each once. More than the limit
- * are not asked one by one: they count as one closed Gate that says so.
- */
-export function requiredGates(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
-  const namespace = rollout.metadata.namespace ?? '';
-  const own = (rollout.spec?.gates ?? []).map((ref) => ({ namespace: ref.namespace || namespace, name: ref.name }));
-  const theirs = boundTo(rollout, bindings).flatMap((binding) => binding.spec?.gates ?? []);
-  const byPath = new Map<string, NamespacedName>();
-  for (const ref of [...own, ...theirs])
-    byPath.set(`${ref.namespace}/${ref.name}`, { namespace: ref.namespace, name: ref.name });
-  if (byPath.size > LIMITS.requiredGates) return [TOO_MANY];
-  return [...byPath.keys()].sort().map((path) => byPath.get(path)!);
 }
 
 /**

@@ -1,15 +1,15 @@
-/** Recovery mode: a deployment made during trouble is not failed by that trouble (reference section 2.10). */
+/** Recovery mode: a deployment made during trouble is not failed by that trouble. */
 import { BAKE_FAILURE_DISABLED } from '../../api/conditions.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
-import type { RolloutConfig } from '../rollout/config.ts';
+import type { OnFailure } from './rollback.ts';
 
 export interface Circumstances {
   previous: HistoryEntry | undefined;
   manual: boolean;
   /** A person let the deployment pass a failed one. */
   unblocked: boolean;
-  onFailure: RolloutConfig['onFailure'];
+  onFailure: OnFailure;
   unhealthy: boolean;
 }
 

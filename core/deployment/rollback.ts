@@ -5,10 +5,11 @@
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import { closedText, type JudgedGate } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
-import { closedText } from '../rollout/conditions.ts';
-import type { RolloutConfig } from '../rollout/config.ts';
+
+/** `spec.onFailure`, or the installation's default. */
+export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
 
 /** The last version that succeeded is to be deployed again, in the place of the failed one. */
 export interface StepBack {
@@ -24,7 +25,7 @@ export type Rollback =
 
 export interface WayBack {
   history: readonly HistoryEntry[];
-  config: Pick<RolloutConfig, 'onFailure' | 'barrier'>;
+  config: { onFailure: OnFailure /** A release that is never rolled back. */; barrier?: string };
   /** Releases that say themselves that they cannot be undone. */
   barriers: readonly string[];
   /** The RolloutGate that rejects a tag. */
@@ -62,7 +63,7 @@ function stays(reason: string, from: string, why: string): Rollback {
 }
 
 /** Automation holds after a rollback that failed as well. */
-export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: Pick<RolloutConfig, 'onFailure'>): boolean {
+export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
   if (head?.bakeStatus !== 'Failed') return false;
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }

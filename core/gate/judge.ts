@@ -4,7 +4,7 @@ import type { Gate } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
 import { closingOf } from './closing.ts';
 import { evaluateGate } from './evaluate.ts';
-import { isTooMany } from './refs.ts';
+import { isTooMany, refKey } from './refs.ts';
 import type { GateRequest } from './requests.ts';
 
 /** A reason is anybody's text, and a denial may list many gates. */
@@ -72,4 +72,12 @@ function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, versio
 
 function closedBy({ by = 'somebody', reason }: GateRequest): string {
   return reason ? `closed by ${by}: ${reason.slice(0, MAX_REASON)}` : `closed by ${by}`;
+}
+
+/** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
+export function closedText(closed: readonly JudgedGate[]): string {
+  const texts = closed.map(({ ref, message, missing, isLimit }) =>
+    missing || isLimit ? message : `gate '${refKey(ref)}' is closed (${message})`,
+  );
+  return texts.join(', ');
 }

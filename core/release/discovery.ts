@@ -1,4 +1,4 @@
-/** Release discovery from the ImagePolicy (reference section 2.2). */
+/** Release discovery from the ImagePolicy. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
@@ -16,7 +16,7 @@ export interface Discovery {
   lastReleaseUpdate?: string;
   problem?: string;
   /** When the next look is due. */
-  wakeAt?: EpochMs;
+  requeueAt?: EpochMs;
 }
 
 export function discover(
@@ -39,7 +39,7 @@ export function discover(
     return { available: known.map((entry) => retagged(entry, latest, metadata)), ...kept };
   }
   const due = nextLook(rollout, now);
-  if (due !== undefined && due > now) return { available: [...known], ...kept, wakeAt: due };
+  if (due !== undefined && due > now) return { available: [...known], ...kept, requeueAt: due };
   const entry = withMetadata(latest, metadata[latest.tag]);
   const look = rollout.spec?.releaseUpdateInterval ? { lastReleaseUpdate: formatTime(now) } : {};
   return { available: [...known, entry], ...look };
@@ -49,7 +49,7 @@ function keepLook({ lastReleaseUpdate }: RolloutStatus): Pick<Discovery, 'lastRe
   return lastReleaseUpdate === undefined ? {} : { lastReleaseUpdate };
 }
 
-/** A tag that was moved to another image: what was known of the old one is forgotten (quirk Q12). */
+/** A tag that was moved to another image: what was known of the old one is forgotten. */
 function retagged(
   entry: VersionInfo,
   latest: { tag: string; digest?: string },

@@ -1,4 +1,4 @@
-/** What the registry says of releases, filled into the entries when it arrives (quirk Q12). */
+/** What the registry says of releases, filled into the entries when it arrives. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';

@@ -1,4 +1,4 @@
-/** Which releases stay in `status.availableReleases` (reference section 2.11). */
+/** Which releases stay in `status.availableReleases`. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { jsonSize } from '../kube/jsonSize.ts';

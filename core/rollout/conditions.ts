@@ -1,15 +1,98 @@
-/** The Rollout's conditions that tell of its whole state: Ready and DeploymentBlocked (reference section 1.4). */
-import { DEPLOYMENT_BLOCKED, GATE_CLOSED, READY } from '../../api/conditions.ts';
-import type { Condition } from '../../api/kubernetes.ts';
+/** The conditions of a Rollout. Types, reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
+import { DEPLOYMENT_BLOCKED, GATE_CLOSED, HEALTH_CHECKS_LEFT_OUT, READY, ROLLED_BACK } from '../../api/conditions.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { healthChecksLeftOut } from '../deployment/healthChecks.ts';
 import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
-import type { JudgedGate } from '../gate/judge.ts';
-import { refKey } from '../gate/refs.ts';
-import type { NewCondition } from '../kube/conditions.ts';
-import type { Situation } from './evaluation.ts';
+import { rollbackCondition } from '../deployment/rollback.ts';
+import { closedText } from '../gate/judge.ts';
+import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
+import { foreignMessage, notInstalledMessage } from './configMap.ts';
+import type { Evaluation, RolloutState } from './evaluation.ts';
+import type { Observed } from './observed.ts';
+import type { Requests } from './requests.ts';
 import { isForward } from './select.ts';
 
-export function deploymentBlocked({ selection, unhealthy, pending, closed }: Situation): NewCondition {
+/** The CRD's limit for a condition's message. */
+const MAX_MESSAGE = 32_768;
+
+/** Sets each in turn. */
+export function setConditions(
+  conditions: readonly Condition[],
+  all: readonly NewCondition[],
+  now: EpochMs,
+): readonly Condition[] {
+  return all.reduce<readonly Condition[]>(
+    (list, each) => setCondition(list, { ...each, message: each.message.slice(0, MAX_MESSAGE) }, now),
+    conditions,
+  );
+}
+
+/** All conditions once a decision has been made. `requests`: those that are not used up. */
+export function nextConditions(
+  observed: Observed,
+  { state, evaluation }: { state: RolloutState; evaluation: Evaluation },
+  requests: Requests,
+  problems: readonly string[],
+  now: EpochMs,
+): readonly Condition[] {
+  const { rollout } = observed;
+  const passing: [type: string, NewCondition | undefined][] = [
+    [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
+    [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],
+  ];
+  const over = new Set(passing.flatMap(([type, condition]) => (condition ? [] : [type])));
+  const ready = readyNow(observed, state, evaluation, requests, problems);
+  const said = [
+    evaluation.verdict.condition,
+    deploymentBlocked(evaluation),
+    ...passing.flatMap(([, condition]) => condition ?? []),
+    ...(ready ? [ready] : []),
+  ];
+  return setConditions(
+    state.conditions.filter(({ type }) => !over.has(type)),
+    said,
+    now,
+  );
+}
+
+/** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
+function readyNow(
+  observed: Observed,
+  { history, available, conditions }: RolloutState,
+  evaluation: Evaluation,
+  requests: Requests,
+  problems: readonly string[],
+): NewCondition | undefined {
+  const [head] = history;
+  const { selection } = evaluation;
+  const all = [
+    ...problems,
+    ...(selection.problem ? [selection.problem] : []),
+    ...otherProblems(observed, available, requests),
+  ];
+  const isIdle = !isBaking(head) && head?.bakeStatus !== 'Failed';
+  if (all.length > 0) return rolloutFailed(all);
+  if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
+  return isPassing(findCondition(conditions, READY)) ? readyOf(head, deploymentBlocked(evaluation)) : undefined;
+}
+
+function otherProblems(
+  { rollout, configMapIsForeign, configMapUnsupported }: Observed,
+  available: RolloutState['available'],
+  { bypassGates }: Requests,
+): string[] {
+  // The request stays, for the version may come: the next deployment uses it up, whichever it is.
+  const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
+  return [
+    ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
+    ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
+    ...(configMapUnsupported ? [notInstalledMessage(rollout)] : []),
+  ];
+}
+
+function deploymentBlocked({ selection, unhealthy, pending, closed }: Evaluation): NewCondition {
   const waits = closed.length > 0 ? [`Version ${pending} is waiting approval, ${closedText(closed)}`] : [];
   const sick = isForward(selection) && unhealthy !== undefined ? [unhealthy] : [];
   const message = [...sick, ...waits].join('; ');
@@ -18,32 +101,24 @@ export function deploymentBlocked({ selection, unhealthy, pending, closed }: Sit
   return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
 }
 
-/** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
-export function closedText(closed: readonly JudgedGate[]): string {
-  const texts = closed.map(({ ref, message, missing, isLimit }) =>
-    missing || isLimit ? message : `gate '${refKey(ref)}' is closed (${message})`,
-  );
-  return texts.join(', ');
-}
-
 function blocked(status: 'True' | 'False', reason: string, message: string): NewCondition {
   return { type: DEPLOYMENT_BLOCKED, status, reason, message };
 }
 
-export const NO_RELEASES: NewCondition = ready('False', 'RolloutSucceeded', 'No releases available');
+const NO_RELEASES: NewCondition = ready('False', 'RolloutSucceeded', 'No releases available');
 
-export function rolloutFailed(problems: readonly string[]): NewCondition {
+function rolloutFailed(problems: readonly string[]): NewCondition {
   return ready('False', 'RolloutFailed', problems.join('; '));
 }
 
-/** Whether Ready tells of something that may be over by now, so that it must be restored (quirk Q9). */
+/** Whether Ready tells of something that may be over by now, so that it must be restored. */
 export function isPassing(condition: Condition | undefined): boolean {
   if (!condition) return true;
   return condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', GATE_CLOSED].includes(condition.reason);
 }
 
 /** Ready as the deployment itself would have it. */
-export function readyOf(head: HistoryEntry | undefined, waits: NewCondition): NewCondition {
+function readyOf(head: HistoryEntry | undefined, waits: NewCondition): NewCondition {
   if (!head) {
     if (waits.reason === GATE_CLOSED) return ready('False', GATE_CLOSED, waits.message);
     return ready('False', 'RolloutSucceeded', 'No release candidates found');

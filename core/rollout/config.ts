@@ -1,5 +1,6 @@
 /** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
 import type { Rollout, RolloutSpec } from '../../api/types.ts';
+import type { OnFailure } from '../deployment/rollback.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { checkSelector, SelectorError } from '../kube/selector.ts';
@@ -15,7 +16,7 @@ export interface RolloutConfig {
   historyLimit: number;
   retentionDays: number;
   minReleases: number;
-  onFailure: 'Continue' | 'Hold' | 'Rollback';
+  onFailure: OnFailure;
   /** spec.rollback.barrier: a release that is never rolled back. */
   barrier?: string;
   /** While there are any nothing is deployed and no bake goes on. */

@@ -1,22 +1,20 @@
 /** The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { Plan } from './observed.ts';
+
+export type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
 /** From the history as stored, not from one about to be: a refused status must not be ahead of itself. */
-export function releaseConfigMap({ metadata, spec, status }: Rollout): Plan['configMap'] {
+export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {
   const version = status?.history?.[0]?.version;
-  if (!spec?.releaseConfigMap?.name || !version) return undefined;
+  const name = spec?.releaseConfigMap?.name;
+  if (!name || !version) return undefined;
+  const { tag, version: semantic = '', revision = '', digest = '' } = version;
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: spec.releaseConfigMap.name, namespace: metadata.namespace ?? '' },
-    data: {
-      tag: version.tag,
-      version: version.version ?? '',
-      revision: version.revision ?? '',
-      digest: version.digest ?? '',
-    },
+    metadata: { name, namespace: metadata.namespace ?? '' },
+    data: { tag, version: semantic, revision, digest },
   };
 }
 

@@ -1,21 +1,49 @@
-/** Where a Rollout stands: what could come next and everything in its way. Computed before a decision, and again after it. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+/** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { deployCutoff } from '../deployment/bake.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
-import { boundTo } from '../deployment/progress.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
 import { refKey } from '../gate/refs.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
-import { type GateVerdict, gatesOf, judgeRolloutGates, shownBypass } from './gates.ts';
+import {
+  type GateVerdict,
+  gatesOf,
+  judgeRolloutGates,
+  type Rejection,
+  rejectedBy,
+  rejections,
+  shownBypass,
+} from './gates.ts';
 import type { Observed } from './observed.ts';
-import { type Rejection, rejectedBy, rejections } from './rejected.ts';
 import type { Requests } from './requests.ts';
+import { boundGates } from './requiredGates.ts';
 import { isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
-export interface Situation {
+/** The part of a Rollout's status that decisions start from, and change. */
+export interface RolloutState {
+  history: readonly HistoryEntry[];
+  available: readonly VersionInfo[];
+  /** Releases that were rolled back, and that nobody has deployed since. */
+  rolledBack: readonly string[];
+  /** Releases that say that they cannot be undone. */
+  barriers: readonly string[];
+  conditions: readonly Condition[];
+}
+
+export function storedState(status: RolloutStatus = {}): RolloutState {
+  return {
+    history: status.history ?? [],
+    available: status.availableReleases ?? [],
+    rolledBack: status.rolledBackReleases ?? [],
+    barriers: status.rollbackBarriers ?? [],
+    conditions: status.conditions ?? [],
+  };
+}
+
+export interface Evaluation {
   candidates: VersionInfo[];
   rejected: Rejection[];
   withdrawn: Withdrawal[];
@@ -31,55 +59,48 @@ export interface Situation {
   /** The Gates that keep `pending` out. */
   closed: JudgedGate[];
   /** When one of its Gates changes by itself. */
-  wakeAt: EpochMs[];
+  requeueAt: EpochMs[];
 }
 
-/** What a decision starts from. */
-export interface Standing {
-  history: readonly HistoryEntry[];
-  available: readonly VersionInfo[];
-  /** Releases that were rolled back, and that nobody has deployed since. */
-  rolledBack: readonly string[];
-  barriers: readonly string[];
-  conditions: NonNullable<Observed['rollout']['status']>['conditions'];
-  /** Those not used up. */
-  requests: Requests;
-}
-
-export function situationOf(observed: Observed, standing: Standing, config: RolloutConfig, now: EpochMs): Situation {
+/** `requests`: those that are not used up. */
+export function evaluate(
+  observed: Observed,
+  state: RolloutState,
+  config: RolloutConfig,
+  requests: Requests,
+  now: EpochMs,
+): Evaluation {
   const { rollout, imagePolicy } = observed;
-  const { available, requests } = standing;
-  const head = standing.history[0];
+  const { history, available } = state;
+  const [head] = history;
   const deployed = head?.version.tag;
+  const wantedVersion = rollout.spec?.wantedVersion;
   const gates = gatesOf(rollout, observed.rolloutGates);
+  const rejects = (tag: string) => rejectedBy(gates, tag);
+
   const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
-  const rejectedTags = new Set(rejected.map(({ tag }) => tag));
   const { candidates, withdrawn } = releasesAfter(available, deployed, imagePolicy, {
-    rejected: rejectedTags,
-    rolledBack: new Set(standing.rolledBack),
+    rejected: new Set(rejected.map(({ tag }) => tag)),
+    rolledBack: new Set(state.rolledBack),
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const shown = bypass ?? shownBypass(deployed, candidates, standing.conditions);
-  const verdict = judgeRolloutGates(gates, candidates, shown);
-  const wantedVersion = rollout.spec?.wantedVersion;
-  const rollback = rollbackOf({ ...standing, config, rejectedBy: (tag) => rejectedBy(gates, tag) });
+  const verdict = judgeRolloutGates(gates, candidates, bypass ?? shownBypass(deployed, candidates, state.conditions));
+  const rollback = rollbackOf({ history, config, barriers: state.barriers, rejectedBy: rejects });
+  const { forceDeploy } = requests;
   const selection = select({
     wantedVersion,
-    forceDeploy: requests.forceDeploy,
+    forceDeploy,
     available,
     candidates,
     verdict,
     head,
     rollback,
-    rejectedBy: (tag) => rejectedBy(gates, tag),
+    rejectedBy: rejects,
   });
-  const pending = pendingVersion(selection, candidates, wantedVersion || requests.forceDeploy);
-  const judged = pending === undefined ? { all: [], closed: [] } : judge(observed, pending, requests.glass ?? [], now);
-  const checks = sortedChecks(observed.healthChecks);
+  const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
+  const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, requests, now);
   const holds = holdsAfter(head, config);
-  const goesForward = head?.bakeStatus === 'Failed' && !holds;
-  const unhealthy = unhealthyMessage(goesForward ? obstructing(checks, head, deployCutoff(head)) : checks);
-  const failure = { holds, unblocked: requests.unblockFailed };
+  const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
   return {
     candidates,
     rejected,
@@ -88,11 +109,16 @@ export function situationOf(observed: Observed, standing: Standing, config: Roll
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
-    obstacles: obstacles(head, verdict, unhealthy !== undefined, failure),
+    obstacles: obstacles(head, verdict, unhealthy !== undefined, { holds, unblocked: requests.unblockFailed }),
     ...(unhealthy !== undefined && { unhealthy }),
-    closed: judged.closed,
-    wakeAt: judged.all.flatMap(({ until }) => until ?? []),
+    ...inTheWay,
   };
+}
+
+/** Whether `selection.next` may be deployed now. Gates hold every deployment; the rest holds automatic ones only. */
+export function mayDeploy({ selection, obstacles: held, closed }: Evaluation): boolean {
+  if (selection.next === undefined || closed.length > 0) return false;
+  return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
 }
 
 function pendingVersion({ manual, next, problem }: Selection, candidates: readonly VersionInfo[], asked?: string) {
@@ -101,32 +127,30 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
   return candidates[0]?.tag;
 }
 
+const NO_GATES: Pick<Evaluation, 'closed' | 'requeueAt'> = { closed: [], requeueAt: [] };
+
 /** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
-function judge(
+function judgeRequired(
   { rollout, bindings, gateRefs, gates }: Observed,
   version: string,
-  glass: readonly string[],
+  { bypassedGates = [] }: Requests,
   now: EpochMs,
-) {
-  const byPath = new Map(gates.map((gate) => [path(gate), gate]));
-  const ofBound = new Set(boundTo(rollout, bindings).flatMap(({ spec }) => (spec?.gates ?? []).map(refKey)));
+): Pick<Evaluation, 'closed' | 'requeueAt'> {
+  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
   const judged = gateRefs.map((ref) => {
     const wanted = ofBound.has(refKey(ref)) ? undefined : version;
-    return judgeGates([ref], (each) => byPath.get(refKey(each)), now, wanted);
+    return judgeGates([ref], (each) => byKey.get(refKey(each)), now, wanted);
   });
   const closed = judged.flatMap((each) => each.closed);
   return {
-    all: judged.flatMap(({ all }) => all),
-    closed: closed.filter(({ ref }) => ofBound.has(refKey(ref)) || !glass.includes(refKey(ref))),
+    closed: closed.filter(({ ref }) => ofBound.has(refKey(ref)) || !bypassedGates.includes(refKey(ref))),
+    requeueAt: judged.flatMap(({ all }) => all).flatMap(({ until }) => until ?? []),
   };
 }
 
-function path({ metadata }: Pick<KubeObject, 'metadata'>): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}
-
-/** Whether `selection.next` may be deployed now. Gates hold every deployment; the rest holds automatic ones only. */
-export function mayDeploy({ selection, obstacles: held, closed }: Situation): boolean {
-  if (selection.next === undefined || closed.length > 0) return false;
-  return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
+/** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */
+function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, holds: boolean) {
+  const checks = sortedChecks(healthChecks);
+  return head?.bakeStatus === 'Failed' && !holds ? obstructing(checks, head, deployCutoff(head)) : checks;
 }

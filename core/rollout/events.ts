@@ -1,13 +1,93 @@
-/** News as events with keys: a sync that is repeated tells nothing twice. */
-import type { Rollout, RolloutStatus } from '../../api/types.ts';
-import type { News, PlannedEvent } from './observed.ts';
+/** Events of a Rollout: one for each change, not one for each sync. */
+import { DEPLOYMENT_BLOCKED, GATE_CLOSED, GATES_PASSING, READY } from '../../api/conditions.ts';
+import type { Condition } from '../../api/kubernetes.ts';
+import type { RolloutStatus } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { isPassing } from './conditions.ts';
+import type { Evaluation } from './evaluation.ts';
+
+/** What has changed since `stored`, worth an Event. */
+export function changeEvents(
+  evaluation: Evaluation,
+  conditions: readonly Condition[],
+  stored: RolloutStatus | undefined,
+): NewEvent[] {
+  return [
+    ...rejectionEvents(evaluation, stored),
+    ...withdrawalEvents(evaluation, stored),
+    ...conditionEvents(evaluation, conditions, stored),
+  ];
+}
 
 /** What is not about a deployment is about the status revision that brings it. */
-export function eventsOf(news: readonly News[], rollout: Rollout, status: RolloutStatus): PlannedEvent[] {
-  return news.map(({ type, reason, message, about }) => ({
-    type,
-    reason,
-    message,
-    key: [rollout.metadata.uid, reason, about ?? `revision-${status.revision}`].join('/'),
-  }));
+export function dated(events: readonly NewEvent[], { revision }: RolloutStatus): NewEvent[] {
+  return events.map((event) => ({ ...event, about: event.about ?? `revision-${revision}` }));
+}
+
+function rejectionEvents({ rejected }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
+  const known = stored?.rejectedReleases ?? [];
+  return rejected
+    .filter(({ tag, gate }) => !known.some((before) => before.tag === tag && before.gate === gate))
+    .map(({ tag, gate, timestamp }) => ({
+      type: 'Warning',
+      reason: 'ReleaseRejected',
+      message: `Version ${tag} is rejected by RolloutGate '${gate}'`,
+      about: `${tag}/${gate}/${timestamp}`,
+    }));
+}
+
+/** A release that has waited, and may not be deployed any more. */
+function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
+  const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
+  const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
+  return withdrawn
+    .filter(({ tag }) => waited.has(tag) && !known.has(tag))
+    .map(({ tag, reason }) => ({
+      type: 'Normal',
+      reason: 'ReleaseWithdrawn',
+      message: `Version ${tag} is not deployed any more: ${reason}`,
+    }));
+}
+
+function conditionEvents(
+  evaluation: Evaluation,
+  conditions: readonly Condition[],
+  stored: RolloutStatus | undefined,
+): NewEvent[] {
+  const changed = (type: string) => changeOf(type, conditions, stored?.conditions);
+  const events: NewEvent[] = [];
+  const gates = changed(GATES_PASSING);
+  if (gates) events.push(told(gates.status === 'True' ? 'Normal' : 'Warning', gates));
+  const ready = changed(READY);
+  if (ready && isPassing(ready) && ready.reason !== GATE_CLOSED) events.push(told('Warning', ready));
+  // The same obstacle is worth an event again when another version meets it.
+  const isNew = changed(DEPLOYMENT_BLOCKED) !== undefined || stored?.pendingVersion !== evaluation.pending;
+  const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
+  if (isNew && blocked?.status === 'True') events.push(...blockEvents(evaluation, blocked));
+  return events;
+}
+
+/** Health is told of where a version would come next but for it. */
+function blockEvents({ selection, obstacles }: Evaluation, blocked: Condition): NewEvent[] {
+  if (blocked.reason === GATE_CLOSED) return [told('Normal', blocked)];
+  const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
+  return isNext && obstacles.health
+    ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: blocked.message }]
+    : [];
+}
+
+function told(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
+  return { type, reason, message };
+}
+
+function changeOf(
+  type: string,
+  conditions: readonly Condition[],
+  stored: readonly Condition[] | undefined,
+): Condition | undefined {
+  const before = findCondition(stored, type);
+  const after = findCondition(conditions, type);
+  const same = (['status', 'reason', 'message'] as const).every((field) => before?.[field] === after?.[field]);
+  return same ? undefined : after;
 }

@@ -1,8 +1,11 @@
-/** What the RolloutGates let through (reference section 2.4). */
+/** What the RolloutGates of a Rollout let through, and what they reject. */
 import { GATES_PASSING } from '../../api/conditions.ts';
-import type { Condition } from '../../api/kubernetes.ts';
-import type { GateSummary, Rollout, RolloutGate, VersionInfo } from '../../api/types.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
+import { formatTime } from '../kube/time.ts';
+
+export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
 export interface GateVerdict {
   summaries: GateSummary[];
@@ -50,6 +53,31 @@ export function shownBypass(
   const before = findCondition(conditions, GATES_PASSING);
   if (deployed === undefined || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
   return before.message === bypassMessage(deployed) ? deployed : undefined;
+}
+
+/** Name of the first gate that rejects the tag: it is never deployed while it is listed, by hand or otherwise. */
+export function rejectedBy(gates: readonly RolloutGate[], tag: string): string | undefined {
+  return gates.find((gate) => gate.spec?.rejectedVersions?.includes(tag))?.metadata.name;
+}
+
+/** In the order of discovery; the time of an earlier rejection by the same gate is kept. */
+export function rejections(
+  available: readonly VersionInfo[],
+  gates: readonly RolloutGate[],
+  before: readonly Rejection[] | undefined,
+  now: EpochMs,
+): Rejection[] {
+  const tags = [...new Set(available.map(({ tag }) => tag))];
+  const rejecting = new Map<string, string>();
+  for (const { spec, metadata } of gates.toReversed()) {
+    for (const tag of spec?.rejectedVersions ?? []) rejecting.set(tag, metadata.name ?? '');
+  }
+  const known = new Map((before ?? []).toReversed().map((each) => [`${each.gate} ${each.tag}`, each]));
+  return tags.flatMap((tag) => {
+    const gate = rejecting.get(tag);
+    if (gate === undefined) return [];
+    return [known.get(`${gate} ${tag}`) ?? { tag, gate, timestamp: formatTime(now) }];
+  });
 }
 
 /** undefined: its list excludes nothing. */

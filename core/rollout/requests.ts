@@ -1,6 +1,6 @@
 /**
- * One-shot annotations on a Rollout. The webhook stamps each with the admission request that set it; a stamp is acted on
- * once and recorded in `status.handledRequest`, after which the decorator removes the annotation (DESIGN section 5).
+ * One-shot annotations on a Rollout. The webhook notes beside each the uid of the admission request that set it; such a request is
+ * acted on once and recorded in `status.handledRequest`, after which the decorator removes the annotation.
  */
 import {
   BYPASS_GATES,
@@ -17,70 +17,76 @@ import {
 } from '../../api/annotations.ts';
 import type { Rollout } from '../../api/types.ts';
 
-/** The stamp of an annotation that no webhook has seen. */
-const UNSTAMPED = 'unstamped';
+/** The id of a request that no webhook has seen. */
+const UNSEEN = 'unstamped';
+
+/** Of a gate bypass, stored as `glass`. Its annotation, the reason, stays as the record and is no one-shot annotation. */
+export const GATE_BYPASS = 'glass';
+
+type OneShot = (typeof ONE_SHOT)[number];
+
+/** `retry` for `rollout.kuberik.com/retry`; keys of `status.handledRequest`. */
+export type RequestKey = (OneShot extends `${typeof ROLLOUT_PREFIX}${infer Key}` ? Key : never) | typeof GATE_BYPASS;
+
+/** Uid of the admission request that made each request. */
+export type RequestIds = Partial<Record<RequestKey, string>>;
 
 type Annotations = Readonly<Record<string, string>>;
-export type RequestKey = string;
 
-/** Stamp of a broken glass. Its annotation, the reason, stays as the record. */
-export const GLASS_KEY = 'glass';
-
-/** `retry` for `rollout.kuberik.com/retry`. */
-export function requestKey(annotation: string): RequestKey {
-  return annotation.slice(ROLLOUT_PREFIX.length);
+export function requestKey(annotation: OneShot): RequestKey {
+  return annotation.slice(ROLLOUT_PREFIX.length) as RequestKey;
 }
 
-/** `<key>=<admission uid>`, joined with commas. */
-export function parseRequests(text: string | undefined): Record<RequestKey, string> {
+/** Reads `<key>=<admission uid>`, joined with commas; parts of another form are left out. */
+export function parseRequestIds(text: string | undefined): RequestIds {
   const entries = (text ?? '').split(',').map((part) => part.split('='));
-  return Object.fromEntries(entries.filter((e): e is [string, string] => e.length === 2 && e.every((t) => t !== '')));
+  return Object.fromEntries(entries.filter(([key, id, ...rest]) => key && id && rest.length === 0));
 }
 
-export function formatRequests(stamps: Readonly<Record<RequestKey, string>>): string {
-  return Object.entries(stamps)
+export function formatRequestIds(ids: Readonly<RequestIds>): string {
+  return Object.entries(ids)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, uid]) => `${key}=${uid}`)
+    .map(([key, id]) => `${key}=${id}`)
     .join(',');
 }
 
-/** Stamp of each one-shot annotation that is there. */
-export function stampsOf(annotations: Annotations | undefined): Record<RequestKey, string> {
-  const stamped = parseRequests(annotations?.[REQUEST]);
-  const present = ONE_SHOT.filter((annotation) => annotations?.[annotation] !== undefined).map(requestKey);
-  const stamps = Object.fromEntries(present.map((key) => [key, stamped[key] ?? UNSTAMPED]));
-  const glass = annotations?.[BYPASS_REASON] === undefined ? undefined : stamped[GLASS_KEY];
-  return glass === undefined ? stamps : { ...stamps, [GLASS_KEY]: glass };
+/** Of each request whose annotation is there. */
+export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
+  const noted = parseRequestIds(annotations?.[REQUEST]);
+  const ids: RequestIds = {};
+  for (const annotation of ONE_SHOT) {
+    const key = requestKey(annotation);
+    if (annotations?.[annotation] !== undefined) ids[key] = noted[key] ?? UNSEEN;
+  }
+  const bypass = annotations?.[BYPASS_REASON] === undefined ? undefined : noted[GATE_BYPASS];
+  return bypass === undefined ? ids : { ...ids, [GATE_BYPASS]: bypass };
 }
 
 /** What is asked for and not yet handled. */
 export interface Requests {
+  /** The version that may pass the RolloutGates. */
   bypassGates?: string;
   forceDeploy?: string;
   deployMessage?: string;
   deployUser?: string;
   unblockFailed: boolean;
   retry: boolean;
-  /** `namespace/name` of the closed Gates that the next deployment may pass; undefined where no glass is broken. */
-  glass?: readonly string[];
+  /** `namespace/name` of the closed Gates that the next deployment may pass; undefined where nobody bypasses any. */
+  bypassedGates?: readonly string[];
   /** Keys of these, in the order of documentation. */
   pending: readonly RequestKey[];
 }
 
-/** `used`: requests that a plan in the making has used up already. */
-export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
-  const { annotations } = rollout.metadata;
-  const handled = rollout.status?.handledRequest ?? {};
-  const stamps = stampsOf(annotations);
-  const pending = ONE_SHOT.filter((annotation) => {
-    const key = requestKey(annotation);
-    return annotations?.[annotation] !== undefined && handled[key] !== stamps[key] && !used.has(key);
-  });
-  const value = (annotation: (typeof ONE_SHOT)[number]) =>
-    pending.includes(annotation) ? annotations?.[annotation] || undefined : undefined;
-  const isOpen = stamps[GLASS_KEY] !== undefined && handled[GLASS_KEY] !== stamps[GLASS_KEY] && !used.has(GLASS_KEY);
+/** `used`: requests that a plan has used up, and that are not recorded as handled yet. */
+export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
+  const { annotations } = metadata;
+  const handled = status?.handledRequest ?? {};
+  const ids = requestIdsOf(annotations);
+  const isPending = (key: RequestKey) => ids[key] !== undefined && handled[key] !== ids[key] && !used.has(key);
+  const value = (annotation: OneShot) =>
+    isPending(requestKey(annotation)) ? annotations?.[annotation] || undefined : undefined;
   return {
-    ...(isOpen && { glass: (annotations?.[BYPASSED_GATES] ?? '').split(',') }),
+    ...(isPending(GATE_BYPASS) && { bypassedGates: (annotations?.[BYPASSED_GATES] ?? '').split(',') }),
     ...defined({
       bypassGates: value(BYPASS_GATES),
       forceDeploy: value(FORCE_DEPLOY),
@@ -88,32 +94,42 @@ export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new
       deployUser: value(DEPLOY_USER),
     }),
     unblockFailed: value(UNBLOCK_FAILED) === 'true',
-    retry: pending.includes(RETRY),
-    pending: [...pending.map(requestKey), ...(isOpen ? [GLASS_KEY] : [])],
+    retry: isPending(requestKey(RETRY)),
+    pending: [...ONE_SHOT.map(requestKey), GATE_BYPASS as RequestKey].filter(isPending),
   };
 }
 
+/** What asks for something that is so already, and so does not wait for a chance to act later. */
+export function idleRequests(
+  { forceDeploy, bypassGates, unblockFailed }: Requests,
+  head: { version: { tag: string }; bakeStatus?: string } | undefined,
+): RequestKey[] {
+  if (!head) return [];
+  const idle: RequestKey[] = [];
+  if (forceDeploy === head.version.tag) idle.push('force-deploy');
+  if (bypassGates === head.version.tag) idle.push('bypass-gates');
+  if (unblockFailed && head.bakeStatus !== 'Failed') idle.push('unblock-failed');
+  return idle;
+}
+
 /** `status.handledRequest` once `used` are used up: an entry lives as long as its annotation. */
-export function handledRequests(
-  rollout: Rollout,
-  used: ReadonlySet<RequestKey>,
-): Record<RequestKey, string> | undefined {
-  const before = rollout.status?.handledRequest ?? {};
-  const after: Record<RequestKey, string> = {};
-  for (const [key, stamp] of Object.entries(stampsOf(rollout.metadata.annotations))) {
-    if (used.has(key)) after[key] = stamp;
+export function handledRequests({ metadata, status }: Rollout, used: ReadonlySet<RequestKey>): RequestIds | undefined {
+  const before: RequestIds = status?.handledRequest ?? {};
+  const after: RequestIds = {};
+  for (const [key, id] of Object.entries(requestIdsOf(metadata.annotations)) as [RequestKey, string][]) {
+    if (used.has(key)) after[key] = id;
     else if (before[key] !== undefined) after[key] = before[key];
   }
   return Object.keys(after).length > 0 ? after : undefined;
 }
 
 /** The annotations whose request is used up: exactly these may be removed. */
-export function usedAnnotations(rollout: Rollout): string[] {
-  const handled = rollout.status?.handledRequest ?? {};
-  const stamps = stampsOf(rollout.metadata.annotations);
-  return ONE_SHOT.filter((a) => {
-    const stamp = stamps[requestKey(a)];
-    return stamp !== undefined && handled[requestKey(a)] === stamp;
+export function usedAnnotations({ metadata, status }: Rollout): string[] {
+  const handled = status?.handledRequest ?? {};
+  const ids = requestIdsOf(metadata.annotations);
+  return ONE_SHOT.filter((annotation) => {
+    const id = ids[requestKey(annotation)];
+    return id !== undefined && handled[requestKey(annotation)] === id;
   });
 }
 

@@ -1,4 +1,4 @@
-/** `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read (DESIGN section 5). */
+/** `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. */
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
 
 /** The status to answer with: as stored when nothing changes, else with the next revision. */
@@ -17,6 +17,19 @@ export function revised(rollout: Rollout, next: RolloutStatus): RolloutStatus {
 
 function contentOf({ revision, observedGeneration, ...content }: RolloutStatus): RolloutStatus {
   return content;
+}
+
+/**
+ * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from. Labels and
+ * managed fields decide nothing. `live` is undefined where it is gone.
+ */
+export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
+  return !live || !sameJson(decisive(cached), decisive(live));
+}
+
+function decisive({ metadata, status }: Rollout) {
+  const { uid, generation, deletionTimestamp, annotations = {} } = metadata;
+  return { uid, generation, deletionTimestamp, annotations, revision: status?.revision };
 }
 
 /** Equality as JSON has it: a property that is undefined is not there, and the order of properties means nothing. */

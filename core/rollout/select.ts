@@ -1,4 +1,4 @@
-/** Which version comes next, and whether it may come now (reference sections 2.1 and 2.5, DESIGN section 6). */
+/** Which version comes next, and whether it may come now. */
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
 import type { Rollback, StepBack } from '../deployment/rollback.ts';

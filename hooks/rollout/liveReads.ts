@@ -4,14 +4,13 @@ import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { carriedStamp, isBound } from '../../core/deployment/adopt.ts';
+import { type CarriedDeployment, carriedDeployment, isBound } from '../../core/deployment/adopt.ts';
 import { unseenBinding } from '../../core/deployment/progress.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { boundLabel } from '../../core/kube/labels.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/configMap.ts';
-import type { CarriedStamp } from '../../core/rollout/observed.ts';
 import { GATING, imagePolicyVersion, KUBERIK } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
@@ -62,9 +61,9 @@ const PINNED_KINDS = [
 ] as const;
 
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */
-export async function carriedStamps({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedStamp[]> {
+export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
   const objects = await pinnedObjects(metadata.namespace ?? '', cluster);
-  return objects.flatMap(({ kind, object }) => carriedStamp(object, kind, metadata.name ?? '') ?? []);
+  return objects.flatMap(({ kind, object }) => carriedDeployment(object, kind, metadata.name ?? '') ?? []);
 }
 
 /** The bindings of all objects bound to the Rollout, an empty one for an object that has none yet. */

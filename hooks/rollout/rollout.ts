@@ -3,17 +3,19 @@ import type { ImagePolicy } from '../../api/flux.ts';
 import type { CompositeRequest, CompositeResponse } from '../../api/metacontroller.ts';
 import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
-import { boundTo, requiredGates } from '../../core/deployment/progress.ts';
+import { boundTo } from '../../core/deployment/progress.ts';
+import { eventRecord } from '../../core/kube/events.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/rollout/foreignReferences.ts';
-import type { Observed, Plan } from '../../core/rollout/observed.ts';
-import { planRollout } from '../../core/rollout/plan.ts';
-import { isStale } from '../../core/rollout/stale.ts';
+import type { Observed } from '../../core/rollout/observed.ts';
+import { type Plan, planRollout } from '../../core/rollout/plan.ts';
+import { gatesToPass, ownGates } from '../../core/rollout/requiredGates.ts';
+import { isStale } from '../../core/rollout/revision.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
 import {
-  carriedStamps,
+  carriedDeployments,
   configMapIsForeign,
   liveBindings,
   liveGates,
@@ -24,9 +26,9 @@ import {
 import { relatedRules } from './relatedRules.ts';
 import { watchedChecks } from './watchedChecks.ts';
 
-/** Without a rule for the ImagePolicy nobody tells when it comes. */
+/** Nothing wakes the Rollout when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
-/** Nobody tells when a ConfigMap that is in the way goes. */
+/** Nothing wakes the Rollout when a ConfigMap in its way is deleted. */
 const FOREIGN_LOOK_S = 30;
 /** Where live reads say otherwise than the cache: most of what they saw wakes the Rollout when it changes, but not all. */
 const LIVE_LOOK_S = 15;
@@ -43,7 +45,7 @@ export const rolloutHook: CompositeHook = {
     const cached = planRollout(observed, call.now);
     const { plan, lookAgain } = await decidedTwice(observed, cached, call);
     if (plan.commits) await requireFresh(observed.rollout, call);
-    for (const event of plan.events) call.events.record({ ...event, regarding: observed.rollout, at: call.now });
+    for (const event of plan.events) call.events.record(eventRecord(event, observed.rollout, call.now));
     const looks = [
       plan.resyncAfterSeconds,
       lookAgain,
@@ -61,7 +63,6 @@ function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout
 async function observe(request: CompositeRequest, call: HookCall): Promise<Observed> {
   const rollout = request.parent as unknown as Rollout;
   const { related } = request;
-  const { namespace = '' } = rollout.metadata;
   const reached = followed(rollout, call.settings);
   const ref = policyRef(reached);
   const imagePolicy = ref
@@ -79,7 +80,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     bindings: objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'),
     ...watched,
     problems: [...forbidden, ...watched.problems],
-    gateRefs: (reached.spec?.gates ?? []).map(({ name, namespace: ns }) => ({ namespace: ns || namespace, name })),
+    gateRefs: ownGates(reached),
     gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
     metadata: metadataOf(rollout, imagePolicy, call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
@@ -132,7 +133,7 @@ async function decidedTwice(
   }
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   if (isFirst && (first.commits || boundTo(rollout, observed.bindings).length > 0)) {
-    const carried = await carriedStamps(rollout, call.cluster);
+    const carried = await carriedDeployments(rollout, call.cluster);
     if (carried.length > 0) return { plan: planRollout({ ...observed, carried }, call.now) };
   }
   return first.commits ? judgedLive(observed, call) : { plan: first };
@@ -155,7 +156,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
 
 async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout, bindings } = observed;
-  const gateRefs = requiredGates(rollout, bindings);
+  const gateRefs = gatesToPass(rollout, bindings);
   const [rolloutGates, gates] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),

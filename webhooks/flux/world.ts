@@ -12,7 +12,7 @@ import { gateReads } from '../../core/hold/reads.ts';
 import type { GateWorld } from '../../core/hold/requiredGates.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { marksOf, rolloutsLeft } from '../../core/pin/annotations.ts';
-import { ownGates } from '../../core/rollout/frozen.ts';
+import { ownGates } from '../../core/rollout/requiredGates.ts';
 import { applierOf, KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
 import { readClosed } from '../rollout/closedGates.ts';
 

@@ -2,9 +2,9 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { requiredGates } from '../../core/deployment/progress.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { refKey } from '../../core/gate/refs.ts';
+import { gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { askForGlass, recordGlass } from '../bypass.ts';
 import { readClosed } from './closedGates.ts';
 
@@ -22,7 +22,7 @@ export async function breakGlass(
   const reason = freshReason(rollout, before);
   if (reason === undefined) return undefined;
   // The objects bound to it have a glass of their own: a deployment that they cannot take helps nobody.
-  const closed = (await readClosed(requiredGates(rollout, []), call)).map(({ ref }) => ref);
+  const closed = (await readClosed(gatesToPass(rollout, []), call)).map(({ ref }) => ref);
   if (closed.length === 0) return undefined;
   const glass = await askForGlass(closed, request, call);
   if (!glass.broken) return { refused: glass.refused };

@@ -3,7 +3,6 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { requiredGates } from '../../core/deployment/progress.ts';
 import { freshReason, recentReason } from '../../core/gate/bypass.ts';
 import { type JudgedGate, judgeGates } from '../../core/gate/judge.ts';
 import { TOO_MANY } from '../../core/gate/refs.ts';
@@ -13,7 +12,7 @@ import { boundLabel } from '../../core/kube/labels.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isCleaner } from '../../core/kube/systemDeleters.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { addsDeployment, droppedGates } from '../../core/rollout/frozen.ts';
+import { addsDeployment, droppedGates, gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { askForGlass, recordGlass } from '../bypass.ts';
 import { readableGates } from '../readable.ts';
 import { denied, type Verdict } from '../response.ts';
@@ -100,7 +99,7 @@ async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<Jud
     namespace,
     labelSelector: boundLabel(name),
   });
-  return readClosed(requiredGates(rollout, bindings), call);
+  return readClosed(gatesToPass(rollout, bindings), call);
 }
 
 /** Live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */

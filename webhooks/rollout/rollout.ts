@@ -17,23 +17,29 @@ import { annotate } from '../../core/kube/annotate.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { specProblems } from '../../core/rollout/config.ts';
 import { foreignRefs } from '../../core/rollout/foreignReferences.ts';
-import { formatRequests, GLASS_KEY, parseRequests, requestKey } from '../../core/rollout/requests.ts';
+import {
+  formatRequestIds,
+  GATE_BYPASS,
+  parseRequestIds,
+  type RequestIds,
+  requestKey,
+} from '../../core/rollout/requests.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { breakGlass, type RolloutGlass } from './bypass.ts';
 import { denyDelete, denyDroppedGates, denyNewOwner } from './closedGates.ts';
 
-/** Stamps each one-shot request with the admission request that made it (SEAMS, contract 5). */
+/** Notes beside each one-shot request the admission request that made it: see core/rollout/requests.ts. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   if (!rollout || request.subResource) return allowed();
   const before = request.oldObject as Rollout | null | undefined;
   const user = request.userInfo.username;
-  const { stamps, asked } = stampRequests(rollout, before, request);
+  const { ids, asked } = requestIds(rollout, before, request);
   const glass = before ? await breakGlass(rollout, before, request, call) : undefined;
-  const gates = keepGlass(rollout, before, stamps, glass, request.uid);
+  const gates = keepGlass(rollout, before, ids, glass, request.uid);
   const wantedChanged = rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
   const by = asked || wantedChanged ? user : before?.metadata.annotations?.[REQUESTED_BY];
-  const stamped = annotate(rollout, REQUEST, formatRequests(stamps) || undefined);
+  const stamped = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
   const glazed = annotate(annotate(stamped, REQUESTED_BY, by), BYPASSED_GATES, gates);
   const object = recordReason(glazed, before ?? undefined, user, call.now);
   const warnings = glass?.refused === undefined ? [] : [`the reason gets no deployment past a gate: ${glass.refused}`];
@@ -41,32 +47,32 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   return { allowed: true, object, warnings, ...(glass?.refused === undefined && glass && { audit: glass.audit }) };
 };
 
-/** A glass counts for as long as its reason is there; the text of the stamp and of the gates is ours alone. */
+/** A glass counts for as long as its reason is there; the text of the id and of the gates is ours alone. */
 function keepGlass(
   rollout: Rollout,
   before: Rollout | null | undefined,
-  stamps: Record<string, string>,
+  ids: RequestIds,
   glass: RolloutGlass | undefined,
   uid: string,
 ): string | undefined {
   if (glass && glass.refused === undefined) {
-    stamps[GLASS_KEY] = uid;
+    ids[GATE_BYPASS] = uid;
     return glass.gates;
   }
   const old = before?.metadata.annotations;
-  const stamp = parseRequests(old?.[REQUEST])[GLASS_KEY];
+  const id = parseRequestIds(old?.[REQUEST])[GATE_BYPASS];
   const sameReason =
     old?.[BYPASS_REASON] !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === old[BYPASS_REASON];
-  if (stamp === undefined || !sameReason) return undefined;
-  stamps[GLASS_KEY] = stamp;
+  if (id === undefined || !sameReason) return undefined;
+  ids[GATE_BYPASS] = id;
   return old?.[BYPASSED_GATES];
 }
 
-/** A new or changed annotation is this request's; others keep their stamp, whatever the text of the stamps says. */
-function stampRequests(rollout: Rollout, before: Rollout | null | undefined, { uid }: AdmissionRequest) {
+/** A new or changed annotation is this request's; others keep their id, whatever the text of the ids says. */
+function requestIds(rollout: Rollout, before: Rollout | null | undefined, { uid }: AdmissionRequest) {
   const old = before?.metadata.annotations;
-  const oldStamps = parseRequests(old?.[REQUEST]);
-  const stamps: Record<string, string> = {};
+  const oldIds = parseRequestIds(old?.[REQUEST]);
+  const ids: RequestIds = {};
   let asked = false;
   for (const annotation of ONE_SHOT) {
     const value = rollout.metadata.annotations?.[annotation];
@@ -74,10 +80,10 @@ function stampRequests(rollout: Rollout, before: Rollout | null | undefined, { u
     const key = requestKey(annotation);
     const isNew = value !== old?.[annotation];
     if (isNew) asked = true;
-    const stamp = isNew ? uid : oldStamps[key];
-    if (stamp !== undefined) stamps[key] = stamp;
+    const id = isNew ? uid : oldIds[key];
+    if (id !== undefined) ids[key] = id;
   }
-  return { stamps, asked };
+  return { ids, asked };
 }
 
 export const validateRollout: AdmissionHandler = async (request, call) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { adopted, carriedStamp } from '../../../core/deployment/adopt.ts';
+import { adopted, carriedDeployment } from '../../../core/deployment/adopt.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 
 const P = 'rollout.kuberik.com/';
@@ -12,14 +12,14 @@ const object = (annotations: Record<string, string>): KubeObject => ({
   metadata: { name: 'obj', annotations },
 });
 
-describe('carriedStamp', () => {
+describe('carriedDeployment', () => {
   it.each<[string, string, Record<string, string>]>([
     ['a variable', 'Kustomization', { [`${P}substitute.TAG.from`]: 'app' }],
     ['the older pair', 'Kustomization', { [`${P}rollout`]: 'app', [`${P}substitute`]: 'TAG' }],
     ['the tag', 'OCIRepository', { [`${P}rollout`]: 'app' }],
   ])('counts on an object bound by %s', (_title, kind, marks) => {
-    expect(carriedStamp(object({ ...marks, ...STAMP }), kind, 'app')).toEqual({
-      stamp: { rollout: 'app', id: 7, version: '1.0.0', uid: 'old-uid' },
+    expect(carriedDeployment(object({ ...marks, ...STAMP }), kind, 'app')).toEqual({
+      deployment: { rollout: 'app', id: 7, version: '1.0.0', uid: 'old-uid' },
       by: `${kind} 'obj'`,
     });
   });
@@ -30,13 +30,13 @@ describe('carriedStamp', () => {
     ['without a stamp of this Rollout', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'x=1/1.0.0/u' }],
     ['with a version that is no tag', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'app=1/a%2Fb/u' }],
   ])('does not count %s', (_title, kind, annotations) => {
-    expect(carriedStamp(object(annotations), kind, 'app')).toBeUndefined();
+    expect(carriedDeployment(object(annotations), kind, 'app')).toBeUndefined();
   });
 });
 
 describe('adopted', () => {
   const carried = (id: number, version: string, by: string) => ({
-    stamp: { rollout: 'app', id, version, uid: 'u' },
+    deployment: { rollout: 'app', id, version, uid: 'u' },
     by,
   });
 

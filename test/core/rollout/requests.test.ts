@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOY_USER, FORCE_DEPLOY, REQUEST, RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
 import {
-  formatRequests,
+  formatRequestIds,
   handledRequests,
-  parseRequests,
+  parseRequestIds,
   requestsOf,
   usedAnnotations,
 } from '../../../core/rollout/requests.ts';
@@ -15,7 +15,7 @@ function rollout(annotations: Record<string, string>, handledRequest: Record<str
 }
 
 describe('one-shot requests', () => {
-  it('are open until their stamp is recorded', () => {
+  it('are open until their id is recorded', () => {
     const asked = rollout(
       { [RETRY]: '', [FORCE_DEPLOY]: '1.0.0', [REQUEST]: 'retry=a,force-deploy=b' },
       { retry: 'a' },
@@ -24,13 +24,13 @@ describe('one-shot requests', () => {
     expect(usedAnnotations(asked)).toEqual([RETRY]);
   });
 
-  it('are new again when they are stamped again', () => {
+  it('are new again with a new id', () => {
     const again = rollout({ [RETRY]: '', [REQUEST]: 'retry=b' }, { retry: 'a' });
     expect(requestsOf(again).retry).toBe(true);
     expect(usedAnnotations(again)).toEqual([]);
   });
 
-  it('act once without a stamp, too', () => {
+  it('act once without an id, too', () => {
     expect(requestsOf(rollout({ [RETRY]: '' })).retry).toBe(true);
     expect(requestsOf(rollout({ [RETRY]: '' }, { retry: 'unstamped' })).retry).toBe(false);
   });
@@ -49,10 +49,10 @@ describe('one-shot requests', () => {
     expect(handledRequests(rollout({}, { retry: 'a' }), new Set(['retry']))).toBeUndefined();
   });
 
-  it('are written as text and read back; what is not a stamp is left out', () => {
-    const stamps = { retry: 'a', 'force-deploy': 'b' };
-    expect(formatRequests(stamps)).toBe('force-deploy=b,retry=a');
-    expect(parseRequests(formatRequests(stamps))).toEqual(stamps);
-    expect(parseRequests('retry,=x,y=,a=b=c,,ok=1')).toEqual({ ok: '1' });
+  it('are written as text and read back; what is no id is left out', () => {
+    const ids = { retry: 'a', 'force-deploy': 'b' };
+    expect(formatRequestIds(ids)).toBe('force-deploy=b,retry=a');
+    expect(parseRequestIds(formatRequestIds(ids))).toEqual(ids);
+    expect(parseRequestIds('retry,=x,y=,a=b=c,,ok=1')).toEqual({ ok: '1' });
   });
 });

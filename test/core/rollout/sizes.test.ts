@@ -59,7 +59,7 @@ it('[Low] a history is never longer than its limit, whatever the spec says', () 
 
 it('[Low] the deployment after an adopted one is still a stamp', () => {
   const stamp = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
-  const head = adopted([{ stamp, by: "Kustomization 'a'" }], [], NOW)!;
+  const head = adopted([{ deployment: stamp, by: "Kustomization 'a'" }], [], NOW)!;
   expect(head.version.tag).toBe('1.0.0');
   const following = { ...stamp, id: head.id! + 1 };
   expect(parseStamps(formatStamps([following]))).toEqual([following]);

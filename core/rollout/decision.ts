@@ -1,0 +1,174 @@
+/** What a Rollout does now: adopt what its objects carry, deploy the next version, or wait. */
+import { REQUESTED_BY } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { adopted } from '../deployment/adopt.ts';
+import { deploy } from '../deployment/entry.ts';
+import { healthSettlesAt } from '../deployment/healthChecks.ts';
+import { readyMessage } from '../deployment/messages.ts';
+import { bakeFailureDisabled } from '../deployment/recovery.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { withMetadata } from '../release/metadata.ts';
+import { retained } from '../release/retention.ts';
+import { setConditions } from './conditions.ts';
+import type { RolloutConfig } from './config.ts';
+import { type Evaluation, evaluate, mayDeploy, type RolloutState } from './evaluation.ts';
+import type { Observed } from './observed.ts';
+import { GATE_BYPASS, type RequestKey, type Requests, requestsOf } from './requests.ts';
+import { isForward } from './select.ts';
+
+export interface Decision {
+  /** After it. */
+  state: RolloutState;
+  /** Of that state: what could come next, and what is in its way. */
+  evaluation: Evaluation;
+  /** Whether there is a new deployment. */
+  commits: boolean;
+  /** Requests that it uses up. */
+  used: RequestKey[];
+  events: NewEvent[];
+  requeueAt: EpochMs[];
+}
+
+type Deployed = Omit<Decision, 'evaluation' | 'commits' | 'requeueAt'>;
+
+/** `usedBefore`: requests that earlier steps have used up. */
+export function decide(
+  observed: Observed,
+  config: RolloutConfig,
+  state: RolloutState,
+  usedBefore: readonly RequestKey[],
+  now: EpochMs,
+): Decision {
+  const evaluated = (of: RolloutState, used: readonly RequestKey[]) =>
+    evaluate(observed, of, config, requestsOf(observed.rollout, new Set([...usedBefore, ...used])), now);
+  const commit = (deployed: Deployed): Decision => ({
+    ...deployed,
+    evaluation: evaluated(deployed.state, deployed.used),
+    commits: true,
+    requeueAt: [],
+  });
+  if (state.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, state, now));
+  const evaluation = evaluated(state, []);
+  const shown = withShownBypass(state, evaluation, now);
+  const requests = requestsOf(observed.rollout, new Set(usedBefore));
+  const requeueAt: EpochMs[] = [];
+  if (isReady(observed, config, evaluation)) {
+    const settlesAt = waitsForHealth(observed, config, shown, evaluation, now);
+    if (settlesAt === undefined) return commit(deployNext(observed, config, shown, evaluation, requests, now));
+    requeueAt.push(settlesAt);
+  }
+  return { state: shown, evaluation, commits: false, used: usedInVain(evaluation, requests), events: [], requeueAt };
+}
+
+function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: RolloutState, now: EpochMs): Deployed {
+  const head = adopted(carried, state.available, now)!;
+  const circumstances = { previous: undefined, manual: false, unblocked: false, unhealthy: false, onFailure };
+  const message = `${head.message}: version ${head.version.tag}`;
+  const conditions = [
+    bakeFailureDisabled(circumstances),
+    { type: READY, status: 'True' as const, reason: 'RolloutSucceeded', message },
+  ];
+  return {
+    state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
+    used: [],
+    events: [{ type: 'Normal', reason: 'DeploymentAdopted', message, about: `${head.id}` }],
+  };
+}
+
+/** Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order. */
+function isReady({ imagePolicy }: Observed, { problems }: RolloutConfig, evaluation: Evaluation): boolean {
+  const isOrdered = !isForward(evaluation.selection) || imagePolicy !== undefined;
+  return problems.length === 0 && isOrdered && mayDeploy(evaluation);
+}
+
+/** See healthSettlesAt. Nothing was healthy before a first deployment, and a person does not wait. */
+function waitsForHealth(
+  { healthChecks }: Observed,
+  { bakes }: RolloutConfig,
+  { history }: RolloutState,
+  { selection }: Evaluation,
+  now: EpochMs,
+): EpochMs | undefined {
+  return selection.manual || !bakes || history.length === 0 ? undefined : healthSettlesAt(healthChecks, now);
+}
+
+/** Remembered past the deployment: see shownBypass. */
+function withShownBypass(state: RolloutState, { verdict: { condition } }: Evaluation, now: EpochMs): RolloutState {
+  if (condition.reason !== 'GatesBypassed') return state;
+  return { ...state, conditions: setConditions(state.conditions, [condition], now) };
+}
+
+function deployNext(
+  { rollout, metadata }: Observed,
+  config: RolloutConfig,
+  state: RolloutState,
+  { selection, verdict, unhealthy }: Evaluation,
+  requests: Requests,
+  now: EpochMs,
+): Deployed {
+  const { manual, next: tag = '', back } = selection;
+  const [previous] = state.history;
+  const kind = {
+    manual,
+    forced: manual && requests.forceDeploy === tag,
+    bypassed: verdict.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && back === undefined,
+    rollbackFrom: back?.from,
+  };
+  const known = state.available.find((release) => release.tag === tag);
+  const { history, events } = deploy(
+    state.history,
+    {
+      ...kind,
+      version: back?.to ?? known ?? withMetadata({ tag }, metadata[tag]),
+      bakes: config.bakes,
+      message: requests.deployMessage,
+      user: requests.deployUser,
+      requestedBy: rollout.metadata.annotations?.[REQUESTED_BY],
+    },
+    now,
+  );
+  const kept = history.slice(0, config.historyLimit);
+  const { unblocked } = kind;
+  const conditions = [
+    bakeFailureDisabled({
+      previous,
+      manual,
+      unblocked,
+      onFailure: config.onFailure,
+      unhealthy: unhealthy !== undefined,
+    }),
+    { type: READY, status: 'True' as const, reason: 'RolloutSucceeded', message: readyMessage(kind, history[0]!) },
+  ];
+  const retention = { days: config.retentionDays, minCount: config.minReleases };
+  return {
+    state: {
+      history: kept,
+      available: history.length > kept.length ? retained(state.available, kept, retention, now) : state.available,
+      // Whoever deploys a version that was rolled back wants it tried again.
+      rolledBack: [...state.rolledBack.filter((each) => each !== tag), ...(back ? [back.from] : [])],
+      barriers: state.barriers,
+      conditions: setConditions(state.conditions, conditions, now),
+    },
+    used: usedWith(tag, requests),
+    events,
+  };
+}
+
+/** Nothing that was asked before a deployment may act on a later one, except a force-deploy of another version. */
+function usedWith(deployed: string, { pending, forceDeploy }: Requests): RequestKey[] {
+  return pending.filter((key) => key !== 'force-deploy' || forceDeploy === deployed);
+}
+
+/** What is asked for now and would end up with a later deployment if it stayed. */
+function usedInVain({ pending, selection }: Evaluation, requests: Requests): RequestKey[] {
+  const isAwaited = selection.manual && (selection.next !== undefined || selection.problem !== undefined);
+  const isInVain = (key: RequestKey) => {
+    // A bypass where no Gate is in the way must not let a later version past one.
+    if (key === GATE_BYPASS) return pending === undefined;
+    // The message of a manual deployment that does not come.
+    return !isAwaited && (key === 'deploy-message' || key === 'deploy-user');
+  };
+  return requests.pending.filter(isInVain);
+}

@@ -1,0 +1,124 @@
+/** The steps of a plan that come before the decision: what has been asked of the head, what is released, how far the head is. */
+import { BAKE_FAILURE_DISABLED, RELEASES_UPDATED } from '../../api/conditions.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { bakeStep, isBaking, retried } from '../deployment/bake.ts';
+import { sortedChecks } from '../deployment/healthChecks.ts';
+import { boundTo, withProgress } from '../deployment/progress.ts';
+import { findCondition, type NewCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { latestOf } from '../policy/imagePolicy.ts';
+import { discover } from '../release/discovery.ts';
+import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
+import type { RolloutConfig } from './config.ts';
+import type { Observed } from './observed.ts';
+import type { RequestKey, Requests } from './requests.ts';
+
+/** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of others. */
+const METADATA_FIRST_MS = 5_000;
+const METADATA_RETRY_MS = 60_000;
+
+type History = readonly HistoryEntry[];
+
+/** A failed deployment that somebody asks for again begins again. */
+export function takeRetry(
+  history: History,
+  requests: Requests,
+  now: EpochMs,
+): { history: History; used: RequestKey[]; events: NewEvent[] } {
+  if (!requests.retry) return { history, used: [], events: [] };
+  const again = retried(history[0], now);
+  if (again) return { history: withHead(history, again.head), used: ['retry'], events: [again.event] };
+  const message = 'Retry requested, but the last deployment has not failed: nothing is retried';
+  return { history, used: ['retry'], events: [{ type: 'Normal', reason: 'RetryIgnored', message }] };
+}
+
+export interface Releases {
+  /** With what the registry has said meanwhile of the deployed version. */
+  history: History;
+  available: VersionInfo[];
+  /** Tags of the releases that say that they cannot be undone. */
+  barriers: string[];
+  fields: Partial<RolloutStatus>;
+  conditions: NewCondition[];
+  problems: string[];
+  requeueAt: EpochMs[];
+}
+
+/** What the ImagePolicy and the registry tell. `known`: the barriers known so far. */
+export function takeReleases(observed: Observed, history: History, known: readonly string[], now: EpochMs): Releases {
+  const { rollout, imagePolicy, metadata } = observed;
+  const { available, lastReleaseUpdate, problem, requeueAt } = discover(rollout, imagePolicy, metadata, now);
+  const latest = latestOf(imagePolicy);
+  const [head] = history;
+  const isMissing = metadataWanted(rollout, imagePolicy).some(({ tag }) => metadata[tag] === undefined);
+  const isNew = available.length > (rollout.status?.availableReleases?.length ?? 0);
+  return {
+    history: head
+      ? withHead(history, { ...head, version: withMetadata(head.version, metadata[head.version.tag]) })
+      : [],
+    available: available.map((entry) => withMetadata(entry, metadata[entry.tag])),
+    barriers: barriersOf(known, metadata),
+    fields: {
+      ...(lastReleaseUpdate !== undefined && { lastReleaseUpdate }),
+      ...artifactFields(rollout.status ?? {}, latest && metadata[latest.tag]),
+    },
+    conditions: imagePolicy ? [UPDATED] : [],
+    problems: problem === undefined ? [] : [problem],
+    requeueAt: [
+      ...(requeueAt === undefined ? [] : [requeueAt]),
+      ...(isMissing ? [now + (isNew ? METADATA_FIRST_MS : METADATA_RETRY_MS)] : []),
+    ],
+  };
+}
+
+const UPDATED: NewCondition = {
+  type: RELEASES_UPDATED,
+  status: 'True',
+  reason: 'ReleasesUpdated',
+  message: 'Available releases were updated successfully from ImagePolicy',
+};
+
+/** Once said is said: the registry may be away at the next look. */
+function barriersOf(known: readonly string[], metadata: Observed['metadata']): string[] {
+  const said = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
+  return [...new Set([...known, ...said])].sort();
+}
+
+export interface Progress {
+  history: History;
+  startsBake: boolean;
+  conditions: NewCondition[];
+  events: NewEvent[];
+  requeueAt: EpochMs[];
+}
+
+/** Proof that the head has arrived, and its bake. `conditions` as they are stored. */
+export function takeProgress(
+  { rollout, bindings, healthChecks }: Observed,
+  config: RolloutConfig,
+  history: History,
+  conditions: readonly Condition[],
+  now: EpochMs,
+): Progress {
+  const nothing = { startsBake: false, conditions: [], events: [], requeueAt: [] };
+  const [head] = history;
+  if (!head) return { history, ...nothing };
+  const bound = boundTo(rollout, bindings);
+  const proven = withProgress(head, bound, rollout, now);
+  if (!isBaking(proven) || config.problems.length > 0) return { history: withHead(history, proven), ...nothing };
+  const recovery = findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
+  const context = { rollout, times: config, healthChecks: sortedChecks(healthChecks), bound, recovery };
+  const step = bakeStep(proven, context, now);
+  return {
+    history: withHead(history, step.head),
+    startsBake: proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined,
+    conditions: step.ready ? [step.ready] : [],
+    events: step.events,
+    requeueAt: step.requeueAt === undefined ? [] : [step.requeueAt],
+  };
+}
+
+function withHead(history: History, head: HistoryEntry): History {
+  return [head, ...history.slice(1)];
+}
