@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './apiClient.ts';
 import { applyUpdate, withLastApplied } from './apply.ts';
-import { type ChildRule, NotSupportedError, type UpdateMethod } from './controllerSpec.ts';
+import type { ChildRule, UpdateMethod } from './controllerSpec.ts';
 import type { Resource } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import { jsonEqual } from './json.ts';
@@ -14,10 +14,8 @@ export type UpdateMethods = ReadonlyMap<string, UpdateMethod>;
 export function updateMethods(rules: readonly ChildRule[], resources: readonly Resource[]): UpdateMethods {
   const methods = new Map<string, UpdateMethod>();
   for (const [index, { updateStrategy }] of rules.entries()) {
-    const method = updateStrategy?.method ?? 'OnDelete';
-    if (method.startsWith('Rolling')) throw new NotSupportedError(`update method ${method} is not supported here`);
     const { kind, apiVersion } = resources[index]!;
-    methods.set(`${kind}.${groupOf(apiVersion)}`, method);
+    methods.set(`${kind}.${groupOf(apiVersion)}`, updateStrategy?.method ?? 'OnDelete');
   }
   return methods;
 }
@@ -32,7 +30,10 @@ export function desiredGroups(objects: readonly KubeObject[], parent: KubeObject
   return groups;
 }
 
-/** Tries every object even when some fail; throws an AggregateError of what failed. */
+/**
+ * Tries every object even when some fail; throws an AggregateError of what failed. Without a finalize hook, which none of our
+ * controllers has, the children of a parent that is being deleted are left to the garbage collector.
+ */
 export async function manageChildren(
   engine: Engine,
   methods: UpdateMethods,
@@ -40,6 +41,7 @@ export async function manageChildren(
   observed: ObjectGroups,
   desired: ObjectGroups,
 ): Promise<void> {
+  if (parent.metadata.deletionTimestamp !== undefined) return;
   const errors: unknown[] = [];
   const attempt = (action: Promise<void>) => action.catch((error: unknown) => void errors.push(error));
   for (const [kind, objects] of observed) {
@@ -92,16 +94,13 @@ async function update(
 ): Promise<void> {
   const object = applyUpdate(observed, desired);
   if (jsonEqual(object, observed) || observed.metadata.deletionTimestamp !== undefined) return;
-  const method = methods.get(`${desired.kind}.${groupOf(desired.apiVersion)}`) ?? 'OnDelete';
-  if (method === 'OnDelete') return;
+  if (methods.get(`${desired.kind}.${groupOf(desired.apiVersion)}`) !== 'InPlace') return;
   const resource = await discovery.kind(desired.apiVersion, desired.kind);
   try {
-    // Recreate deletes now; the event of the deletion brings the sync that creates it anew.
-    if (method === 'Recreate') await client.remove(resource, observed);
-    else await client.update(resource, object);
+    await client.update(resource, object);
   } catch (error) {
-    const changedMeanwhile = method === 'InPlace' && isConflict(error);
-    if (!changedMeanwhile && !isNotFound(error)) throw error;
+    // Changed or deleted meanwhile: that brings the next sync.
+    if (!isConflict(error) && !isNotFound(error)) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Which children a composite parent has: owned ones that its selector matches, and orphans, which it adopts. */
+/** Which children a composite parent has: owned ones with the label of its uid, and orphans with it, which it adopts. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { isNotFound } from './apiClient.ts';
 import type { Resource } from './discovery.ts';
@@ -6,21 +6,22 @@ import type { Engine } from './engine.ts';
 import type { Informer } from './informer.ts';
 import { liveUpdate } from './liveUpdate.ts';
 import { controllerOf, controllerReference, describe } from './objects.ts';
-import type { CompiledSelector } from './selector.ts';
+
+/** The selector that `generateSelector` makes: all children of a parent carry its uid. */
+export const UID_LABEL = 'controller-uid';
 
 export interface Claimant {
   parent: KubeObject;
   resource: Resource;
-  selector: CompiledSelector;
 }
 
 /** Adopts and releases on the way. Throws an AggregateError when one of these failed. */
 export async function claimChildren(engine: Engine, claimant: Claimant, children: Informer): Promise<KubeObject[]> {
-  const { parent, resource, selector } = claimant;
+  const { parent, resource } = claimant;
   const namespace = resource.namespaced ? parent.metadata.namespace : undefined;
   const beingDeleted = parent.metadata.deletionTimestamp !== undefined;
   const owned = children.store.ownedBy(parent.metadata.uid, namespace);
-  const claimed = owned.filter((child) => selector.matches(child.metadata.labels));
+  const claimed = owned.filter((child) => isLabelledWith(parent, child));
   if (beingDeleted) return claimed;
 
   const errors: unknown[] = [];
@@ -28,7 +29,7 @@ export async function claimChildren(engine: Engine, claimant: Claimant, children
     await release(engine, children.resource, parent, child).catch((error: unknown) => errors.push(error));
   }
   let mayAdopt: Promise<void> | undefined;
-  for (const child of orphansOf(children, namespace, selector)) {
+  for (const child of orphansOf(children, namespace, parent)) {
     mayAdopt ??= checkStillAlive(engine, claimant);
     try {
       await mayAdopt;
@@ -43,13 +44,17 @@ export async function claimChildren(engine: Engine, claimant: Claimant, children
   return claimed;
 }
 
-function orphansOf(children: Informer, namespace: string | undefined, selector: CompiledSelector): KubeObject[] {
+function orphansOf(children: Informer, namespace: string | undefined, parent: KubeObject): KubeObject[] {
   const orphans: KubeObject[] = [];
   for (const child of children.store.list(namespace)) {
     const adoptable = !controllerOf(child) && child.metadata.deletionTimestamp === undefined;
-    if (adoptable && selector.matches(child.metadata.labels)) orphans.push(child);
+    if (adoptable && isLabelledWith(parent, child)) orphans.push(child);
   }
   return orphans;
+}
+
+export function isLabelledWith(parent: KubeObject, child: KubeObject): boolean {
+  return child.metadata.labels?.[UID_LABEL] === parent.metadata.uid;
 }
 
 async function checkStillAlive({ client }: Engine, { parent, resource }: Claimant): Promise<void> {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { pause } from './clock.ts';
 import { compositeLoop } from './composite.ts';
-import type { CompositeController, DecoratorController } from './controllerSpec.ts';
+import { compositeController, decoratorController } from './controllerSpec.ts';
 import { decoratorLoop } from './decorator.ts';
 import type { Engine } from './engine.ts';
 import { Informer } from './informer.ts';
@@ -20,12 +20,12 @@ const KINDS: { resource: string; kind: string; create: CreateLoop }[] = [
   {
     resource: 'compositecontrollers',
     kind: 'CompositeController',
-    create: (engine, controller) => compositeLoop(engine, controller as CompositeController),
+    create: async (engine, controller) => compositeLoop(engine, compositeController(controller)),
   },
   {
     resource: 'decoratorcontrollers',
     kind: 'DecoratorController',
-    create: (engine, controller) => decoratorLoop(engine, controller as DecoratorController),
+    create: async (engine, controller) => decoratorLoop(engine, decoratorController(controller)),
   },
 ];
 

@@ -102,7 +102,7 @@ export class Customize {
     const asking = hook
       .call(`{"controller":${this.#parts.controllerText},"parent":${jsonText(parent)}}`)
       .then((body) => {
-        const answer: Answer = { rules: parseCustomizeAnswer(body, hook.strict) };
+        const answer: Answer = { rules: parseCustomizeAnswer(body) };
         this.#cache.set(key, parent, answer, this.#engine.clock.now());
         return answer;
       })

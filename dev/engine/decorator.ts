@@ -1,66 +1,51 @@
 /** One DecoratorController: calls its hook for each object, writes status, labels and annotations, then the attachments. */
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { compileSelector } from '../../core/kube/selector.ts';
 import { parseDecoratorAnswer, type SyncAnswer } from './answers.ts';
 import { isConflict, isNotFound } from './apiClient.ts';
 import { desiredGroups, emptyGroups, manageChildren, updateMethods } from './children.ts';
-import type { DecoratedRule, DecoratorController } from './controllerSpec.ts';
+import type { DecoratorController, ParentRule } from './controllerSpec.ts';
 import type { Resource } from './discovery.ts';
 import type { Engine } from './engine.ts';
-import { Finalizer } from './finalizer.ts';
 import { hookClient } from './hookClient.ts';
 import { jsonEqual } from './json.ts';
 import { addObject, groupsText, jsonText, type ObjectGroups } from './objects.ts';
 import { type ParentKind, ParentLoop, type SyncJob } from './parentLoop.ts';
-import { compileSelector } from './selector.ts';
 
 /** Marks attachments with the name of their controller: several decorators may attach the same kind to one object. */
 const DECORATOR_ANNOTATION = 'metacontroller.k8s.io/decorator-controller';
 
-interface DecoratedKind extends ParentKind {
-  selects(object: KubeObject): boolean;
-}
-
-/** Throws when something the controller names is not served (yet), or when it asks for what the engine does not do. */
+/** Throws when something the controller names is not served (yet). */
 export async function decoratorLoop(engine: Engine, controller: DecoratorController): Promise<ParentLoop> {
-  const { resources, attachments = [], hooks = {}, ...spec } = controller.spec;
+  const { resources, attachments = [], hooks, endpointConfigs, resyncPeriodSeconds } = controller.spec;
   const name = controller.metadata.name ?? '';
-  const finalizer = new Finalizer(
-    engine,
-    `metacontroller.io/decoratorcontroller-${name}`,
-    hooks.finalize !== undefined,
-  );
   const decorated = await Promise.all(
-    resources.map(async (rule) =>
-      decoratedKind(rule, await engine.discovery.resource(rule.apiVersion, rule.resource), finalizer),
-    ),
+    resources.map(async (rule) => decoratedKind(rule, await engine.discovery.resource(rule.apiVersion, rule.resource))),
   );
   const children = await Promise.all(attachments.map((a) => engine.discovery.resource(a.apiVersion, a.resource)));
   const methods = updateMethods(attachments, children);
-  const syncHook = await hookClient('sync', hooks.sync, engine, spec.endpointConfigs);
-  const finalizeHook = await hookClient('finalize', hooks.finalize, engine, spec.endpointConfigs);
+  const syncHook = await hookClient(hooks.sync, engine, endpointConfigs);
   const controllerText = jsonText(controller);
 
   const loop: ParentLoop = new ParentLoop(engine, {
     name: `DecoratorController ${name}`,
     controllerText,
-    customizeHook: await hookClient('customize', hooks.customize, engine, spec.endpointConfigs),
+    customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
     parents: decorated,
     children,
-    resyncPeriodSeconds: spec.resyncPeriodSeconds,
-    sync: (job) => sync(job, job.kind as DecoratedKind),
+    resyncPeriodSeconds,
+    sync,
   });
   return loop;
 
-  async function sync(job: SyncJob, kind: DecoratedKind): Promise<void> {
-    const parent = await finalizer.ensure(kind.resource, job.parent);
-    if (!kind.concerns(parent)) return;
+  async function sync(job: SyncJob): Promise<void> {
+    const { parent, kind } = job;
     const observed = observedAttachments(parent);
     const related = await job.related();
-    const leaving = parent.metadata.deletionTimestamp !== undefined || !kind.selects(parent);
-    const answer = await callHook(parent, leaving, observed, related);
+    const answer = await callHook(parent, observed, related);
     job.resyncAfter(answer.resyncAfterSeconds);
     const done = await decorate(kind.resource, parent, answer);
-    if (!done || !finalizer.managesChildren(parent)) return;
+    if (!done) return;
     await manageChildren(engine, methods, parent, observed, marked(desiredGroups(answer.objects, parent)));
   }
 
@@ -74,20 +59,12 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
     return observed;
   }
 
-  async function callHook(
-    object: KubeObject,
-    leaving: boolean,
-    observed: ObjectGroups,
-    related: ObjectGroups,
-  ): Promise<SyncAnswer> {
-    const finalizing = finalizeHook !== undefined && leaving;
-    const hook = finalizing ? finalizeHook : syncHook;
-    if (!hook) throw new Error('no sync hook is defined');
-    const body = await hook.call(
+  async function callHook(object: KubeObject, observed: ObjectGroups, related: ObjectGroups): Promise<SyncAnswer> {
+    const body = await syncHook.call(
       `{"controller":${controllerText},"object":${jsonText(object)},"attachments":${groupsText(observed)},` +
-        `"related":${groupsText(related)},"finalizing":${finalizing}}`,
+        `"related":${groupsText(related)},"finalizing":false}`,
     );
-    return parseDecoratorAnswer(body, hook.strict);
+    return parseDecoratorAnswer(body);
   }
 
   /**
@@ -98,8 +75,7 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
     const labels = changed(parent.metadata.labels, answer.labels);
     const annotations = changed(parent.metadata.annotations, answer.annotations);
     const newStatus = answer.status !== undefined && !jsonEqual(parent.status, answer.status);
-    const finalized = answer.finalized && finalizer.isOn(parent);
-    if (!labels && !annotations && !newStatus && !finalized) return true;
+    if (!labels && !annotations && !newStatus) return true;
     let update: KubeObject = {
       ...parent,
       metadata: {
@@ -114,7 +90,7 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
         const { metadata } = await engine.client.update(resource, update, 'status');
         update = { ...update, metadata: { ...update.metadata, resourceVersion: metadata.resourceVersion } };
       }
-      await engine.client.update(resource, answer.finalized ? finalizer.without(update) : update);
+      await engine.client.update(resource, update);
       return true;
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) return false;
@@ -133,19 +109,12 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
   }
 }
 
-function decoratedKind(rule: DecoratedRule, resource: Resource, finalizer: Finalizer): DecoratedKind {
-  const labels = compileSelector(rule.labelSelector);
-  const annotations = compileSelector({
-    matchLabels: rule.annotationSelector?.matchAnnotations,
-    matchExpressions: rule.annotationSelector?.matchExpressions,
-  });
-  const selects = ({ metadata }: KubeObject) =>
-    labels.matches(metadata.labels) && annotations.matches(metadata.annotations);
+function decoratedKind(rule: ParentRule, resource: Resource): ParentKind {
+  const matches = compileSelector(rule.labelSelector);
   return {
     resource,
     ignoreStatusChanges: rule.ignoreStatusChanges ?? false,
-    selects,
-    concerns: (object) => finalizer.isOn(object) || selects(object),
+    concerns: ({ metadata }) => matches(metadata.labels),
   };
 }
 

@@ -1,23 +1,16 @@
-/** How hooks are called: the settings of a hook itself, or those of its host, as Metacontroller finds them. */
+/** The token that a hook is called with, found as Metacontroller finds it. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ApiClient } from './apiClient.ts';
-import type { Authorization, EndpointConfig, Webhook } from './controllerSpec.ts';
+import type { Authorization, EndpointConfig } from './controllerSpec.ts';
 
-type Settings = Omit<EndpointConfig, 'host'>;
 type Secret = KubeObject & { data?: Record<string, string> };
 
-/** A hook with one setting of its own takes none of its host's. */
-export function endpointOf(
-  webhook: Webhook,
-  url: string,
-  endpointConfigs: readonly EndpointConfig[],
-): Settings | undefined {
-  const { caBundle, clientTLS, authorization, basicAuth } = webhook;
-  if (caBundle || clientTLS || authorization || basicAuth) return webhook;
+/** That of the hook's host. */
+export function authorizationAt(url: string, endpointConfigs: readonly EndpointConfig[]): Authorization | undefined {
   const { protocol, hostname, port, host } = new URL(url);
   const usual = protocol === 'https:' ? '443' : '80';
   const names = [host, `${hostname}:${port || usual}`];
-  return endpointConfigs.find((config) => names.includes(config.host.toLowerCase()));
+  return endpointConfigs.find((config) => names.includes(config.host.toLowerCase()))?.authorization;
 }
 
 /** Reads the Secret with the engine's own rights. */

@@ -3,8 +3,8 @@ import { Agent } from 'undici';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import type { Clock } from './clock.ts';
-import { type EndpointConfig, type HookSpec, NotSupportedError, type Webhook } from './controllerSpec.ts';
-import { authorizationHeader, endpointOf } from './endpoint.ts';
+import type { EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
+import { authorizationAt, authorizationHeader } from './endpoint.ts';
 import type { Engine } from './engine.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -21,19 +21,16 @@ export class TooManyRequests extends Error {
 }
 
 export class HookClient {
-  readonly strict: boolean;
   readonly #url: string;
   readonly #timeoutMs: number;
   readonly #agent: Agent;
   readonly #clock: Clock;
-
   readonly #headers: Record<string, string>;
 
   constructor(webhook: Webhook, agent: Agent, clock: Clock, authorization: string | undefined) {
-    this.#url = webhookUrl(webhook);
+    this.#url = webhook.url;
     this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
     this.#timeoutMs = parseDuration(webhook.timeout) || DEFAULT_TIMEOUT_MS;
-    this.strict = webhook.responseUnMarshallMode !== 'loose';
     this.#agent = agent;
     this.#clock = clock;
   }
@@ -65,33 +62,14 @@ export function hookAgent(): Agent {
   return new Agent({ connections: CONNECTIONS_PER_SERVER, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS });
 }
 
-/**
- * Undefined when the hook is not defined. Throws NotSupportedError for what only the real Metacontroller does.
- * As there, credentials are read once, when the controller starts.
- */
+/** As in Metacontroller, credentials are read once, when the controller starts. */
 export async function hookClient(
-  name: string,
-  hook: HookSpec | undefined,
+  { webhook }: HookSpec,
   { hooks, clock, client }: Pick<Engine, 'hooks' | 'clock' | 'client'>,
   endpointConfigs: readonly EndpointConfig[] = [],
-): Promise<HookClient | undefined> {
-  if (!hook?.webhook) return undefined;
-  if (hook.version !== 'v2') throw new NotSupportedError(`${name} hook: only version v2 is supported here`);
-  if (hook.webhook.etag?.enabled) throw new NotSupportedError(`${name} hook: etag is not supported here`);
-  const endpoint = endpointOf(hook.webhook, webhookUrl(hook.webhook), endpointConfigs);
-  if (endpoint?.caBundle || endpoint?.clientTLS || endpoint?.basicAuth) {
-    throw new NotSupportedError(`${name} hook: of authentication only tokens are supported here, no private CAs`);
-  }
-  const authorization = endpoint?.authorization && (await authorizationHeader(endpoint.authorization, client));
-  return new HookClient(hook.webhook, hooks, clock, authorization);
-}
-
-function webhookUrl({ url, service, path }: Webhook): string {
-  if (url) return url;
-  if (!service?.name || !service.namespace || !path) {
-    throw new Error('invalid webhook: give either url, or path and service with name and namespace');
-  }
-  return `${service.protocol ?? 'http'}://${service.name}.${service.namespace}:${service.port ?? 80}${path}`;
+): Promise<HookClient> {
+  const authorization = authorizationAt(webhook.url, endpointConfigs);
+  return new HookClient(webhook, hooks, clock, authorization && (await authorizationHeader(authorization, client)));
 }
 
 function originAndPath(url: string): { origin: string; path: string } {

@@ -1,5 +1,6 @@
 /** Entry point: drives the hooks of the cluster named by KUBECONFIG until SIGTERM or SIGINT. */
 import { parseArgs } from 'node:util';
+import { LIMITS } from '../local/limits.ts';
 import { ApiClient } from './apiClient.ts';
 import { systemClock } from './clock.ts';
 import { ControllerSet } from './controllerSet.ts';
@@ -15,7 +16,6 @@ const HELP = `Usage: KUBECONFIG=FILE node dev/engine/main.ts [options]
 Drives CompositeController and DecoratorController objects on one machine, in place of Metacontroller.
 
   --customize-cache-seconds N  how long an answer of a customize hook is kept (default 1200, as Metacontroller does)
-  --workers N                  syncs at the same time, per controller (default 20)
   --help                       this text
 
 Prints "engine ready" when the controllers that exist at the start have complete caches. Problems go to stderr,
@@ -28,7 +28,6 @@ const GRACE_MS = 2000;
 interface Options {
   kubeconfig: string;
   customizeCacheMs: number;
-  workers: number;
 }
 
 /** Undefined when only help was asked for. Throws on an option that does not parse. */
@@ -37,19 +36,15 @@ function readOptions(args: string[], env: NodeJS.ProcessEnv): Options | undefine
     args,
     options: {
       'customize-cache-seconds': { type: 'string', default: '1200' },
-      workers: { type: 'string', default: '20' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return undefined;
   const seconds = Number(values['customize-cache-seconds']);
-  const workers = Number(values.workers);
   if (!(seconds >= 0))
     throw new Error(`--customize-cache-seconds: not a number of seconds: ${values['customize-cache-seconds']}`);
-  if (!(Number.isInteger(workers) && workers > 0))
-    throw new Error(`--workers: not a positive number: ${values.workers}`);
   if (!env.KUBECONFIG) throw new Error('KUBECONFIG is not set: give it the path of a kubeconfig file');
-  return { kubeconfig: env.KUBECONFIG, customizeCacheMs: seconds * 1000, workers };
+  return { kubeconfig: env.KUBECONFIG, customizeCacheMs: seconds * 1000 };
 }
 
 async function run(options: Options): Promise<void> {
@@ -62,7 +57,7 @@ async function run(options: Options): Promise<void> {
     hooks: hookAgent(),
     clock: systemClock,
     log: stderrLog,
-    workers: options.workers,
+    workers: LIMITS.workers,
     customizeCacheMs: options.customizeCacheMs,
   };
   const controllers = new ControllerSet(engine, stop.signal);

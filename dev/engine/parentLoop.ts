@@ -17,7 +17,7 @@ const DEFAULT_RESYNC_SECONDS = 30 * 60;
 export interface ParentKind {
   resource: Resource;
   ignoreStatusChanges: boolean;
-  /** Whether the controller cares about this object: selected, or still with its finalizer. */
+  /** Whether the controller selects this object. */
   concerns(parent: KubeObject): boolean;
 }
 

@@ -1,12 +1,12 @@
 /** Related rules of hook version v2: which combinations are valid and which objects they mean. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { KubeObject, LabelSelector } from '../../api/kubernetes.ts';
+import { compileSelector } from '../../core/kube/selector.ts';
 import type { RelatedRule } from './answers.ts';
 import type { Resource } from './discovery.ts';
-import { compileSelector, type Labels } from './selector.ts';
 import type { ObjectStore } from './store.ts';
 
 /** Labels of a namespace, or undefined when there is none of that name. */
-export type NamespaceLabels = (namespace: string) => Labels | null;
+export type NamespaceLabels = (namespace: string) => Record<string, string> | undefined | null;
 
 export interface CompiledRule {
   apiVersion: string;
@@ -15,7 +15,7 @@ export interface CompiledRule {
   /** Undefined: any name. */
   names: ReadonlySet<string> | undefined;
   usesNamespaceSelector: boolean;
-  /** A label that every match has, for indexes; see CompiledSelector. */
+  /** A label that every match has, for indexes: `key=value` or `key`. */
   anchor: string | undefined;
   /** For an object of this rule's resource. */
   matches(object: KubeObject, namespaceLabels: NamespaceLabels): boolean;
@@ -36,8 +36,8 @@ export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
   }
   if (rule.namespace && usesNamespaceSelector) refuse('namespace cannot be combined with namespaceSelector');
   if (usesNamespaceSelector && !target.namespaced) refuse('namespaceSelector needs a namespaced resource');
-  const labels = compileSelector(rule.labelSelector);
-  const namespaces = compileSelector(rule.namespaceSelector);
+  const matchesLabels = compileSelector(rule.labelSelector ?? undefined);
+  const matchesNamespace = compileSelector(rule.namespaceSelector ?? undefined);
   // On a cluster-scoped resource a namespace says nothing.
   const namespace = target.namespaced && rule.namespace ? rule.namespace : undefined;
   return {
@@ -46,16 +46,25 @@ export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
     namespace,
     names,
     usesNamespaceSelector,
-    anchor: labels.anchor,
+    anchor: anchorOf(rule.labelSelector ?? {}),
     matches({ metadata }, namespaceLabels) {
       if (namespace !== undefined && metadata.namespace !== namespace) return false;
       if (names && !names.has(metadata.name ?? '')) return false;
-      if (!labels.matches(metadata.labels)) return false;
+      if (!matchesLabels(metadata.labels)) return false;
       if (!usesNamespaceSelector) return true;
       const found = namespaceLabels(metadata.namespace ?? '');
-      return found !== null && namespaces.matches(found);
+      return found !== null && matchesNamespace(found);
     },
   };
+}
+
+/** Undefined when the selector requires no label. */
+function anchorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string | undefined {
+  const [pair] = Object.entries(matchLabels);
+  if (pair) return pair.join('=');
+  const single = matchExpressions.find(({ operator, values }) => operator === 'In' && values?.length === 1);
+  if (single) return `${single.key}=${single.values}`;
+  return matchExpressions.find(({ operator }) => operator === 'In' || operator === 'Exists')?.key;
 }
 
 /** The objects of the store that the rule means; by key where the rule gives namespace and names. */

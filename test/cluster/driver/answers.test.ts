@@ -1,11 +1,10 @@
 /** What the hooks rely on in whatever calls them: answers, and when they are asked for. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { child, drivenThings } from '../support/drivenThings.ts';
+import { drivenThings } from '../support/drivenThings.ts';
 
 const cluster = sharedCluster();
-const { admin } = cluster;
-const { composite, decorator, thing, thingRef, statusOf, settings, calls } = await drivenThings(cluster);
+const { composite, thing, statusOf, calls } = await drivenThings(cluster);
 
 describe('answers', () => {
   it.each([
@@ -50,44 +49,5 @@ describe('answers', () => {
     await thing('beyond', beyond);
     await waitFor(() => calls(beyond.path).length >= 6, 'the syncs that nobody wants');
     await staysTrue(() => calls(beyond.path).length <= 7, 'no more of them', 1500);
-  });
-});
-
-describe('finalize', () => {
-  it('keeps a deleted parent until the hook says that it is done', async () => {
-    let done = false;
-    const controller = await composite({ finalize: () => ({ body: { status: {}, finalized: done } }) }, () => ({
-      body: { status: { ready: true }, children: [child('last', {})] },
-    }));
-    await thing('leaving', controller);
-    await waitFor(() => admin.find(settings('last')), 'the child');
-    const name = `metacontroller.io/compositecontroller-${controller.name}`;
-    expect(calls(controller.path)[0].parent.metadata.finalizers).toEqual([name]);
-    await admin.remove(thingRef('leaving'));
-    await waitFor(() => calls(controller.finalizePath).length > 0, 'the finalize call');
-    expect(calls(controller.finalizePath)[0]).toMatchObject({ finalizing: true });
-    await waitFor(async () => !(await admin.find(settings('last'))), 'the child, left out now, to be deleted');
-    expect((await admin.get(thingRef('leaving'))).metadata.finalizers).toEqual([name]);
-    done = true;
-    await admin.mergePatch(thingRef('leaving'), { metadata: { annotations: { wake: 'up' } } });
-    await waitFor(async () => !(await admin.find(thingRef('leaving'))), 'the parent to go');
-  });
-
-  it('is called when an object leaves the selector of a decorator, which then lets it go', async () => {
-    const controller = await decorator(
-      { finalize: () => ({ body: { annotations: { mark: null }, finalized: true } }) },
-      () => ({
-        body: { annotations: { mark: 'yes' } },
-      }),
-    );
-    await thing('unselected', controller);
-    await waitFor(async () => (await admin.get(thingRef('unselected'))).metadata.annotations?.mark, 'the mark');
-    await admin.mergePatch(thingRef('unselected'), { metadata: { labels: { belongs: null } } });
-    await waitFor(() => calls(controller.finalizePath).length > 0, 'the finalize call');
-    const { metadata } = await waitFor(async () => {
-      const object = await admin.get(thingRef('unselected'));
-      return !object.metadata.finalizers && object;
-    }, 'the finalizer to go');
-    expect(metadata.annotations ?? {}).toEqual({});
   });
 });

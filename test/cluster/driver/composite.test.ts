@@ -70,7 +70,7 @@ describe('composite', () => {
         blockOwnerDeletion: true,
       },
     ]);
-    expect(created.metadata.labels).toEqual({ 'controller-uid': parent.metadata.uid });
+    expect(created.metadata.labels).toEqual({ 'controller-uid': parent.metadata.uid ?? '' });
     expect(created.metadata.annotations?.[LAST_APPLIED]).toBe(
       `{"apiVersion":"v1","data":{"v":"1"},"kind":"ConfigMap","metadata":{"labels":{"controller-uid":"${parent.metadata.uid}"},"name":"owned","namespace":"${ns}"}}`,
     );
@@ -99,40 +99,20 @@ describe('composite', () => {
     expect((await admin.get(settings('frozen'))).data).toEqual({ v: '1' });
   });
 
-  it('recreates a child with the method Recreate', async () => {
-    const childResources = [{ apiVersion: 'v1', resource: 'configmaps', updateStrategy: { method: 'Recreate' } }];
-    const controller = await composite({ spec: { childResources } }, ({ parent }) => ({
-      body: { status: {}, children: [child('anew', { v: parent.spec.v })] },
+  it('adopts orphans with the label of the parent, and then deletes what the hook does not want', async () => {
+    const controller = await composite({}, ({ children }) => ({
+      body: { status: {}, children: children['ConfigMap.v1'][`${ns}/adopted`] ? [child('adopted', { v: '1' })] : [] },
     }));
-    await thing('recreate', controller, { spec: { v: '1' } });
-    const { metadata } = await waitFor(() => admin.find(settings('anew')), 'the child');
-    await admin.mergePatch(thingRef('recreate'), { spec: { v: '2' } });
-    const second = await waitFor(async () => {
-      const found = await admin.find(settings('anew'));
-      return found?.data?.v === '2' && found;
-    }, 'the second child');
-    expect(second.metadata.uid).not.toBe(metadata.uid);
-  });
-
-  it('adopts orphans that the selector of the parent matches, and then deletes what the hook does not want', async () => {
-    const controller = await composite({ spec: { generateSelector: false } }, ({ parent }) => ({
-      body: {
-        status: {},
-        children: [
-          { ...child('adopted', { v: '1' }), metadata: { name: 'adopted', labels: parent.spec.selector.matchLabels } },
-        ],
-      },
-    }));
-    const labels = { app: 'adopter' };
+    const parent = await thing('adopter', controller);
+    const labels = { 'controller-uid': parent.metadata.uid ?? '' };
     const orphan = configMap(ns, 'adopted', { theirs: 'x' });
     await admin.create({ ...orphan, metadata: { ...orphan.metadata, labels } });
-    const unwanted = configMap(ns, 'unwanted', {});
-    await admin.create({ ...unwanted, metadata: { ...unwanted.metadata, labels } });
-    const parent = await thing('adopter', controller, { spec: { selector: { matchLabels: labels } } });
     await waitFor(async () => (await admin.get(settings('adopted'))).data.v === '1', 'the adopted child to be updated');
     const adopted = await admin.get(settings('adopted'));
     expect(adopted.data).toEqual({ theirs: 'x', v: '1' });
     expect(adopted.metadata.ownerReferences).toMatchObject([{ uid: parent.metadata.uid, controller: true }]);
+    const unwanted = configMap(ns, 'unwanted', {});
+    await admin.create({ ...unwanted, metadata: { ...unwanted.metadata, labels } });
     await waitFor(async () => !(await admin.find(settings('unwanted'))), 'the unwanted child to be deleted');
   });
 

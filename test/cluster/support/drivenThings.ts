@@ -15,7 +15,6 @@ export interface Controller {
   name: string;
   path: string;
   customizePath: string;
-  finalizePath: string;
 }
 
 export interface ControllerOptions {
@@ -24,7 +23,6 @@ export interface ControllerOptions {
   /** On top of the rule for its parents. */
   rule?: object;
   customize?: Script;
-  finalize?: Script;
 }
 
 /** Installs a kind `Thing` of its own before the first test of a file, and removes it after the last. */
@@ -77,11 +75,10 @@ export async function drivenThings({ admin }: ClusterView) {
         hooks: {
           sync: hook('sync', sync),
           customize: hook('customize', options.customize),
-          finalize: hook('finalize', options.finalize),
         },
       },
     });
-    return { name, path: `/${name}/sync`, customizePath: `/${name}/customize`, finalizePath: `/${name}/finalize` };
+    return { name, path: `/${name}/sync`, customizePath: `/${name}/customize` };
   }
 
   /** Children: ConfigMaps, updated in place unless `spec.childResources` says otherwise. */

@@ -7,7 +7,6 @@ const NOTHING = {
   labels: {},
   annotations: {},
   resyncAfterSeconds: 0,
-  finalized: false,
 };
 const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 
@@ -17,14 +16,14 @@ describe('answers that are accepted', () => {
     ['null', NOTHING],
     ['{"status":null,"children":null,"resyncAfterSeconds":null,"finalized":null}', NOTHING],
     ['{"status":{"phase":"Ready"},"resyncAfterSeconds":0.5}', { status: { phase: 'Ready' }, resyncAfterSeconds: 0.5 }],
-    [JSON.stringify({ children: [child], finalized: true }), { objects: [child], finalized: true }],
+    [JSON.stringify({ children: [child], finalized: true }), { objects: [child] }],
   ])('composite: %s', (body, expected) => {
-    expect(parseCompositeAnswer(body, true)).toEqual({ ...NOTHING, ...expected });
+    expect(parseCompositeAnswer(body)).toEqual({ ...NOTHING, ...expected });
   });
 
   it('decorator: null removes a label or an annotation', () => {
     const body = JSON.stringify({ labels: { a: null }, annotations: { b: 'c' }, attachments: [child] });
-    expect(parseDecoratorAnswer(body, true)).toMatchObject({
+    expect(parseDecoratorAnswer(body)).toMatchObject({
       labels: { a: null },
       annotations: { b: 'c' },
       objects: [child],
@@ -33,8 +32,8 @@ describe('answers that are accepted', () => {
 
   it('customize: rules as they are', () => {
     const rule = { apiVersion: 'v1', resource: 'configmaps', namespace: 'a', names: [], labelSelector: null };
-    expect(parseCustomizeAnswer(JSON.stringify({ relatedResources: [rule] }), true)).toEqual([rule]);
-    expect(parseCustomizeAnswer('{}', true)).toEqual([]);
+    expect(parseCustomizeAnswer(JSON.stringify({ relatedResources: [rule] }))).toEqual([rule]);
+    expect(parseCustomizeAnswer('{}')).toEqual([]);
   });
 });
 
@@ -57,14 +56,14 @@ describe('answers that fail the sync', () => {
     ['{"resyncAfterSeconds":"5"}', /resyncAfterSeconds: expected a number/],
     ['{"finalized":"yes"}', /finalized: expected a boolean/],
   ])('composite: %s', (body, message) => {
-    expect(() => parseCompositeAnswer(body, true)).toThrow(message);
+    expect(() => parseCompositeAnswer(body)).toThrow(message);
   });
 
   it.each<[string, RegExp]>([
     ['{"children":[]}', /unknown field "children"/],
     ['{"annotations":{"a":1}}', /annotations.a: expected a string, found 1/],
   ])('decorator: %s', (body, message) => {
-    expect(() => parseDecoratorAnswer(body, true)).toThrow(message);
+    expect(() => parseDecoratorAnswer(body)).toThrow(message);
   });
 
   it.each<[string, RegExp]>([
@@ -79,11 +78,6 @@ describe('answers that fail the sync', () => {
     ['{"relatedResources":[{"names":"a"}]}', /names: expected a list/],
     ['{"resources":[]}', /unknown field "resources"/],
   ])('customize: %s', (body, message) => {
-    expect(() => parseCustomizeAnswer(body, true)).toThrow(message);
-  });
-
-  it('loose mode forgives unknown and duplicate fields, not wrong types', () => {
-    expect(parseCompositeAnswer('{"extra":1,"finalized":false,"finalized":true}', false).finalized).toBe(true);
-    expect(() => parseCompositeAnswer('{"status":"Ready"}', false)).toThrow(/expected an object/);
+    expect(() => parseCustomizeAnswer(body)).toThrow(message);
   });
 });

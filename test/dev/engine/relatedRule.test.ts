@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
 import type { RelatedRule } from '../../../dev/engine/answers.ts';
 import type { Resource } from '../../../dev/engine/discovery.ts';
 import { RelatedIndex } from '../../../dev/engine/relatedIndex.ts';
@@ -91,6 +91,24 @@ describe('related rules', () => {
 
   it('an object in a namespace that is not known matches no namespaceSelector', () => {
     expect(compile({ namespaceSelector: {} }).matches(object('gone/a'), namespaceLabels)).toBe(false);
+  });
+});
+
+const on = (key: string, operator: string, values?: string[]): LabelSelector => ({
+  matchExpressions: [{ key, operator, values }],
+});
+
+describe('every match of a rule', () => {
+  it.each<[LabelSelector, string | undefined]>([
+    [{ matchLabels: { a: '1' } }, 'a=1'],
+    [on('a', 'In', ['1']), 'a=1'],
+    [on('a', 'Exists'), 'a'],
+    [on('a', 'In', ['1', '2']), 'a'],
+    [{ ...on('a', 'Exists'), matchLabels: { b: '2' } }, 'b=2'],
+    [on('a', 'NotIn', ['1']), undefined],
+    [on('a', 'DoesNotExist'), undefined],
+  ])('with %j has the label %s', (labelSelector, anchor) => {
+    expect(compile({ labelSelector }).anchor).toBe(anchor);
   });
 });
 
