@@ -1,0 +1,145 @@
+/** What comments, docs, tests and manifests cite is there: a file, a row of docs/architecture.md, a record of a decision. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeIn, ROOT, type Row, readPage, rowsOf, table } from './support/tables.ts';
+
+const SELF = 'test/docs/citations.test.ts';
+
+/** Every text file of the repository that people write. */
+const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /\.(ts|mjs|md|ya?ml|json|grit|go|sh)$|^Dockerfile$/.test(file))
+  .filter((file) => file !== SELF && file !== 'package-lock.json' && existsSync(join(ROOT, file)))
+  .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
+
+/** Documents that were there when the code was written, and are not in the repository. */
+const ELSEWHERE = [
+  /\bDESIGN\b/,
+  /\bSEAMS\b/,
+  /\b[Rr]eference,? sections? \d/,
+  /\((?:the )?reference \d/,
+  /\bquirks? Q\d/,
+  /\.\.\/shared\b/,
+  /\bfindings\//,
+  /\bhardening\.md\b/,
+  /\bhouse\.md\b/,
+  /\bseeds\/README/,
+  /\bissue \d+\b/,
+  /\[(?:[CHMKL]\d+|Low)\]/,
+];
+
+/** Folders in which such citations are still to be replaced. */
+const NOT_YET = /^(api|core|hooks|webhooks|server|scripts|manifests|test|docs\/adr)\//;
+
+/** Paths from the root, as people write them: `core/gate/evaluate.ts`, `manifests/crds`. */
+const FOLDERS =
+  'api|bench|chaos|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
+const PATH = new RegExp(
+  `(?<![\\w./:@*-])(?:${FOLDERS})/[\\w./-]*\\w\\.(?:ts|mjs|md|ya?ml|json|grit|go|sh|sum|mod)\\b`,
+  'g',
+);
+
+/** Files that name files which are not there on purpose. */
+const INVENTS_FILES = ['test/walls.test.ts', 'biome.json', 'CHANGELOG.md', '.github/pull_request_template.md'];
+
+const CITED_ROW = /docs\/architecture\.md,? (?:writes?|facts?) ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
+const CITED_ADR = /\bADRs? (\d+)((?:(?:,| and) \d+)*)/g;
+const CITED_QUIRK = /\bQ(\d+)\b/g;
+
+const architecture = readPage('architecture.md');
+const writes = table('writes').filter(({ row }) => !row!.startsWith('**'));
+const facts = architecture
+  .split('### What ')
+  .slice(1)
+  .flatMap((section) => rowsOf(section).map((row) => row['']!));
+const rowIds = [...writes.map(({ row }) => row!), ...facts];
+
+describe('nobody cites what is not in the repository', () => {
+  it.each(ELSEWHERE.map((pattern) => [pattern]))('%s', (pattern) => {
+    expect(linesWith(pattern)).toEqual([]);
+  });
+
+  it('a file', () => {
+    const wrong = FILES.filter(({ file }) => !INVENTS_FILES.includes(file)).flatMap(({ file, text }) =>
+      [...text.matchAll(PATH)].filter(([path]) => !isThere(path, file)).map(([path]) => `${file}: ${path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('a row of docs/architecture.md', () => {
+    const cited = citations(CITED_ROW, ([, ids]) => ids!.match(/[WMF]\d+/g) ?? []);
+    expect(cited.filter(({ id }) => !rowIds.includes(id))).toEqual([]);
+  });
+
+  it('a record of a decision', () => {
+    const known = readdirSync(join(ROOT, 'docs/adr')).map((name) => String(Number(name.slice(0, 4))));
+    const cited = citations(CITED_ADR, ([, first, more]) => [first!, ...(more!.match(/\d+/g) ?? [])]);
+    expect(cited.length).toBeGreaterThan(0);
+    expect(cited.filter(({ id }) => !known.includes(id))).toEqual([]);
+  });
+
+  it('a quirk of the Go controller', () => {
+    const known = rowsOf(readPage('compatibility.md').split('\n## Quirks\n')[1]!).map((row) => row['']!.slice(1));
+    expect(citations(CITED_QUIRK, ([, id]) => [id!]).filter(({ id }) => !known.includes(id))).toEqual([]);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('has every row once', () => {
+    expect(rowIds.filter((id, i) => rowIds.indexOf(id) !== i)).toEqual([]);
+    expect(rowIds.filter((id) => !/^[WMF]\d+$/.test(id))).toEqual([]);
+  });
+
+  it('cites its own rows', () => {
+    const own = [...architecture.matchAll(/(?<![\w`./])[WMF]\d+\b/g)].map(([id]) => id);
+    expect(own.filter((id) => !rowIds.includes(id))).toEqual([]);
+  });
+
+  it.each(writes.map((row) => [row.row!, row] as const))('write %s is decided where it says, and shown', (_, row) => {
+    expect(filesIn(row['decided in']).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+    const shown = casesIn(row);
+    expect(shown.length).toBeGreaterThan(0);
+    for (const { file, cases } of shown) {
+      expect(cases.length, `${file} without a case`).toBeGreaterThan(0);
+      for (const text of cases) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
+    }
+  });
+});
+
+/** From the root, from the folder of the file itself, or from manifests/, whose files name each other from there. */
+function isThere(path: string, file: string): boolean {
+  return ['', dirname(file), 'manifests'].some((from) => existsSync(join(ROOT, from, path)));
+}
+
+/** `file: line`, of every line that has it. */
+function linesWith(pattern: RegExp): string[] {
+  return FILES.flatMap(({ file, text }) =>
+    text
+      .split('\n')
+      .filter((line) => pattern.test(line) && !NOT_YET.test(file))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+}
+
+function citations(pattern: RegExp, idsOf: (match: RegExpExecArray) => string[]): { file: string; id: string }[] {
+  return FILES.flatMap(({ file, text }) =>
+    [...text.matchAll(pattern)].flatMap((match) => idsOf(match).map((id) => ({ file, id }))),
+  );
+}
+
+function filesIn(cell = ''): string[] {
+  return cell.split(', ').map(codeIn);
+}
+
+/** `file` “case” “case”, `file` “case” */
+function casesIn(row: Row): { file: string; cases: string[] }[] {
+  return [...row['shown by']!.matchAll(/`(test\/[^`]+)`((?:\s*“[^”]+”)*)/g)].map(([, file, cases]) => ({
+    file: file!,
+    cases: [...cases!.matchAll(/“([^”]+)”/g)].map(([, text]) => text!),
+  }));
+}
