@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/ports.ts';
 import { FLUX_BINDINGS } from './api/resources.ts';
 import type { FluxBinding } from './api/types.ts';
-import { boundLabel } from './core/kube/labels.ts';
+import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
 import { resourcePath } from './server/cluster/paths.ts';

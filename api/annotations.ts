@@ -62,7 +62,7 @@ export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on a Gate that has `spec.selects`; its values are in core/gate/selects.ts. */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
-/** Label on a RolloutGate: its Rollout's name (see core/kube/labels.ts for names longer than 63 characters). */
+/** Label on a RolloutGate: its Rollout's name (see core/kube/names.ts for names longer than 63 characters). */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
 /** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';

@@ -1,7 +1,7 @@
 /** DecoratorController `rolloutgates`: labels those that were there before the webhook with the name of their Rollout. */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import type { RolloutGate } from '../api/types.ts';
-import { labelValue } from '../core/kube/labels.ts';
+import { labelValue } from '../core/kube/names.ts';
 import type { DecoratorHook } from './hook.ts';
 
 export const rolloutGateHook: DecoratorHook = {

@@ -5,7 +5,7 @@ import { GOVERNED_KINDS } from '../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import { isPerson } from '../core/gate/bypass.ts';
-import { refKey } from '../core/gate/refs.ts';
+import { refKey } from '../core/kube/names.ts';
 
 export type Glass = { broken: true } | { broken: false; refused: string };
 

@@ -2,9 +2,9 @@
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
-import { refKey } from '../core/gate/refs.ts';
 import type { Readable } from '../core/gate/reveal.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
+import { refKey } from '../core/kube/names.ts';
 
 /** A denial names no more of them than are asked about. */
 export async function readableGates(

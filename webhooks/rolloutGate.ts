@@ -1,7 +1,7 @@
 /** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them. */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import type { RolloutGate } from '../api/types.ts';
-import { labelValue } from '../core/kube/labels.ts';
+import { labelValue } from '../core/kube/names.ts';
 import { type AdmissionHandler, allowed } from './response.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async ({ object }) => {

@@ -2,8 +2,9 @@
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
-import { isTooMany, refKey } from '../gate/refs.ts';
+import { isTooMany } from '../gate/refs.ts';
 import { setCondition } from '../kube/conditions.ts';
+import { refKey } from '../kube/names.ts';
 import { readable } from '../pin/deployed.ts';
 import { awaitsText } from '../suspend/resume.ts';
 

@@ -2,7 +2,7 @@
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
-import { boundLabel, objectName } from '../kube/labels.ts';
+import { boundLabel, objectName } from '../kube/names.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { awaitedApply, resumeLabel } from '../suspend/resume.ts';
 import { observedOf } from './observed.ts';

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
 import { isHeld } from '../binding/trigger.ts';
-import { objectName } from '../kube/labels.ts';
+import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {

@@ -1,16 +1,17 @@
 /** What a Gate holds: Flux objects by their bindings, and Rollouts. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { gateRefsOf } from './refs.ts';
 
 /** `Kustomization apps/web`, sorted. */
 export function holdersOf(gate: NamespacedName, bindings: FluxBinding[], rollouts: Rollout[]): string[] {
-  const names = (ref: { name: string; namespace?: string }, namespace: string | undefined) =>
-    ref.name === gate.name && (ref.namespace ?? namespace) === gate.namespace;
+  const isNamed = (refs: readonly NamespacedName[]) =>
+    refs.some(({ namespace, name }) => namespace === gate.namespace && name === gate.name);
   const objects = bindings
-    .filter(({ spec, metadata }) => spec?.gates?.some((ref) => names(ref, metadata.namespace)))
+    .filter(({ spec }) => isNamed(spec?.gates ?? []))
     .map(({ spec, metadata }) => `${spec?.target.kind} ${metadata.namespace}/${spec?.target.name}`);
   const held = rollouts
-    .filter(({ spec, metadata }) => spec?.gates?.some((ref) => names(ref, metadata.namespace)))
+    .filter((rollout) => isNamed(gateRefsOf(rollout)))
     .map(({ metadata }) => `Rollout ${metadata.namespace}/${metadata.name}`);
   return [...objects, ...held].sort();
 }

@@ -1,10 +1,11 @@
 /** Whether all the Gates that an object requires let it through. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { closingOf } from './closing.ts';
 import { evaluateGate } from './evaluate.ts';
-import { isTooMany, refKey } from './refs.ts';
+import { isTooMany } from './refs.ts';
 import type { GateRequest } from './requests.ts';
 
 /** A reason is anybody's text, and a denial may list many gates. */

@@ -1,5 +1,6 @@
-/** Names of Gates: `namespace/name`, and the annotation `gate.fluxcd.io/gates: a,ns/b`. */
+/** References to Gates: `spec.gates` of a Rollout, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
 import { splitNames } from '../kube/names.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -12,8 +13,9 @@ export function isTooMany({ namespace, name }: NamespacedName): boolean {
   return namespace === TOO_MANY.namespace && name === TOO_MANY.name;
 }
 
-export function refKey({ namespace, name }: NamespacedName): string {
-  return namespace ? `${namespace}/${name}` : name;
+/** The Gates that a Rollout names in `spec.gates`; one without a namespace is of its own. */
+export function gateRefsOf({ spec, metadata }: Rollout): NamespacedName[] {
+  return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
-import { shortHash } from '../kube/labels.ts';
+import { shortHash } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import type { GateEvaluation } from './evaluate.ts';
 

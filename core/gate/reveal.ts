@@ -1,7 +1,7 @@
 /** Who closed a Gate of another namespace, and why, is for those who may read that Gate. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
+import { refKey } from '../kube/names.ts';
 import type { JudgedGate } from './judge.ts';
-import { refKey } from './refs.ts';
 
 /** Keys of the Gates that the reader of a sentence may read. */
 export type Readable = ReadonlySet<string>;

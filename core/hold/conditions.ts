@@ -4,8 +4,9 @@ import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions
 import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { TOO_MANY_TEXT } from '../gate/judge.ts';
-import { isTooMany, refKey } from '../gate/refs.ts';
+import { isTooMany } from '../gate/refs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
+import { refKey } from '../kube/names.ts';
 import type { Awaits } from '../suspend/applier.ts';
 import { awaitsText } from '../suspend/resume.ts';
 import { isBypassed, parseGateState } from '../suspend/stateAnnotation.ts';

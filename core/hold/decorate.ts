@@ -6,7 +6,8 @@ import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
 import { closingOf } from '../gate/closing.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
 import { TOO_MANY_TEXT } from '../gate/judge.ts';
-import { refKey, TOO_MANY } from '../gate/refs.ts';
+import { TOO_MANY } from '../gate/refs.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
 import {
@@ -113,8 +114,4 @@ function wantedState(
     if (end === undefined || now < end) return undefined;
   }
   return formatGateState({ is: 'open' });
-}
-
-function identityOf(gate: Gate): NamespacedName {
-  return { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
 }

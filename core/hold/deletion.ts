@@ -2,7 +2,7 @@
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { JudgedGate } from '../gate/judge.ts';
-import { refKey } from '../gate/refs.ts';
+import { refKey } from '../kube/names.ts';
 import { applierOf } from '../suspend/applier.ts';
 import { closedGatesText, glassText, subjectOf } from './messages.ts';
 import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';

@@ -2,8 +2,8 @@
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { JudgedGate } from '../gate/judge.ts';
-import { refKey } from '../gate/refs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
+import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */

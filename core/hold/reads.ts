@@ -2,7 +2,7 @@
 import { GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
-import { refKey } from '../gate/refs.ts';
+import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { foreignGates, foreignText, markedGates, namedGates, type RefRules } from './requiredGates.ts';

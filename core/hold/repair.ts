@@ -2,8 +2,8 @@
 import { DEPLOYED, GATES, ROLLOUT_PREFIX } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { judgeGates } from '../gate/judge.ts';
-import { refKey } from '../gate/refs.ts';
 import { annotate } from '../kube/annotate.ts';
+import { refKey } from '../kube/names.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { type GateWorld, namedGates, requiredGates } from './requiredGates.ts';
 

@@ -4,9 +4,10 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
-import { parseGateRefs, refKey, TOO_MANY } from '../gate/refs.ts';
+import { parseGateRefs, TOO_MANY } from '../gate/refs.ts';
 import { type Readable, reveal } from '../gate/reveal.ts';
 import { gateSelects } from '../gate/selects.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { marksOf } from '../pin/annotations.ts';
 
@@ -89,7 +90,7 @@ export function selectingGates(
     const gate = gates.get(key);
     // The decorators find selecting Gates by this label, so without it the mark would come and go.
     if (gate?.metadata.labels?.[SELECTS_LABEL] === undefined || !gateSelects(gate, object, namespaceLabels)) return [];
-    return [{ namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' }];
+    return [identityOf(gate)];
   });
 }
 

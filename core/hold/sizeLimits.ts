@@ -1,8 +1,7 @@
 /** Whoever leaves no room on an object for what a closed gate writes there has found a way around it. */
 import { BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { isDeeperThan, sameJson } from '../kube/json.ts';
-import { jsonSize } from '../kube/jsonSize.ts';
+import { isDeeperThan, jsonSize, sameJson } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Kubernetes: total of keys and values of all annotations, in bytes. */

@@ -1,7 +1,26 @@
-/** Lists of names in annotations: `a, ns/b`. */
+/** Names of objects: as keys, in annotations, and where a label or a name is shorter than they are. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { BOUND_LABEL_SUFFIX } from '../../api/annotations.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { LIMITS } from '../limits.ts';
 
-/** The parts, trimmed; undefined where there are more than anybody reads. An annotation may have 256 kB. */
+/** An object's name goes up to 253 characters, a label's value and the parts of its key up to 63. */
+const MAX_VALUE = 63;
+const MAX_PREFIX = 253;
+const MAX_NAME = 253;
+
+/** Namespace and name, empty where there is none. */
+export function identityOf({ metadata }: Pick<KubeObject, 'metadata'>): NamespacedName {
+  return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+}
+
+/** `namespace/name`; the name alone where there is no namespace. */
+export function refKey({ namespace, name }: NamespacedName): string {
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+/** The parts of a list in an annotation, `a, ns/b`, trimmed; undefined where there are more than anybody reads. An annotation may have 256 kB. */
 export function splitNames(text: string): string[] | undefined {
   const parts: string[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -12,4 +31,33 @@ export function splitNames(text: string): string[] | undefined {
     from = end + 1;
   }
   return parts;
+}
+
+/** 16 hex digits of SHA-256: the same text gives the same hash on every machine. */
+export function shortHash(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
+}
+
+/** The name itself where it fits into a label value, else its beginning and a hash. */
+export function labelValue(name: string): string {
+  if (name.length <= MAX_VALUE) return name;
+  return `${name.slice(0, MAX_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
+}
+
+/** Label key that a FluxBinding has for each of its Rollouts; its value is empty. */
+export function boundLabel(rollout: string): string {
+  const prefix = `${rollout}.${BOUND_LABEL_SUFFIX.split('/')[0]}`;
+  const name = BOUND_LABEL_SUFFIX.split('/')[1];
+  return prefix.length <= MAX_PREFIX ? `${prefix}/${name}` : `${shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
+}
+
+/**
+ * An object name made of parts; a hash replaces the end where it would be too long. Hashed names alone have the full length:
+ * else somebody could give an object the name that another's hash makes.
+ */
+export function objectName(...parts: string[]): string {
+  const name = parts.join('-').toLowerCase();
+  if (name.length < MAX_NAME) return name;
+  const begin = name.slice(0, MAX_NAME - 17).replace(/[^a-z0-9]+$/, (end) => '-'.repeat(end.length));
+  return `${begin}-${shortHash(name)}`;
 }

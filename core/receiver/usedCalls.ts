@@ -3,7 +3,7 @@
  * twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { shortHash } from '../kube/labels.ts';
+import { shortHash } from '../kube/names.ts';
 
 /** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. */
 const KEEP_MS = 10 * 60_000 + 1000;

@@ -5,7 +5,7 @@ import { deployCutoff } from '../deployment/bake.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
-import { refKey } from '../gate/refs.ts';
+import { refKey } from '../kube/names.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
 import {

@@ -2,13 +2,9 @@
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { boundTo } from '../deployment/progress.ts';
-import { refKey, TOO_MANY } from '../gate/refs.ts';
+import { gateRefsOf, TOO_MANY } from '../gate/refs.ts';
+import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-
-/** The Gates the Rollout itself names, in their order. */
-export function ownGates({ metadata, spec }: Rollout): NamespacedName[] {
-  return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
-}
 
 /** The Gates that the bound objects require. */
 export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
@@ -18,7 +14,7 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
 
 /** Both, each once. More than the limit are not asked one by one: they count as one closed Gate that says so. */
 export function gatesToPass(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
-  const all = [...ownGates(rollout), ...boundGates(rollout, bindings)];
+  const all = [...gateRefsOf(rollout), ...boundGates(rollout, bindings)];
   const byKey = new Map(all.map((ref) => [refKey(ref), ref]));
   if (byKey.size > LIMITS.requiredGates) return [TOO_MANY];
   return [...byKey.keys()].sort().map((key) => byKey.get(key)!);
@@ -26,8 +22,8 @@ export function gatesToPass(rollout: Rollout, bindings: readonly FluxBinding[]):
 
 /** The Gates that a write no longer requires. Requiring more is never a way around one. */
 export function droppedGates(rollout: Rollout, before: Rollout): NamespacedName[] {
-  const kept = new Set(ownGates(rollout).map(refKey));
-  return ownGates(before).filter((ref) => !kept.has(refKey(ref)));
+  const kept = new Set(gateRefsOf(rollout).map(refKey));
+  return gateRefsOf(before).filter((ref) => !kept.has(refKey(ref)));
 }
 
 /** Whether a write of the status is a deployment. One of the past cannot change: another id at the top is another deployment. */

@@ -1,5 +1,6 @@
 /** `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. */
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
 
 /** The status to answer with: as stored when nothing changes, else with the next revision. */
 export function revised(rollout: Rollout, next: RolloutStatus): RolloutStatus {
@@ -30,16 +31,4 @@ export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
 function decisive({ metadata, status }: Rollout) {
   const { uid, generation, deletionTimestamp, annotations = {} } = metadata;
   return { uid, generation, deletionTimestamp, annotations, revision: status?.revision };
-}
-
-/** Equality as JSON has it: a property that is undefined is not there, and the order of properties means nothing. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
-  }
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
-  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) => sameJson(left[key], right[key]));
 }

@@ -10,7 +10,7 @@ import {
 } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, RolloutGate, RolloutSchedule } from '../../api/types.ts';
-import { labelValue, shortHash } from '../kube/labels.ts';
+import { labelValue, shortHash } from '../kube/names.ts';
 
 export type Schedule = RolloutSchedule | ClusterRolloutSchedule;
 

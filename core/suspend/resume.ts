@@ -8,7 +8,7 @@ import { GATE_STATE } from '../../api/annotations.ts';
 import { type FluxObject, GOVERNED_KINDS, type KustomizationStatus } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
-import { labelValue } from '../kube/labels.ts';
+import { labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { marksOf } from '../pin/annotations.ts';
 import { type Awaits, applierOf, applierState, waitEnds } from './applier.ts';

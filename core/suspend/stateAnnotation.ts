@@ -4,7 +4,7 @@
  * and the object runs behind closed gates.
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { refKey } from '../gate/refs.ts';
+import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
 export type GateStateMark =

@@ -8,6 +8,7 @@ import { resyncSeconds } from '../../core/gate/resync.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
 import { gateStatus, type Surroundings } from '../../core/gate/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
+import { identityOf } from '../../core/kube/names.ts';
 import { tokenBytes } from '../../core/receiver/token.ts';
 import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import type { CompositeHook } from '../hook.ts';
@@ -20,7 +21,7 @@ type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 export const gateHook: CompositeHook = {
   async sync({ parent }, call) {
     const gate = parent as unknown as Gate;
-    const ref = { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
+    const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
     const [held, receiver] = await Promise.all([countHeld(ref, call), receiverOf(gate, ref, call)]);
     const status = gateStatus(gate, evaluation, { held, receiver }, call.now);

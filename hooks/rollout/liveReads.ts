@@ -7,7 +7,7 @@ import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts
 import { type CarriedDeployment, carriedDeployment, isBound } from '../../core/deployment/adopt.ts';
 import { unseenBinding } from '../../core/deployment/progress.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
-import { boundLabel } from '../../core/kube/labels.ts';
+import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/configMap.ts';

@@ -3,8 +3,9 @@ import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
-import { boundLabel, labelValue } from '../../core/kube/labels.ts';
+import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { specProblems } from '../../core/rollout/config.ts';
 
@@ -57,11 +58,12 @@ function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   return [{ apiVersion: KUBERIK, resource: 'healthchecks', ...where, labelSelector }];
 }
 
-function gateRules({ metadata, spec }: Rollout): RelatedResourceRule[] {
-  const names = new Map<string, string[]>();
-  for (const ref of spec?.gates ?? []) {
-    const namespace = ref.namespace || metadata.namespace || '';
-    names.set(namespace, [...(names.get(namespace) ?? []), ref.name]);
-  }
-  return [...names].map(([namespace, list]) => ({ apiVersion: GATING, resource: 'gates', namespace, names: list }));
+function gateRules(rollout: Rollout): RelatedResourceRule[] {
+  const byNamespace = Map.groupBy(gateRefsOf(rollout), ({ namespace }) => namespace);
+  return [...byNamespace].map(([namespace, refs]) => ({
+    apiVersion: GATING,
+    resource: 'gates',
+    namespace,
+    names: refs.map(({ name }) => name),
+  }));
 }

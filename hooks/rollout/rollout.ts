@@ -4,6 +4,7 @@ import type { CompositeRequest, CompositeResponse } from '../../api/metacontroll
 import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { boundTo } from '../../core/deployment/progress.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
@@ -11,7 +12,7 @@ import { metadataWanted } from '../../core/release/metadata.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/rollout/foreignReferences.ts';
 import type { Observed } from '../../core/rollout/observed.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
-import { gatesToPass, ownGates } from '../../core/rollout/requiredGates.ts';
+import { gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { isStale } from '../../core/rollout/revision.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
 import {
@@ -80,7 +81,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     bindings: objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'),
     ...watched,
     problems: [...forbidden, ...watched.problems],
-    gateRefs: ownGates(reached),
+    gateRefs: gateRefsOf(reached),
     gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
     metadata: metadataOf(rollout, imagePolicy, call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),

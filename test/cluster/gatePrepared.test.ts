@@ -1,6 +1,6 @@
 /** What somebody makes of an object while the gate is open, so that it cannot be suspended when it closes. */
 import { describe, expect, it } from 'vitest';
-import { objectName } from '../../core/kube/labels.ts';
+import { objectName } from '../../core/kube/names.ts';
 import { type AnyObject, gate, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { ask, GATES, gated, isFree, isHeld } from './support/gates.ts';
 import { conditionOf } from './support/versions.ts';

@@ -6,13 +6,13 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
-import { refKey } from '../../core/gate/refs.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../../core/gate/selects.ts';
 import { gateReads } from '../../core/hold/reads.ts';
 import type { GateWorld } from '../../core/hold/requiredGates.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { marksOf, rolloutsLeft } from '../../core/pin/annotations.ts';
-import { ownGates } from '../../core/rollout/requiredGates.ts';
 import { applierOf, KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
 import { readClosed } from '../rollout/closedGates.ts';
 
@@ -46,7 +46,7 @@ export async function readClosedForPins(
   call: WebhookCall,
 ): Promise<JudgedGate[]> {
   const left = await readRolloutsNamed(new Set(rolloutsLeft(object, oldObject)), namespace, call);
-  const refs = new Map([...left.values()].flatMap(ownGates).map((ref) => [refKey(ref), ref]));
+  const refs = new Map([...left.values()].flatMap(gateRefsOf).map((ref) => [refKey(ref), ref]));
   return readClosed([...refs.values()], call);
 }
 
@@ -87,7 +87,7 @@ async function listSelecting(namespace: string, { cluster }: WebhookCall): Promi
 function withListed(world: GateWorld, lists: Gate[][]): GateWorld {
   const gates = new Map(world.gates);
   const candidates = lists.flat().map((gate) => {
-    const ref = { namespace: gate.metadata.namespace ?? '', name: gate.metadata.name ?? '' };
+    const ref = identityOf(gate);
     gates.set(refKey(ref), gate);
     return ref;
   });

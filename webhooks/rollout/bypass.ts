@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
-import { refKey } from '../../core/gate/refs.ts';
+import { refKey } from '../../core/kube/names.ts';
 import { gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { askForGlass, recordGlass } from '../bypass.ts';
 import { readClosed } from './closedGates.ts';

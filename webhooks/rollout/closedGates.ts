@@ -8,7 +8,7 @@ import { type JudgedGate, judgeGates } from '../../core/gate/judge.ts';
 import { TOO_MANY } from '../../core/gate/refs.ts';
 import { reveal, secrets } from '../../core/gate/reveal.ts';
 import { closedGatesText, glassText } from '../../core/hold/messages.ts';
-import { boundLabel } from '../../core/kube/labels.ts';
+import { boundLabel } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isCleaner } from '../../core/kube/systemDeleters.ts';
 import { LIMITS } from '../../core/limits.ts';

@@ -3,7 +3,7 @@
  * drop the fields that are ours (DESIGN section 5).
  */
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
-import { sameJson } from '../../core/rollout/revision.ts';
+import { sameJson } from '../../core/kube/json.ts';
 import { type AdmissionHandler, allowed } from '../response.ts';
 import { denyDeployment } from './closedGates.ts';
 

@@ -11,7 +11,12 @@ it('JSON deeper than the stack is compared: else whoever nests deep enough could
 
 it.each([
   [{ a: 1, b: [2] }, { b: [2], a: 1 }, true],
-  [{ a: undefined }, { b: undefined }, false],
+  [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
+  [{ a: 1, b: undefined }, { a: 1 }, true],
+  [{ a: undefined }, { b: undefined }, true],
+  [{ a: null }, {}, false],
+  [{ a: [] }, { a: {} }, false],
+  [[], [undefined], false],
   [{ 0: 'a' }, ['a'], false],
   [{ a: null }, { a: {} }, false],
   [[1, 2], [2, 1], false],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { revised, sameJson } from '../../../core/rollout/revision.ts';
+import { revised } from '../../../core/rollout/revision.ts';
 import { observed } from './observedFixture.ts';
 
 function rollout(status: RolloutStatus | undefined, generation = 1) {
@@ -33,18 +33,5 @@ describe('revised', () => {
 
   it('does not take a revision from the plan', () => {
     expect(revised(rollout({ title: 'a', revision: 7 }), { title: 'b', revision: 99 }).revision).toBe(8);
-  });
-});
-
-describe('sameJson', () => {
-  it.each([
-    [{ a: 1, b: undefined }, { a: 1 }, true],
-    [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
-    [[1, 2], [2, 1], false],
-    [{ a: [] }, { a: {} }, false],
-    [{ a: null }, {}, false],
-    [[], [undefined], false],
-  ])('%j and %j: %s', (a, b, same) => {
-    expect(sameJson(a, b)).toBe(same);
   });
 });

@@ -8,7 +8,7 @@ import { Ajv, type AnySchema } from 'ajv';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
-import { sameJson } from '../../../core/rollout/revision.ts';
+import { sameJson } from '../../../core/kube/json.ts';
 
 const file = join(import.meta.dirname, '../../../manifests/crds/kuberik.com_rollouts.yaml');
 const schema = parse(readFileSync(file, 'utf8')).spec.versions[0].schema.openAPIV3Schema.properties.status;

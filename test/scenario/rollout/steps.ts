@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
-import { boundLabel } from '../../../core/kube/labels.ts';
+import { boundLabel } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { NAMESPACE, T0, type World } from './world.ts';
 
