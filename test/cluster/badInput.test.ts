@@ -30,7 +30,7 @@ const bindingOf = async (ns: string, object: string) =>
   }, `the FluxBinding of ${object}`);
 
 describe('a Rollout', () => {
-  it('[C1] whose ImagePolicy has a pattern that is slow to match backwards stops nobody, and deploys what the pattern matches', async () => {
+  it('whose ImagePolicy has a pattern that is slow to match backwards stops nobody, and deploys what the pattern matches', async () => {
     const ns = await newNamespace();
     const pattern = `^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`;
     const spec = { filterTags: { pattern }, policy: { alphabetical: { order: 'asc' } } };

@@ -5,7 +5,7 @@ import { gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 
 const { admin, sre, newNamespace } = sharedCluster();
 
-describe('[H6] the port of the webhook', () => {
+describe('the port of the webhook', () => {
   it('answers the API server, and nobody else', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', window: '1h' } }));
@@ -23,7 +23,7 @@ describe('[H6] the port of the webhook', () => {
   });
 });
 
-describe('[H6] the port of the hooks', () => {
+describe('the port of the hooks', () => {
   it('answers Metacontroller, and nobody else', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze'));

@@ -5,7 +5,7 @@ import { gated, isHeld } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
 
-it('[H3] a Gate closed by the calendar until 9999-12-31 suspends what names it, and what it selects', async () => {
+it('a Gate closed by the calendar until 9999-12-31 suspends what names it, and what it selects', async () => {
   const ns = await newNamespace();
   const schedule = { action: 'Close', rules: [{ dateRange: { start: '2020-01-01', end: '9999-12-31' } }] };
   await sre.create(gate(ns, 'for-good', { spec: { default: 'opened', schedule } }));

@@ -1,4 +1,4 @@
-/** What a closed gate does to the objects that require it, and what the opening gives back (DESIGN section 6). */
+/** What a closed gate does to the objects that require it, and what the opening gives back. */
 import { describe, expect, it } from 'vitest';
 import { kstatusOf } from '../../core/kstatus/kstatus.ts';
 import {

@@ -6,7 +6,7 @@ import { conditionText, GATES, gated, isFree, isHeld, SELECTED_BY } from './supp
 const { admin, developer, sre, newNamespace } = sharedCluster();
 const LIMIT = /more than 200 Gates/;
 
-describe('[H1] Gates beyond the limit lift no freeze', () => {
+describe('Gates beyond the limit lift no freeze', () => {
   it('200 open Gates beside a closed one hold what it selects, until they are fewer', async () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');

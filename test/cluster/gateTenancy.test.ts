@@ -14,7 +14,7 @@ const binding = (role: string, namespace: string): AnyObject => ({
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'developer' }],
 });
 
-describe('[H2] a right on Gates in one namespace', () => {
+describe('a right on Gates in one namespace', () => {
   it('holds nothing in another, whatever else is bound there', async () => {
     const [mine, theirs] = await Promise.all([newNamespace(), newNamespace({ team: 'theirs' })]);
     const app = gated('Kustomization', theirs, 'app');

@@ -1,4 +1,4 @@
-/** DESIGN section 7, rows 1 to 3: what happens to each way of writing a pinned field. */
+/** What becomes of each way of writing a pinned field: docs/architecture.md, writes W1 to W5. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
 import { conditionOf, imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';

@@ -158,7 +158,7 @@ describe('RolloutGate.spec.rejectedVersions', () => {
 });
 
 describe('a release that the ImagePolicy was narrowed against', () => {
-  it('[H8] is not deployed when the gate opens; the one that the policy selects now is', async () => {
+  it('is not deployed when the gate opens; the one that the policy selects now is', async () => {
     const story = await deployed();
     await admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
     await story.publish('2.0.0');

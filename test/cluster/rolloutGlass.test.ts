@@ -1,4 +1,4 @@
-/** DESIGN section 6: a Gate holds every deployment of a Rollout; only the broken glass gets past it, once. */
+/** A Gate holds every deployment of a Rollout; only the broken glass gets past it, once. */
 import { describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { conditionOf, history, variablesArrive } from './support/versions.ts';

@@ -6,7 +6,7 @@ import { gated, isHeld } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
 
-it('[K1] a refresh that spells durations as Go does adds its annotation to a held object, and nothing else', async () => {
+it('a refresh that spells durations as Go does adds its annotation to a held object, and nothing else', async () => {
   const ns = await newNamespace();
   await sre.create(gate(ns, 'freeze'));
   for (const kind of ['Kustomization', 'HelmRelease', 'OCIRepository'] as const) {
@@ -32,7 +32,7 @@ async function refresh(object: AnyObject) {
   return { read, stored: answer.object };
 }
 
-describe('[K1] the durations that are compared by length are those of the CRD', () => {
+describe('the durations that are compared by length are those of the CRD', () => {
   const CRDS: [kind: keyof typeof DURATIONS, crd: string][] = [
     ['Kustomization', 'kustomizations.kustomize.toolkit.fluxcd.io'],
     ['GitRepository', 'gitrepositories.source.toolkit.fluxcd.io'],

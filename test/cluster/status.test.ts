@@ -1,4 +1,4 @@
-/** DESIGN section 5: who may write a Rollout's status, and how. */
+/** Who may write a Rollout's status, and how: docs/architecture.md, writes W42 to W45. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AnyObject, ociRepository, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { history } from './support/versions.ts';
@@ -58,7 +58,7 @@ describe("a hook's status", () => {
     expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
   });
 
-  it("[H7] that adds a deployment decided from an older generation is refused, by the API server's own policy", async () => {
+  it("that adds a deployment decided from an older generation is refused, by the API server's own policy", async () => {
     await developer.mergePatch(app(), { spec: { wantedVersion: '1.0.0' } });
     await waitFor(async () => {
       const { metadata, status } = await admin.get(app());
@@ -121,7 +121,7 @@ describe("a person's status", () => {
   });
 });
 
-describe('[M3] the past', () => {
+describe('the past', () => {
   let past: string;
   const story = () => ref('rollout', past, 'story');
   const patch = (op: string, path: string, value?: unknown) =>

@@ -34,7 +34,7 @@ const ELSEWHERE = [
 ];
 
 /** Folders in which such citations are still to be replaced. */
-const NOT_YET = /^(api|core|hooks|webhooks|server|scripts|manifests|test|docs\/adr)\//;
+const NOT_YET = /^(api|core|hooks|webhooks)\//;
 
 /** Paths from the root, as people write them: `core/gate/evaluate.ts`, `manifests/crds`. */
 const FOLDERS =

@@ -23,7 +23,7 @@ const rename = (cluster: Cluster, gates: string, spec = {}) => {
   });
 };
 
-describe('[H1] Gates beyond the limit lift no freeze', () => {
+describe('Gates beyond the limit lift no freeze', () => {
   it('200 open Gates beside a closed one that select the same object', async () => {
     const cluster = new Cluster(kustomization({ annotations: {} }));
     cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
@@ -132,7 +132,7 @@ describe('where references to other namespaces are forbidden', () => {
   });
 });
 
-describe('[M2] one review reads no more than its limits', () => {
+describe('one review reads no more than its limits', () => {
   const many = (annotation: string) => kustomization({ annotations: { 'gate.fluxcd.io/gates': annotation } });
   const rollouts = Object.fromEntries(
     Array.from({ length: 100 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, `app-${i}`]),

@@ -63,7 +63,7 @@ const parents: [says: string, hook: string, subject: 'parent' | 'object', KubeOb
 ];
 
 it.each(parents)(
-  '[H4] %s, once all is quiet: asked again within an hour, and not at once',
+  '%s, once all is quiet: asked again within an hour, and not at once',
   async (_, hook, subject, object) => {
     const route = hookRoutes(() => fakeCall({ objects: [policy] }).call).find(
       ({ path }) => path === `/hooks/${hook}/sync`,
@@ -81,7 +81,7 @@ it.each(parents)(
   },
 );
 
-describe('[H4] every answer is bounded', () => {
+describe('every answer is bounded', () => {
   it.each([
     [3600.5, LIMITS.resyncAfterSeconds],
     [Number.POSITIVE_INFINITY, LIMITS.resyncAfterSeconds],

@@ -5,7 +5,7 @@ import { objectIn, objectsIn } from './support/files.ts';
 const objects = objectsIn('components/cert-manager/certificate.yaml');
 const named = (kind: string, name: string) => objects.find((o) => o.kind === kind && o.metadata.name === name)!;
 
-it('[M4] the authority is none of the certificates that it signs, keeps its key and outlives them', () => {
+it('the authority is none of the certificates that it signs, keeps its key and outlives them', () => {
   const serving = objects.find(({ kind, spec }) => kind === 'Certificate' && spec.secretName === 'rollout-hooks-tls')!;
   const issuer = named('Issuer', serving.spec.issuerRef.name);
   expect(issuer.spec).not.toHaveProperty('selfSigned');

@@ -253,13 +253,13 @@ describe('POST /hook/<digest>', () => {
     expect((await send(going.app)).status).toBe(503);
   });
 
-  it('[M1] 413 above 8 kB, before anything is read from the cluster', async () => {
+  it('413 above 8 kB, before anything is read from the cluster', async () => {
     const { app, state } = world();
     const answer = await send(app, { body: 'x'.repeat(8 * 1024 + 1) });
     expect([answer.status, answer.text, state.lists]).toEqual([413, '', 0]);
   });
 
-  it('[M1] a path that can be none is 404 before its body is looked at', async () => {
+  it('a path that can be none is 404 before its body is looked at', async () => {
     const answer = await send(world().app, { body: 'x'.repeat(3 * 1024 * 1024) }, '/hook/short');
     expect([answer.status, answer.text]).toEqual([404, '']);
   });
@@ -280,7 +280,7 @@ describe('POST /hook/<digest>', () => {
     expect((await send(replica(), { nonce: 'n-10', body: { action: 'close' } })).status).toBe(200);
   });
 
-  it('[M7] wrong calls, however many, keep no right one out, cost no reads and do not fill the log', async () => {
+  it('wrong calls, however many, keep no right one out, cost no reads and do not fill the log', async () => {
     const { app, state } = world();
     expect((await send(app, { token: 'guess' })).status).toBe(400);
     const { reads } = state;
@@ -296,21 +296,21 @@ describe('POST /hook/<digest>', () => {
     expect((await send(app)).status).toBe(429);
   });
 
-  it('[M7] the signature covers the path: a call of another Gate with the same Secret is refused', async () => {
+  it('the signature covers the path: a call of another Gate with the same Secret is refused', async () => {
     const other = `/hook/${createHash('sha256').update(`${TOKEN}otherplatform`).digest('hex')}`;
     const { app, opened } = world();
     expect((await send(app, { path: other })).status).toBe(400);
     expect(opened().opened).toBe(false);
   });
 
-  it('[M7] a Gate that was made again takes no call from before', async () => {
+  it('a Gate that was made again takes no call from before', async () => {
     const metadata = { ...gate({ default: 'closed' }).metadata, creationTimestamp: new Date(T0).toISOString() };
     const { app } = world({ metadata });
     expect((await send(app, { timestamp: `${T0 / 1000 - 1}` })).status).toBe(400);
     expect((await send(app, { timestamp: `${T0 / 1000}` })).status).toBe(200);
   });
 
-  it('[M7] a token is its bytes, also where they are no text', async () => {
+  it('a token is its bytes, also where they are no text', async () => {
     const bytes = Buffer.from([0xe9, 0x00, 0xff, 0xc3, 0xa9]);
     const ref = { namespace: 'platform', name: 'freeze' };
     const path = `/hook/${createHash('sha256').update(bytes).update('freezeplatform').digest('hex')}`;
@@ -320,7 +320,7 @@ describe('POST /hook/<digest>', () => {
     expect((await send(app, { token: bytes }, path)).status).toBe(200);
   });
 
-  it('[M7] a token of zero length opens nothing', async () => {
+  it('a token of zero length opens nothing', async () => {
     const path = `/hook/${createHash('sha256').update('freezeplatform').digest('hex')}`;
     const { app, state, opened } = world({ status: { webhookPath: path } });
     state.token = '';

@@ -38,7 +38,7 @@ function call(text: string, session?: Buffer): TLSSocket {
   return socket;
 }
 
-describe('[H6] an admission request', () => {
+describe('an admission request', () => {
   it('of the API server is answered', async () => {
     const own = shown(await clients.issue('kube-apiserver', { use: 'client' }));
     const { status, text } = await admit(program, { agent: false, ...own });
@@ -177,7 +177,7 @@ describe('a certificate that is replaced', () => {
   });
 });
 
-describe('[H6] the hooks', () => {
+describe('the hooks', () => {
   const file = (name: string) => join(world.dir, name);
   const sync = (of: Program, authorization?: string) =>
     fetch(`http://127.0.0.1:${of.hooksPort}/hooks/gate/sync`, {

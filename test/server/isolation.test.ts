@@ -50,7 +50,7 @@ function post({ port, path, body, headers, agent }: PlainCall): Promise<number> 
   });
 }
 
-it('[M2] HealthChecks whose reads hang do not take the connections of admission', async () => {
+it('HealthChecks whose reads hang do not take the connections of admission', async () => {
   let held = 0;
   apiServer = (request, response) => {
     if (request.url?.includes('/kustomizations/slow-')) held++;
@@ -85,7 +85,7 @@ it('[M2] HealthChecks whose reads hang do not take the connections of admission'
   agent.destroy();
 }, 60_000);
 
-it('[M1] admission answers while the receiver is flooded', async () => {
+it('admission answers while the receiver is flooded', async () => {
   apiServer = (request, response) => {
     const { url = '' } = request;
     const answer = url.includes('/secrets/')

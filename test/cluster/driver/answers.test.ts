@@ -42,7 +42,7 @@ describe('answers', () => {
     await staysTrue(() => calls(controller.path).length <= 5, 'no more of them', 1500);
   });
 
-  it('[H4] resyncAfterSeconds beyond 64 bits of nanoseconds brings the next sync at once, below it none', async () => {
+  it('resyncAfterSeconds beyond 64 bits of nanoseconds brings the next sync at once, below it none', async () => {
     const beyond = await composite({}, ({ parent }, call) => ({
       body: { status: parent.status ?? {}, resyncAfterSeconds: call <= 5 ? 2 ** 63 / 1e9 : 9e9 },
     }));

@@ -1,6 +1,6 @@
 /**
- * A stand-in for kustomize-controller's sync, as DESIGN section 4 describes what was seen of it: a dry-run apply of every
- * object, then a real apply of what differs, then a prune of what left. One refused object ends the sync. The
+ * A stand-in for kustomize-controller's sync, as was seen of it (docs/architecture.md, facts F1 to F3): a dry-run apply of every
+ * object, then an apply of what differs, then a prune of what left. One refused object ends the sync. The
  * Kustomization's status says what became of it, where there is such an object.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -1,4 +1,4 @@
-/** Reference section 3.1, R83 to R91 and R127 to R132; section 1.4. */
+/** The texts of the Go controller. R83 to R91 and R127 to R132 are cases of its test suite. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../api/types.ts';
 import { triggeredBy } from '../../../core/deployment/entry.ts';

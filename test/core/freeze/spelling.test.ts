@@ -53,7 +53,7 @@ const alike: [kind: string, before: Spec, after: Spec][] = [
   ['HelmRepository', { type: 'oci' }, { type: 'oci', interval: '0s' }],
 ];
 
-it.each(alike)('[K1] %s %j sent back as %j is stored as it was, with the new annotation', (kind, before, after) => {
+it.each(alike)('%s %j sent back as %j is stored as it was, with the new annotation', (kind, before, after) => {
   const outcome = judged(kind, before, after);
   expect(outcome.denial).toBeUndefined();
   expect(outcome).toMatchObject({ warnings: [] });
@@ -62,7 +62,7 @@ it.each(alike)('[K1] %s %j sent back as %j is stored as it was, with the new ann
   expect(outcome.object.metadata.annotations?.['reconcile.fluxcd.io/requestedAt']).toBe('now');
 });
 
-describe('[K1] is refused all the same:', () => {
+describe('is refused all the same:', () => {
   it.each<[kind: string, before: Spec, after: Spec, path: string]>([
     ['Kustomization', { interval: '10m' }, { interval: '10m1s' }, 'spec.interval'],
     ['Kustomization', { interval: '10m' }, { interval: 'ten minutes' }, 'spec.interval'],

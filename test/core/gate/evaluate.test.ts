@@ -44,7 +44,7 @@ describe('the samples of the RFC', () => {
   );
 });
 
-describe('the table of DESIGN section 6', () => {
+describe('the rules of docs/gates.md', () => {
   it.each(
     load('table.yaml') as (Pick<Gate, 'spec' | 'status'> & {
       name: string;
@@ -118,7 +118,7 @@ describe('for every gate', () => {
   });
 });
 
-describe('[H3] closed until the last day that can be written', () => {
+describe('closed until the last day that can be written', () => {
   const closed = (timezone: string) =>
     gate({
       default: 'opened',

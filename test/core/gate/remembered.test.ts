@@ -58,7 +58,7 @@ const gates: fc.Arbitrary<Gate> = fc
     return { ...gate(spec as Gate['spec'], annotations), ...(status && { status }) } as Gate;
   });
 
-it('[H2] a remembered evaluation is the same as a fresh one, at any instants, also of a clock that goes back', () => {
+it('a remembered evaluation is the same as a fresh one, at any instants, also of a clock that goes back', () => {
   const instants = fc.array(fc.integer({ min: -86_400, max: 6 * 86_400 }), { minLength: 2, maxLength: 12 });
   fc.assert(
     fc.property(gates, instants, (of, seconds) => {
@@ -75,7 +75,7 @@ it('[H2] a remembered evaluation is the same as a fresh one, at any instants, al
   );
 }, 60_000);
 
-describe('[H2] 64 windows', () => {
+describe('64 windows', () => {
   const hour = (n: number, minute = '00') => `${String(n % 24).padStart(2, '0')}:${minute}`;
   const sixtyFour = (rule: (i: number) => Schedule['rules'][number]) => Array.from({ length: 64 }, (_, i) => rule(i));
   const calendars: Record<string, Schedule['rules']> = {

@@ -1,4 +1,4 @@
-/** Reference section 2.13, rule 7; K18 to K23 are cases of the original that section 3.6 leaves out. */
+/** When an object failed. K18 to K23 are cases of the Go controller's test suite. */
 import { expect, it } from 'vitest';
 import { failureTime } from '../../../core/health/failureTime.ts';
 

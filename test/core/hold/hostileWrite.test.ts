@@ -78,7 +78,7 @@ const writes: [says: string, object: FluxObject, oldObject: FluxObject][] = [
   ],
 ];
 
-it.each(writes)('[C2] %s: refused at little cost', (_, object, oldObject) => {
+it.each(writes)('%s: refused at little cost', (_, object, oldObject) => {
   let denial: string | undefined;
   const cost = costInReadings([object, oldObject], () => {
     denial = judge(object, oldObject).denial;
@@ -88,7 +88,7 @@ it.each(writes)('[C2] %s: refused at little cost', (_, object, oldObject) => {
   expect(cost).toBeLessThan(CHEAP);
 });
 
-it.each(writes)('[C2] %s: verified at little cost, in few words', (_, object, oldObject) => {
+it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObject) => {
   const [closed, before] = [behindGate(object), behindGate(oldObject)];
   let problem: string | undefined;
   const cost = costInReadings([object, oldObject], () => {
@@ -98,7 +98,7 @@ it.each(writes)('[C2] %s: verified at little cost, in few words', (_, object, ol
   expect(cost).toBeLessThan(CHEAP);
 });
 
-it('[C2] thousands of pins beside a long last-applied annotation cost little', () => {
+it('thousands of pins beside a long last-applied annotation cost little', () => {
   const annotations = Object.fromEntries(
     Array.from({ length: 2000 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'my-app']),
   );
@@ -113,7 +113,7 @@ it('[C2] thousands of pins beside a long last-applied annotation cost little', (
   expect(costInReadings(write.object, () => judgeWrite(write))).toBeLessThan(CHEAP);
 });
 
-describe.each([LIMITS.nesting + 1, 2000, 9000])('[C2] a spec nested %i levels deep', (levels) => {
+describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', (levels) => {
   const deep = helmRelease(nested(levels - 1, 'a'));
   const limit = `more than ${LIMITS.nesting} levels`;
 
@@ -143,6 +143,6 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('[C2] a spec nested %i levels de
   });
 });
 
-it('[C2] as many levels as are allowed are let in', () => {
+it('as many levels as are allowed are let in', () => {
   expect(stored(helmRelease(nested(LIMITS.nesting - 1, 'a'))).spec?.suspend).toBe(true);
 });

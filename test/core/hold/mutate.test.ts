@@ -1,4 +1,4 @@
-/** DESIGN section 7, row by row: writes of a Kustomization that requires Gates. */
+/** What becomes of a write of a Kustomization that requires Gates: docs/architecture.md, writes W10 to W24. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';

@@ -13,7 +13,7 @@ const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
 const HUGE = 'x'.repeat(1_400_000);
 const size = (binding: FluxBinding | undefined) => JSON.stringify(binding).length;
 
-it('[M6] a revision beyond the limit is no proof, and is not copied', () => {
+it('a revision beyond the limit is no proof, and is not copied', () => {
   const deployed = stamped('my-app', 1, '1.0.0');
   const source = ociRepository({ tag: '1.0.0' }, { deployed });
   source.status = { observedGeneration: 3, artifact: { revision: `1.0.0@${HUGE}` } };
@@ -24,7 +24,7 @@ it('[M6] a revision beyond the limit is no proof, and is not copied', () => {
   expect(hasArrived(binding, undefined, stamp)).toBe(false);
 });
 
-it('[M6] nor is what a Kustomization says it has applied', () => {
+it('nor is what a Kustomization says it has applied', () => {
   const ready = {
     type: 'Ready',
     status: 'True' as const,
@@ -38,12 +38,12 @@ it('[M6] nor is what a Kustomization says it has applied', () => {
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
 });
 
-it('[M6] a source with a name that nothing can have is not copied', () => {
+it('a source with a name that nothing can have is not copied', () => {
   const object = kustomization({ spec: { sourceRef: { kind: 'GitRepository', name: HUGE } } });
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
 });
 
-it('[Low] an object with more marked variables than the limit counts as behind a closed gate, and says why', () => {
+it('an object with more marked variables than the limit counts as behind a closed gate, and says why', () => {
   const annotations = Object.fromEntries(
     Array.from({ length: 5000 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
   );

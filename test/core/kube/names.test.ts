@@ -22,7 +22,7 @@ it('is read up to the limit, and not beyond', () => {
   expect(splitNames(many(LIMIT + 1, 'a'))).toBeUndefined();
 });
 
-describe('[C2] an annotation with more names than are read', () => {
+describe('an annotation with more names than are read', () => {
   const world = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
 
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {

@@ -54,7 +54,7 @@ describe('compileExtract', () => {
   });
 });
 
-describe('[C1] a pattern that makes a backtracking matcher slow', () => {
+describe('a pattern that makes a backtracking matcher slow', () => {
   const tags = Array.from({ length: 20 }, (_, i) => `${'a'.repeat(40 + i)}x`);
 
   it.each([

@@ -97,7 +97,7 @@ describe('releasesAfter', () => {
         },
       ],
     ],
-  ])('[H8] withdraws what the policy could not select: %s', (_title, spec, available, withdrawn) => {
+  ])('withdraws what the policy could not select: %s', (_title, spec, available, withdrawn) => {
     const policy = { apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy;
     const releases = available.map((tag) => ({ tag }));
     const found = releasesAfter(releases, undefined, policy);

@@ -1,4 +1,4 @@
-/** Reference section 3.4, RH1 to RH12: the even numbers are the original's cases that it leaves out. */
+/** Which releases are kept. RH1 to RH12 are cases of the Go controller's test suite. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../api/types.ts';
 import { retained } from '../../../core/release/retention.ts';

@@ -1,4 +1,4 @@
-/** What holds for a Rollout whatever happens to it (issue 4, "done when" 4). */
+/** What holds for a Rollout whatever happens to it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORCE_DEPLOY, RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';

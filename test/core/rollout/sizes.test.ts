@@ -25,7 +25,7 @@ const closed = {
 it.each([
   ['small ones', {}],
   ['ones with long metadata', { version: 'v'.repeat(4096), revision: 'r'.repeat(4096) }],
-])('[Low] thousands of releases, %s: the newest stay, with what is deployed and what comes next', (_, metadata) => {
+])('thousands of releases, %s: the newest stay, with what is deployed and what comes next', (_, metadata) => {
   const status: RolloutStatus = { history, availableReleases: many.map((tag) => release(tag, metadata)) };
   const around = { rolloutGates: [closed as never] };
   const next = planRollout(observed({}, status, around), NOW).status;
@@ -41,23 +41,23 @@ it.each([
   expect(planRollout(stored, NOW).status).toBe(stored.rollout.status);
 });
 
-it('[Low] few releases are left as they are', () => {
+it('few releases are left as they are', () => {
   const few = many.slice(0, 100).map((tag) => release(tag));
   expect(bounded(few, [])).toBe(few);
 });
 
-it('[Low] a version that was asked for by hand is not forgotten', () => {
+it('a version that was asked for by hand is not forgotten', () => {
   const status: RolloutStatus = { history, availableReleases: many.map((tag) => release(tag)) };
   const next = planRollout(observed({ wantedVersion: '2.0.5' }, status), NOW).status;
   expect(next.availableReleases!.map(({ tag }) => tag)).toContain('2.0.5');
 });
 
-it('[Low] a history is never longer than its limit, whatever the spec says', () => {
+it('a history is never longer than its limit, whatever the spec says', () => {
   const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
   expect(readConfig(rollout, 'Hold').historyLimit).toBe(LIMITS.history);
 });
 
-it('[Low] the deployment after an adopted one is still a stamp', () => {
+it('the deployment after an adopted one is still a stamp', () => {
   const stamp = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
   const head = adopted([{ deployment: stamp, by: "Kustomization 'a'" }], [], NOW)!;
   expect(head.version.tag).toBe('1.0.0');

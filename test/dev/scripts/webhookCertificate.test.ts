@@ -39,7 +39,7 @@ function run(): { authority: string; certificate: X509Certificate; bundle: strin
   };
 }
 
-it('[M4] a second run makes another certificate, of the same authority, which the API server goes on trusting', () => {
+it('a second run makes another certificate, of the same authority, which the API server goes on trusting', () => {
   const first = run();
   const second = run();
   expect(second.certificate.serialNumber).not.toBe(first.certificate.serialNumber);

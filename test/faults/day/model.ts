@@ -1,6 +1,6 @@
 /**
  * The rules of a Rollout with a bake, one HealthCheck, one RolloutGate and one Gate, written a second time and as plainly
- * as possible from reference section 2 and DESIGN sections 5 and 6. It shares no code with what it judges and knows no
+ * as possible from docs/rollouts.md and docs/gates.md. It shares no code with what it judges and knows no
  * time: the day reports health only where a deployment waits for it, and chooses whether a bake is short or endless.
  */
 export type State = 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled';

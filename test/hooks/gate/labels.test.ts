@@ -7,7 +7,7 @@ import { gate } from '../../core/hold/objects.ts';
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const LABEL = 'gate.fluxcd.io/selects';
 
-describe('[M5] the label by which a selecting Gate is found', () => {
+describe('the label by which a selecting Gate is found', () => {
   const all = { namespaceSelector: {} };
   const rows: [says: string, selects: object | undefined, label: string | undefined, answer: object | undefined][] = [
     ['comes to a Gate stored without it', {}, undefined, { [LABEL]: 'own-namespace' }],

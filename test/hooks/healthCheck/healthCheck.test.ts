@@ -37,7 +37,7 @@ const failedSince = (time: string) =>
     { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', lastTransitionTime: at(time) },
   ]);
 
-describe('reset (reference 3.5)', () => {
+describe('reset: H1 to H16 are cases of the Go controller', () => {
   it.each([
     ['H1', 'kustomization'],
     ['H2', 'unknown'],
@@ -131,7 +131,7 @@ describe('reset (reference 3.5)', () => {
     expect((await syncOnce(object, cluster([]), [future], NOW + 20_000)).status).toMatchObject({ status: 'Pending' });
   });
 
-  it('[H5] Q20: a Rollout of another namespace never resets this one, whatever it selects and whoever allows it', async () => {
+  it('Q20: a Rollout of another namespace never resets this one, whatever it selects and whoever allows it', async () => {
     const elsewhere = rollout(
       { timestamp: at('11:00:00') },
       { healthCheckSelector: { selector: {}, namespaceSelector: { matchLabels: { team: 'a' } } } },
@@ -162,7 +162,7 @@ describe('reset (reference 3.5)', () => {
   });
 });
 
-describe('class kustomization (reference 3.6)', () => {
+describe('class kustomization: K1 to K17 are cases of the Go controller', () => {
   it('K1: another class is left alone', async () => {
     expect(await syncOnce(healthCheck({ spec: { class: 'other' } }), cluster([kustomization()]))).toEqual({
       attachments: [],
@@ -298,25 +298,22 @@ describe('class kustomization (reference 3.6)', () => {
   it.each([
     { title: 'that is there', objects: ['x'] },
     { title: 'that is not there', objects: [] },
-  ])(
-    '[M6] a Kustomization of another namespace $title and lets nobody watch it looks the same',
-    async ({ objects }) => {
-      const there = objects.map((name) =>
-        kustomization({ ...READY, ...INVENTORY }, { metadata: { name, namespace: 'flux-system', generation: 1 } }),
-      );
-      const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
-      const reader = cluster([...there, GOOD]);
-      expect((await settle(object, reader)).status).toEqual({
-        status: 'Unhealthy',
-        message:
-          "Kustomization 'flux-system/x' is not there or may not be watched: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
-        lastChangeTime: at('12:00:00'),
-      });
-      expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);
-    },
-  );
+  ])('a Kustomization of another namespace $title and lets nobody watch it looks the same', async ({ objects }) => {
+    const there = objects.map((name) =>
+      kustomization({ ...READY, ...INVENTORY }, { metadata: { name, namespace: 'flux-system', generation: 1 } }),
+    );
+    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const reader = cluster([...there, GOOD]);
+    expect((await settle(object, reader)).status).toEqual({
+      status: 'Unhealthy',
+      message:
+        "Kustomization 'flux-system/x' is not there or may not be watched: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
+      lastChangeTime: at('12:00:00'),
+    });
+    expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);
+  });
 
-  describe('[M6] an inventory is read as far as the account may reach that applies the Kustomization', () => {
+  describe('an inventory is read as far as the account may reach that applies the Kustomization', () => {
     const foreign = {
       inventory: { entries: [...INVENTORY.inventory.entries, { id: 'victim_secretive_apps_Deployment', v: 'v1' }] },
     };
@@ -374,7 +371,7 @@ describe('class kustomization (reference 3.6)', () => {
     });
   });
 
-  it('[M6] an inventory of more kinds and namespaces than the limit is not read beyond it, and is never Healthy', async () => {
+  it('an inventory of more kinds and namespaces than the limit is not read beyond it, and is never Healthy', async () => {
     const entries = Array.from({ length: LIMITS.inventoryKinds + 1 }, (_, i) => ({
       id: `ns-${i}_x_apps_Deployment`,
       v: 'v1',
@@ -385,7 +382,7 @@ describe('class kustomization (reference 3.6)', () => {
     expect(reader.requests.filter((request) => request.includes('deployments'))).toHaveLength(LIMITS.inventoryKinds);
   });
 
-  it('[M6] a Kustomization of another namespace is not followed where such references are forbidden', async () => {
+  it('a Kustomization of another namespace is not followed where such references are forbidden', async () => {
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
     const reader = cluster([]);
     const answer = await syncOnce(object, reader, [], NOW, { noCrossNamespaceRefs: true });

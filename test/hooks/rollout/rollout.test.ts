@@ -135,7 +135,7 @@ describe('what is of other namespaces', () => {
       settings: { watchWithoutConsent: true },
     },
   ])(
-    '[H5] HealthChecks are watched that $title lets watch, and the others are told of',
+    'HealthChecks are watched that $title lets watch, and the others are told of',
     async ({ checks, leftOut, seen, settings }) => {
       const objects = [namespace('willing', 'team-a'), namespace('b', 'team-b')];
       const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0'), ...checks], { objects, settings });
@@ -152,13 +152,13 @@ describe('what is of other namespaces', () => {
     },
   );
 
-  it('[H5] a HealthCheck of another namespace need not be newer than the deployment: nobody resets it for this one', async () => {
+  it('a HealthCheck of another namespace need not be newer than the deployment: nobody resets it for this one', async () => {
     const old = { ...theirs('a', 'b', '*'), status: { status: 'Healthy', lastChangeTime: '2026-01-01T00:00:00Z' } };
     const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0'), old]);
     expect(status.history?.[0]?.bakeStatus).toBe('InProgress');
   });
 
-  it('[H5] a Rollout that selects HealthChecks of more namespaces than it may ask deploys nothing, and says so', async () => {
+  it('a Rollout that selects HealthChecks of more namespaces than it may ask deploys nothing, and says so', async () => {
     const many = Array.from({ length: LIMITS.watchedNamespaces + 1 }, (_, i) => theirs('a', `ns-${i}`));
     const { status, tags, reads } = await sync(rollout(spec, deployed), [imagePolicy('1.1.0'), ...many]);
     expect(tags).toEqual(['1.0.0']);
@@ -169,7 +169,7 @@ describe('what is of other namespaces', () => {
     expect(reads).toEqual([]);
   });
 
-  it('[M6] nothing of another namespace is followed where that is forbidden, and nothing is deployed', async () => {
+  it('nothing of another namespace is followed where that is forbidden, and nothing is deployed', async () => {
     const foreign = {
       releasesImagePolicy: { name: 'policy', namespace: 'other' },
       gates: [{ name: 'own' }, { name: 'theirs', namespace: 'other' }],
@@ -233,7 +233,7 @@ describe('sync', () => {
     expect(resyncAfterSeconds).toBe(15);
   });
 
-  it('[M2] asks for no Gates beyond the limit: they count as one closed Gate', async () => {
+  it('asks for no Gates beyond the limit: they count as one closed Gate', async () => {
     const bindings = Array.from({ length: 3 }, (_, i) =>
       object('kuberik.com/v1alpha1', 'FluxBinding', `b${i}`, {
         target: { apiVersion: 'v1', kind: 'Kustomization', name: `app-${i}`, uid: 'u' },
@@ -265,7 +265,7 @@ describe('sync', () => {
     ['deleted and made again', (live) => Object.assign(live.metadata, { uid: 'another', generation: 1 })],
     ['being deleted', (live) => Object.assign(live.metadata, { deletionTimestamp: '2026-03-01T12:00:00Z' })],
     ['deployed by somebody else', (live) => Object.assign(live, { status: { ...deployed, revision: 8 } })],
-  ])('[H7] deploys nothing from a cached Rollout that has meanwhile been %s', async (_title, change) => {
+  ])('deploys nothing from a cached Rollout that has meanwhile been %s', async (_title, change) => {
     const cached = rollout({}, deployed);
     cached.metadata.annotations = { 'rollout.kuberik.com/deploy-message': 'go' };
     const live = structuredClone(cached);
@@ -279,7 +279,7 @@ describe('sync', () => {
     });
   });
 
-  it('[H7] deploys nothing from a cached Rollout that is gone, an adopted version neither', async () => {
+  it('deploys nothing from a cached Rollout that is gone, an adopted version neither', async () => {
     const gone = { ...rollout({}), metadata: { name: 'other', namespace: 'team-a' } };
     await expect(sync(rollout({}), [imagePolicy('1.0.0')], {}, gone)).rejects.toMatchObject({ status: 429 });
     const stamped = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});

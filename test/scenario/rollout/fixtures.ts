@@ -1,4 +1,4 @@
-/** The fixtures of the reference, section 3: what is there before the first step. */
+/** What is there before the first step, under the names that the Go controller's test suite has for it. */
 import { object, STEPS } from './steps.ts';
 import { NAMESPACE, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The rules of a Rollout with one HealthCheck and one RolloutGate, written a second time and as plainly as possible:
- * reference section 2 and DESIGN section 6. It shares no code with the Rollout it is compared with. Releases are numbers.
+ * The rules of a Rollout with one HealthCheck and one RolloutGate, written a second time and as plainly as possible
+ * from docs/rollouts.md. It shares no code with the Rollout it is compared with. Releases are numbers.
  */
 export const BAKE_S = 300;
 

@@ -1,4 +1,4 @@
-/** Runs the scenarios of this folder. Their ids are those of the reference, section 3; others have words. */
+/** Runs the scenarios of this folder. R, RM and RT with a number are cases of the Go controller's test suite, Q with a number its quirks. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { parse } from 'yaml';

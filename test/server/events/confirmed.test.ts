@@ -48,7 +48,7 @@ const before = rollout({});
 const after = rollout({ annotations: { [BY]: '2026-03-01T12:00:00Z alice' } });
 const later = rollout({ annotations: { [BY]: '2026-03-01T12:00:01Z alice' } });
 
-describe('[H6] a broken glass', () => {
+describe('a broken glass', () => {
   it.each<[string, StoredFact, (KubeObject | undefined | Error)[], number]>([
     ['is recorded when the object is stored with its record', stored, [after], 1],
     ['also when that takes a moment', stored, [before, before, after], 1],

@@ -55,7 +55,7 @@ const untilSeen = async (seen: () => boolean) => {
   while (!seen()) await new Promise(setImmediate);
 };
 
-describe('[M1] a body', () => {
+describe('a body', () => {
   it('that is announced as too large is refused before it comes', async () => {
     const { port } = await serve();
     const { answered } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`));
@@ -122,7 +122,7 @@ describe('[M1] a body', () => {
   });
 });
 
-it('[M1] connections beyond the limit are closed as they are opened', async () => {
+it('connections beyond the limit are closed as they are opened', async () => {
   const { listenHttp } = await import('../../../server/http/listen.ts');
   const listener = await listenHttp((_request, response) => void response.end(), {
     host: '127.0.0.1',

@@ -35,7 +35,7 @@ it.each([
     'more memory than it may have',
     'parentPort.postMessage({ port: 4711 }); const all = []; while (isFirst) all.push(new Array(1e6).fill({}));',
   ],
-])('[M1] after %s is started again, at the same port', async (name, then) => {
+])('after %s is started again, at the same port', async (name, then) => {
   const { url, starts } = program(name.replaceAll(' ', '-'), then);
   const errors: object[] = [];
   const receiver = await startReceiver(url, options, { error: (fields) => void errors.push(fields) });

@@ -106,7 +106,7 @@ describe('DELETE', () => {
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
   });
 
-  it('[H6] a DELETE of what is not stored so records nothing', async () => {
+  it('a DELETE of what is not stored so records nothing', async () => {
     const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
     for (const stored of [[], [frozen()], [frozen(given('admin', 9))]]) {
       const answer = await send(validateFlux, write, { objects: [namespace(), closed, ...stored], ...bypass });
@@ -265,7 +265,7 @@ describe('a new object that a closed Gate selects', () => {
   });
 });
 
-describe('[M6] who closed a Gate of another namespace, and why,', () => {
+describe('who closed a Gate of another namespace, and why,', () => {
   const request = { action: 'close' as const, at: '2026-03-04T09:00:00Z', by: 'anna', reason: 'INC-42' };
   const withRequest = (at: string) => ({ ...gate(at, { default: 'opened' }), status: { request } }) as any;
   const named = (gates: string, spec = {}) => kustomization({ annotations: { 'gate.fluxcd.io/gates': gates }, spec });

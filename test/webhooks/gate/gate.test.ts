@@ -201,7 +201,7 @@ describe('the request that counts is the one that arrived last', () => {
   });
 });
 
-describe('[H2] to select beyond its own namespace takes a right of its own', () => {
+describe('to select beyond its own namespace takes a right of its own', () => {
   const all = { namespaceSelector: {} };
   const team = { namespaceSelector: { matchLabels: { team: 'a' } } };
   const rows: [says: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [

@@ -316,18 +316,18 @@ describe('references to other namespaces, where they are forbidden', () => {
     ['spec.releasesImagePolicy.namespace', { releasesImagePolicy: { name: 'p', namespace: 'ops' } }],
     ['spec.gates[1].namespace', foreign.spec!],
     ['spec.healthCheckSelector.namespaceSelector', { healthCheckSelector: { namespaceSelector: {} } }],
-  ])('[M6] %s is refused at the write', async (path, spec) => {
+  ])('%s is refused at the write', async (path, spec) => {
     const verdict = await validate(rollout(spec));
     expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(path) });
     expect(verdict).toMatchObject({ message: expect.stringContaining('which this installation forbids') });
   });
 
-  it('[M6] one that got in once does not keep the rest of the Rollout from being changed', async () => {
+  it('one that got in once does not keep the rest of the Rollout from being changed', async () => {
     const next = rollout({ ...foreign.spec, wantedVersion: '1.0.0' });
     expect(await validate(next, foreign)).toMatchObject({ allowed: true });
   });
 
-  it('[M6] a HealthCheck about a Kustomization of another namespace is refused, one of its own is not', async () => {
+  it('a HealthCheck about a Kustomization of another namespace is refused, one of its own is not', async () => {
     const { webhookCall } = call();
     const judge = (kustomization: string, noCrossNamespaceRefs: boolean) => {
       const check = object('kuberik.com/v1alpha1', 'HealthCheck', 'hc', { class: 'kustomization' });

@@ -1,4 +1,4 @@
-/** The samples of the seeds are accepted with strict field validation, and do what their text says. */
+/** The samples of the Go controller's README and of Flux's documentation are accepted with strict field validation, and do what their text says. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { tagArrives, variablesArrive } from './support/versions.ts';
 const { admin, newNamespace, publish } = sharedCluster();
 
 function samples(file: string, namespace: string): AnyObject[] {
-  const text = readFileSync(join(import.meta.dirname, '../scenario/seeds', file), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '../scenario/samples', file), 'utf8');
   return parseAllDocuments(text).map((document) => {
     const object = document.toJS() as AnyObject;
     return { ...object, metadata: { ...object.metadata, namespace } };
@@ -24,7 +24,7 @@ async function createStrictly(object: AnyObject) {
   return send(admin.access, 'POST', path, { body: object, query: { fieldValidation: 'Strict' } });
 }
 
-describe('the samples of the seeds', () => {
+describe('the samples', () => {
   it.each(['as-written.yaml', 'flux.yaml'])('%s apply without an unknown field', async (file) => {
     const ns = await newNamespace();
     for (const object of samples(file, ns)) {
