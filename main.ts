@@ -6,6 +6,7 @@ import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
+import { createGateHolders } from './server/cluster/gateHolders.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withRememberedAnswers } from './server/cluster/rememberedAccess.ts';
@@ -23,7 +24,7 @@ import { type Listener, listenHttp, listenHttps } from './server/http/listen.ts'
 import { startReceiver } from './server/http/receiverThread.ts';
 import { shutDown } from './server/http/shutdown.ts';
 import { createLog, type Logger } from './server/log.ts';
-import { createMetrics, type Metrics } from './server/metrics.ts';
+import { createMetrics } from './server/metrics.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
@@ -41,29 +42,34 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   const metrics = createMetrics();
   const { admission, hooks, health, beside } = connect();
-  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, metrics });
+  const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
+  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, dropped });
   const metadata = createMetadataCache({
     cluster: readerOf(beside),
     clock: () => performance.now(),
     log,
-    dropped: metrics.dropped,
+    dropped,
   });
   const { settings } = config;
 
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
   const access = withRememberedAnswers(createAccessReviewer(health), () => performance.now());
+  const holders = createGateHolders(readers.hooks);
   const hookCall = (hook: string): HookCall => ({
     now: Date.now(),
     cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
     access,
     events,
     metadata,
+    holders,
+    metrics,
     settings,
   });
   const admissionPorts = {
     cluster: readerOf(admission),
     access: createAccessReviewer(admission),
-    events: createConfirmedEvents({ events, cluster: readerOf(beside), wait, dropped: metrics.dropped }),
+    events: createConfirmedEvents({ events, cluster: readerOf(beside), wait, dropped }),
+    metrics,
     settings,
   };
   const webhookCall = (): WebhookCall => ({ now: Date.now(), ...admissionPorts });
@@ -75,7 +81,7 @@ async function main(): Promise<void> {
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
-    listeners.push(await startReceiver(program, { host, port: config.receiverPort, logLevel }, log));
+    listeners.push(await startReceiver(program, { host, port: config.receiverPort, logLevel }, log, metrics));
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
   const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall), refuseCaller, showsMetrics: true });
@@ -112,22 +118,24 @@ function connect() {
 
 const readerOf = (transport: Transport): ClusterReader => withSharedReads(createReader(transport));
 
+type Dropped = (what: 'events' | 'notifications' | 'metadata') => void;
+
 interface EventParts {
   config: Config;
   transport: Transport;
   cluster: ClusterReader;
   log: Logger;
-  metrics: Metrics;
+  dropped: Dropped;
 }
 
 /** Kubernetes Events, and the same news for Flux's notification-controller where one is configured. */
-function createEvents({ config, transport, cluster, log, metrics }: EventParts): EventSink {
+function createEvents({ config, transport, cluster, log, dropped }: EventParts): EventSink {
   const events = createEventSink({
     create: (event) => {
       const path = resourcePath({ apiVersion: 'v1', resource: 'events', namespace: event.metadata.namespace! });
       return transport.send({ method: 'POST', path, body: event });
     },
-    dropped: metrics.dropped,
+    dropped,
     log,
     wait: (ms) => wait(ms),
   });
@@ -143,7 +151,7 @@ function createEvents({ config, transport, cluster, log, metrics }: EventParts):
       });
       return bindings.flatMap(({ spec }) => (spec ? [{ ...spec.target, namespace }] : []));
     },
-    dropped: metrics.dropped,
+    dropped,
     log,
   });
   return everySink(events, notifier);

@@ -3,7 +3,8 @@
  */
 import type { UserInfo } from './admission.ts';
 import type { EpochMs, KubeObject, NamespacedName } from './kubernetes.ts';
-import type { Gate } from './types.ts';
+import type { Count } from './metrics.ts';
+import type { FluxBinding, Gate, Rollout } from './types.ts';
 
 export interface ResourceRef {
   /** `group/version`, or `v1`. */
@@ -91,11 +92,14 @@ export interface ReleaseMetadataCache {
   }): ReleaseMetadata | undefined;
 }
 
-/** Handed to every hook and webhook call. */
-export interface CallContext {
-  /** Taken once per request. */
-  now: EpochMs;
-  cluster: ClusterReader;
+/** Counters for operators: see api/metrics.ts. */
+export interface Metrics {
+  count(what: Count): void;
+}
+
+/** Who may require a Gate: read together, and at most every half minute, however many Gates ask. */
+export interface GateHolders {
+  read(now: EpochMs): Promise<{ bindings: FluxBinding[]; rollouts: Rollout[] }>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */
@@ -114,18 +118,26 @@ export interface Settings {
   defaultServiceAccount?: string;
 }
 
-export interface HookCall extends CallContext {
-  /** May answer what was true a short while ago. */
+/** What is handed to every call of a hook and of an admission handler: to read, to ask, to count. */
+interface Call {
+  /** Taken once per request. */
+  now: EpochMs;
+  cluster: ClusterReader;
+  /** For hooks it may answer what was true a short while ago. */
   access: AccessReviewer;
-  events: EventSink;
-  metadata: ReleaseMetadataCache;
+  metrics: Metrics;
   settings: Settings;
 }
 
-export interface WebhookCall extends CallContext {
-  access: AccessReviewer;
+export interface HookCall extends Call {
+  events: EventSink;
+  metadata: ReleaseMetadataCache;
+  holders: GateHolders;
+}
+
+export interface WebhookCall extends Call {
+  /** An admission request is only a question: what it asks for may never be stored. */
   events: ConfirmedEvents;
-  settings: Settings;
 }
 
 /** An HTTP endpoint that takes and gives JSON. */
@@ -144,6 +156,7 @@ export interface ReceiverPorts {
   now(): EpochMs;
   cluster: ClusterReader;
   writer: GateWriter;
+  metrics: Metrics;
   /** What was refused and why: answers to callers are empty. */
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }

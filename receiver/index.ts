@@ -3,8 +3,15 @@
  * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order; 429 beside them. Only a path
  * that can be none is 404 before its body is looked at.
  */
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { ReceiverPorts } from '../api/ports.ts';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import { COUNTERS } from '../api/metrics.ts';
+import type { Metrics, ReceiverPorts } from '../api/ports.ts';
 import { GATES } from '../api/resources.ts';
 import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
@@ -23,6 +30,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(counted(ports.metrics));
   const handleCall = createCallHandler(ports);
 
   app.post('/hook/:digest', (request, response, next) => {
@@ -60,6 +68,22 @@ export function createReceiver(ports: ReceiverPorts): Express {
   app.use((_request, response) => end(response, 404));
   app.use(failure(ports));
   return app;
+}
+
+const { endpoint: ENDPOINTS, code: CODES } = COUNTERS.rollout_hooks_receiver_requests_total.labels;
+
+/** By the answer, whoever gave it. Paths of nobody's are not counted. */
+function counted(metrics: Metrics): RequestHandler {
+  return (request, response, next) => {
+    const endpoint = ENDPOINTS.find((each) => request.path.startsWith(`/${each}/`));
+    if (endpoint) {
+      response.once('finish', () => {
+        const code = CODES.find((each) => each === String(response.statusCode)) ?? '500';
+        metrics.count({ name: 'rollout_hooks_receiver_requests_total', labels: { endpoint, code } });
+      });
+    }
+    next();
+  };
 }
 
 function callOf(request: Request<{ digest: string }>): SignedCall {

@@ -6,7 +6,12 @@ import { withSharedReads } from '../server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
 import { SERVER_LIMITS } from '../server/http/limits.ts';
 import { listenHttp } from '../server/http/listen.ts';
-import type { ReceiverOptions, ReceiverOrder } from '../server/http/receiverThread.ts';
+import {
+  countsOf,
+  type ReceiverMessage,
+  type ReceiverOptions,
+  type ReceiverOrder,
+} from '../server/http/receiverThread.ts';
 import { createLog } from '../server/log.ts';
 import { createReceiver } from './index.ts';
 
@@ -18,6 +23,7 @@ const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
 const receiver = createReceiver({
   cluster: withSharedReads(createReader(transport)),
   writer: createGateWriter(transport),
+  metrics: countsOf((message) => parentPort!.postMessage(message)),
   now: Date.now,
   log,
 });
@@ -31,4 +37,4 @@ parentPort!.on('message', async (order: ReceiverOrder) => {
   log.flush();
   process.exit(0);
 });
-parentPort!.postMessage({ port: listener.port });
+parentPort!.postMessage({ port: listener.port } satisfies ReceiverMessage);

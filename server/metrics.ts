@@ -1,15 +1,20 @@
 /** Prometheus metrics of this process, at `/metrics` of the hooks' port. */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client';
+import { COUNTERS, type CounterName } from '../api/metrics.ts';
+import type { Metrics } from '../api/ports.ts';
+import { Lru } from './lru.ts';
 
-export interface Metrics {
+/** Occurrences counted lately, by key. */
+const MAX_REMEMBERED = 2000;
+
+export interface ServedMetrics extends Metrics {
   /** Call at the start of a request; the answer records its end. */
   request(route: string): (outcome: string) => void;
-  dropped(what: string): void;
   text(): Promise<string>;
   contentType: string;
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics(): ServedMetrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
   const seconds = new Histogram({
@@ -19,19 +24,37 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [register],
   });
-  const dropped = new Counter({
-    name: 'rollout_hooks_dropped_total',
-    help: 'Side effects given up, by kind (events, notifications, metadata)',
-    labelNames: ['what'],
-    registers: [register],
-  });
+  const names = Object.keys(COUNTERS) as CounterName[];
+  const counters = new Map(names.map((name) => [name, createCounter(name, register)]));
+  const counted = new Lru<true>(MAX_REMEMBERED);
   return {
     request(route) {
       const end = seconds.startTimer({ route });
       return (outcome) => end({ outcome });
     },
-    dropped: (what) => dropped.inc({ what }),
+    count({ name, labels, times = 1, key }) {
+      if (key !== undefined) {
+        const occurrence = `${name} ${key}`;
+        if (counted.get(occurrence)) return;
+        counted.set(occurrence, true);
+      }
+      counters.get(name)!.inc({ ...labels }, times);
+    },
     text: () => register.metrics(),
     contentType: register.contentType,
   };
+}
+
+/** Every series begins with 0: Prometheus sees no increase in one that begins with 1. */
+function createCounter(name: CounterName, register: Registry): Counter<string> {
+  const { help, labels } = COUNTERS[name];
+  const counter = new Counter<string>({ name, help, labelNames: Object.keys(labels), registers: [register] });
+  for (const values of combinations(Object.entries(labels))) counter.inc(values, 0);
+  return counter;
+}
+
+function combinations([first, ...rest]: [label: string, values: readonly string[]][]): Record<string, string>[] {
+  if (!first) return [{}];
+  const [label, values] = first;
+  return values.flatMap((value) => combinations(rest).map((others) => ({ [label]: value, ...others })));
 }

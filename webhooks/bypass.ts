@@ -46,6 +46,7 @@ export async function recordGlass(
     const { kind, metadata } = regarding;
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
     const key = ['glass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
+    call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
     call.events.recordWhen({ regarding, type: 'Warning', reason: 'GlassBroken', message, key, at: call.now }, fact);
   }
   return { bypass: message };

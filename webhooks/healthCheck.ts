@@ -13,5 +13,5 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   // What was let in once may stay: else nothing else of the object could be changed, its finalizers included.
   if (!isForbidden(healthCheck) || (before && isForbidden(before))) return allowed();
   const ref = kustomizationRef(healthCheck, true);
-  return denied(`HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);
+  return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);
 };

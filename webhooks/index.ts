@@ -65,8 +65,13 @@ export function webhookRoutes(call: () => WebhookCall): Route[] {
           `not an AdmissionReview of admission.k8s.io/v1: ${error?.instancePath || 'body'} ${error?.message}`,
         );
       }
-      const { request } = body as AdmissionReview;
-      return reviewOf(request!, await blaming(request!, () => handle(request!, call())));
+      const request = (body as AdmissionReview).request!;
+      const ports = call();
+      const verdict = await blaming(request, () => handle(request, ports));
+      if (!verdict.allowed) {
+        ports.metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: verdict.reason } });
+      }
+      return reviewOf(request, verdict);
     },
   }));
 }

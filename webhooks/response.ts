@@ -1,6 +1,7 @@
 /** What an admission handler decides, and how the API server is told. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
+import type { DenialReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { patchOf } from './patch.ts';
 
@@ -12,7 +13,7 @@ export type Verdict =
       warnings?: string[];
       audit?: Record<string, string>;
     }
-  | { allowed: false; message: string; warnings?: string[]; audit?: Record<string, string> };
+  | { allowed: false; reason: DenialReason; message: string; warnings?: string[]; audit?: Record<string, string> };
 
 export type AdmissionHandler = (request: AdmissionRequest, call: WebhookCall) => Promise<Verdict>;
 
@@ -24,8 +25,8 @@ export function allowed(warnings: string[] = []): Verdict {
 }
 
 /** Always 403: 409 and 422 make a `force: true` Kustomization delete and recreate the object (DESIGN section 7). */
-export function denied(message: string, warnings: string[] = []): Verdict {
-  return { allowed: false, message, warnings };
+export function denied(reason: DenialReason, message: string, warnings: string[] = []): Verdict {
+  return { allowed: false, reason, message, warnings };
 }
 
 export function reviewOf(request: AdmissionRequest, verdict: Verdict): AdmissionReview {

@@ -11,7 +11,7 @@ export async function validateSchedule({ object, oldObject, subResource }: Admis
   // What was wrong before must not keep anybody from mending the rest, or from removing a finalizer.
   const known = new Set(oldObject ? problemsOf(oldObject) : []);
   const problems = problemsOf(object).filter((problem) => !known.has(problem));
-  if (problems.length > 0) return denied(`${problems.join('; ')}.`);
+  if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   return allowed(scheduleWarnings((object as unknown as Schedule).spec?.rules ?? []));
 }
 

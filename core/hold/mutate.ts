@@ -1,6 +1,7 @@
 /** DESIGN section 7: what becomes of one write of a marked Flux object. */
 import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { DenialReason } from '../../api/metrics.ts';
 import type { Rollout } from '../../api/types.ts';
 import { judgeFrozen } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
@@ -47,18 +48,20 @@ export interface FluxWrite {
 
 export type WriteOutcome =
   | { object: FluxObject; warnings: string[]; denial?: undefined }
-  | { denial: string; warnings: string[] };
+  | { denial: string; reason: DenialReason; warnings: string[] };
 
 export function judgeWrite(write: FluxWrite): WriteOutcome {
   const { world, oldObject, user } = write;
   const nested = refuseNesting(write.object, oldObject);
-  if (nested) return { denial: `${subjectOf(write.object)}: ${nested}`, warnings: [] };
+  if (nested) return { reason: 'limit', denial: `${subjectOf(write.object)}: ${nested}`, warnings: [] };
   const inTheWay =
     oldObject && !write.glass?.broken
       ? [...closedGates(requiredGates(oldObject, world), world), ...(write.closedForPins ?? [])]
       : [];
   const { object: content, warnings, denials } = contentOf(write, inTheWay);
-  if (denials.length > 0) return { denial: denials.join(' '), warnings };
+  if (denials.length > 0) {
+    return { reason: inTheWay.length > 0 ? 'gate_closed' : 'pinned', denial: denials.join(' '), warnings };
+  }
   const candidates = candidatesOf(oldObject ? [write.object, oldObject] : [write.object], world);
   const required = requiredGates(content, world, candidates);
   const invalid = required.problems.length > 0 ? [INVALID_REFERENCE] : [];
@@ -68,7 +71,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     ? LIMITS.requiredGates
     : required.named.length + required.selecting.length + required.problems.length;
   const full = refuseFilling(content, oldObject, count);
-  if (full) return { denial: `${subjectOf(write.object)}: ${full}`, warnings };
+  if (full) return { reason: 'limit', denial: `${subjectOf(write.object)}: ${full}`, warnings };
   let object = annotate(content, SELECTED_BY, selectedByText(required, world.truncated));
   object = settleSuspension({
     object,

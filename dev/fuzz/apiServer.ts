@@ -4,9 +4,9 @@ import { GOVERNED_KINDS } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { AccessReviewer, HookCall, Route, WebhookCall } from '../../api/ports.ts';
 import { hookRoutes } from '../../hooks/index.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../test/support/ports.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { ask } from './call.ts';
-import { fakeCluster, pluralOf } from './cluster.ts';
 import { expectThat } from './finding.ts';
 import { patched } from './patch.ts';
 import { GARBAGE_COLLECTOR, isCleaner, may, SETTINGS } from './users.ts';
@@ -41,13 +41,9 @@ const shared = () => ({
   cluster: fakeCluster(served.objects()),
   settings: SETTINGS,
   access: { may: async (user: UserInfo, what: Parameters<AccessReviewer['may']>[1]) => may(user, what) },
-  events: { record: () => {} },
 });
-const hookCall = (): HookCall => ({ ...shared(), metadata: { lookup: () => undefined } });
-const webhookCall = (): WebhookCall => ({
-  ...shared(),
-  events: { recordWhen: () => {} },
-});
+const hookCall = (): HookCall => fakeHookCall(shared()).call;
+const webhookCall = (): WebhookCall => fakeWebhookCall(shared()).call;
 
 /** The routes that main.ts mounts, over the world that is served. */
 export const ROUTES: ReadonlyMap<string, Route> = new Map(

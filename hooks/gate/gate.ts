@@ -4,6 +4,7 @@ import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../../core/gate/evaluate.ts';
 import { gateEvents } from '../../core/gate/events.ts';
+import { holdersOf } from '../../core/gate/holders.ts';
 import { resyncSeconds } from '../../core/gate/resync.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
 import { gateStatus, type Surroundings } from '../../core/gate/status.ts';
@@ -12,7 +13,6 @@ import { identityOf } from '../../core/kube/names.ts';
 import { tokenBytes } from '../../core/receiver/token.ts';
 import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import type { CompositeHook } from '../hook.ts';
-import { countHeld } from './holds.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;
 
@@ -32,6 +32,17 @@ export const gateHook: CompositeHook = {
     return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
   },
 };
+
+/** undefined when the cluster does not answer: a Gate is evaluated all the same. */
+async function countHeld(gate: NamespacedName, { holders, now }: HookCall): Promise<number | undefined> {
+  const reading = holders.read(now);
+  try {
+    const { bindings, rollouts } = await reading;
+    return holdersOf(gate, bindings, rollouts).length;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Said, and held all the same: a setting must lift no freeze. */
 function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {

@@ -9,6 +9,7 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
+import { countsOf } from '../../core/rollout/counts.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/rollout/foreignReferences.ts';
 import type { Observed } from '../../core/rollout/observed.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
@@ -46,7 +47,9 @@ export const rolloutHook: CompositeHook = {
     const cached = planRollout(observed, call.now);
     const { plan, lookAgain } = await decidedTwice(observed, cached, call);
     if (plan.commits) await requireFresh(observed.rollout, call);
-    for (const event of plan.events) call.events.record(eventRecord(event, observed.rollout, call.now));
+    const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
+    for (const event of events) call.events.record(event);
+    for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     const looks = [
       plan.resyncAfterSeconds,
       lookAgain,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route } from '../../api/ports.ts';
 import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { ServedMetrics } from '../metrics.ts';
 import { createByteBudget, parseBody, readBody } from './body.ts';
 import { SERVER_LIMITS } from './limits.ts';
 
@@ -15,7 +15,7 @@ export interface Refusal {
 export interface AppOptions {
   routes: Route[];
   log: Logger;
-  metrics: Metrics;
+  metrics: ServedMetrics;
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
   /** Why the caller may not ask; undefined when it may. Asked before its body is read. */

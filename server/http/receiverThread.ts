@@ -1,10 +1,13 @@
 /** The receiver in a thread of its own: whatever its callers do, hooks and admission keep their processor time and sockets. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { Count } from '../../api/metrics.ts';
+import type { Metrics } from '../../api/ports.ts';
 import type { Listener } from './listen.ts';
 
 const RESTART_MS = 1000;
 const MEMORY_MB = 256;
+const TELL_COUNTS_MS = 1000;
 
 /** Handed to the thread as `workerData`. */
 export interface ReceiverOptions {
@@ -13,17 +16,38 @@ export interface ReceiverOptions {
   logLevel: string;
 }
 
-/** What the thread is told. It answers the first question by itself, with its port: `{ port: 9292 }`. */
+/** What the thread is told. */
 export type ReceiverOrder = 'drain' | 'close';
+
+/** What the thread tells: its port when it listens, and what it has counted. */
+export type ReceiverMessage = { port: number } | { counts: Count[] };
+
+/** For the thread: what it counts is told together, once in a while. However many call, they take none of the process's time. */
+export function countsOf(tell: (message: ReceiverMessage) => void): Metrics {
+  const waiting = new Map<string, Count & { times: number }>();
+  const flush = () => {
+    tell({ counts: [...waiting.values()] });
+    waiting.clear();
+  };
+  return {
+    count(what) {
+      if (waiting.size === 0) setTimeout(flush, TELL_COUNTS_MS).unref();
+      const series = JSON.stringify([what.name, what.labels]);
+      const times = (waiting.get(series)?.times ?? 0) + (what.times ?? 1);
+      waiting.set(series, { ...what, times });
+    },
+  };
+}
 
 /** Starts `program` and starts it again when it dies. Rejects when its first start fails. */
 export async function startReceiver(
   program: URL,
   options: ReceiverOptions,
   log: { error(fields: object, message: string): void },
+  metrics: Metrics,
 ): Promise<Listener> {
   let stopping = false;
-  let thread = startThread(program, options);
+  let thread = startThread(program, options, metrics);
   const port = await thread.port;
 
   async function keepAlive(): Promise<void> {
@@ -32,7 +56,7 @@ export async function startReceiver(
       if (stopping) return;
       log.error({ why }, 'the receiver has ended, starting it again');
       await wait(RESTART_MS);
-      thread = startThread(program, { ...options, port });
+      thread = startThread(program, { ...options, port }, metrics);
       thread.port.catch(() => undefined);
     }
   }
@@ -56,14 +80,17 @@ interface Thread {
   tell(order: ReceiverOrder): void;
 }
 
-function startThread(program: URL, options: ReceiverOptions): Thread {
+function startThread(program: URL, options: ReceiverOptions, metrics: Metrics): Thread {
   const worker = new Worker(program, {
     workerData: options,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
   });
   const port = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<string>();
-  worker.once('message', (message: { port: number }) => port.resolve(message.port));
+  worker.on('message', (message: ReceiverMessage) => {
+    if ('port' in message) port.resolve(message.port);
+    else for (const count of message.counts) metrics.count(count);
+  });
   worker.once('error', (error) => {
     port.reject(error);
     ended.resolve(error instanceof Error ? error.message : String(error));

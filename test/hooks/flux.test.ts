@@ -7,27 +7,14 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
-import type { HookCall } from '../../api/ports.ts';
 import type { FluxBinding, FluxBindingStatus, Stamp } from '../../api/types.ts';
 import { parseStamps } from '../../core/pin/deployment.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/hold/objects.ts';
-import { fakeCluster } from '../webhooks/flux/call.ts';
+import { fakeHookCall } from '../support/ports.ts';
 
-const call: HookCall = {
-  now: NOW,
-  cluster: fakeCluster([]),
-  access: { may: async () => true },
-  events: { record() {} },
-  metadata: { lookup: () => undefined },
-  settings: {
-    onFailure: 'Continue',
-    metacontrollerUser: 'metacontroller',
-    glassBreakers: [],
-    noCrossNamespaceRefs: false,
-  },
-};
+const { call } = fakeHookCall({ now: NOW });
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 
 const crd = parse(readFileSync(`${import.meta.dirname}/../../manifests/crds/kuberik.com_fluxbindings.yaml`, 'utf8'));

@@ -9,7 +9,8 @@ import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { mutateFlux, validateFlux } from '../../webhooks/flux/flux.ts';
 import { NOW } from '../core/hold/objects.ts';
-import { type Answer, fakeCluster, send } from '../webhooks/flux/call.ts';
+import { fakeHookCall } from '../support/ports.ts';
+import { type Answer, send } from '../webhooks/flux/call.ts';
 
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
@@ -46,19 +47,8 @@ export class Cluster {
   }
 
   private get call(): HookCall {
-    return {
-      now: this.now,
-      cluster: fakeCluster([]),
-      access: { may: async () => true },
-      events: { record() {} },
-      metadata: { lookup: () => undefined },
-      settings: {
-        onFailure: 'Continue',
-        metacontrollerUser: METACONTROLLER.username,
-        glassBreakers: [],
-        noCrossNamespaceRefs: this.noCrossNamespaceRefs,
-      },
-    };
+    const settings = { noCrossNamespaceRefs: this.noCrossNamespaceRefs };
+    return fakeHookCall({ now: this.now, settings }).call;
   }
 
   private get namespace(): KubeObject {

@@ -9,7 +9,7 @@ import type { Gate } from '../../api/types.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../core/hold/objects.ts';
-import { fakeCluster } from '../webhooks/flux/call.ts';
+import { fakeHookCall } from '../support/ports.ts';
 import { Cluster, controller } from './fluxCluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);
@@ -228,7 +228,7 @@ describe('an object that a Kustomization applies', () => {
     const cluster = await opening();
     const rules = async () => {
       const parent = cluster.binding as unknown as KubeObject;
-      const call = { cluster: fakeCluster([]) } as unknown as HookCall;
+      const { call } = fakeHookCall({ now: cluster.now });
       const { relatedResources } = await fluxBindingHook.customize!({ controller, parent }, call);
       return relatedResources.filter(({ resource }) => resource === 'kustomizations');
     };

@@ -1,5 +1,6 @@
 /** A request that no API server could send is refused by name; an error of ours is not blamed on it. */
 import { describe, expect, it } from 'vitest';
+import type { HookCall } from '../../api/ports.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { fakeCall } from './rollout/call.ts';
@@ -11,8 +12,8 @@ const gate = (fields: object, metadata: object = {}) => ({
   spec: { default: 'opened' },
   ...fields,
 });
-const sync = (parent: object, cluster = fakeCall().call.cluster) => {
-  const call = { ...fakeCall().call, cluster };
+const sync = (parent: object, ports: Partial<HookCall> = {}) => {
+  const call = { ...fakeCall().call, ...ports };
   const route = hookRoutes(() => call).find(({ path }) => path === '/hooks/gate/sync')!;
   return route.answer({ controller: {}, parent, children: {}, related: {}, finalizing: false });
 };
@@ -37,14 +38,10 @@ describe('a hook', () => {
   });
 
   it('leaves an error that is ours as it is', async () => {
-    const broken = {
-      ...fakeCall().call.cluster,
-      get: () => Promise.reject(new TypeError('ours')),
-      list: () => {
-        throw new TypeError('ours');
-      },
+    const broken = () => {
+      throw new TypeError('ours');
     };
-    await expect(sync(gate({}), broken)).rejects.toThrow(new TypeError('ours'));
+    await expect(sync(gate({}), { holders: { read: broken } })).rejects.toThrow(new TypeError('ours'));
   });
 });
 

@@ -10,6 +10,7 @@ import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate/gate.ts';
 import { gate } from '../core/gate/gate.ts';
+import { fakeCluster, fakeMetrics } from '../support/ports.ts';
 import { write } from '../webhooks/gate/call.ts';
 
 const TOKEN = 's3cret';
@@ -35,28 +36,29 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
   const live = () =>
     state.gate &&
     structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${version}` } });
+  const secret = (): KubeObject<any, any> | undefined =>
+    state.token === undefined
+      ? undefined
+      : {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'hook', namespace: 'platform' },
+          ...{ data: { token: Buffer.from(state.token).toString('base64') } },
+        };
+  const { counts, metrics } = fakeMetrics();
   const ports: ReceiverPorts = {
     now: () => clock.now,
     log: {
       warn: (_fields, message) => void state.refusals.push(message),
       error: (fields) => void state.refusals.push(JSON.stringify(fields)),
     },
-    cluster: {
-      get: async ({ resource, name }) => {
-        state.reads++;
-        if (resource === 'secrets') {
-          return (state.token !== undefined && { data: { token: Buffer.from(state.token).toString('base64') } }) as any;
-        }
-        return name === state.gate?.metadata.name ? (live() as any) : undefined;
+    cluster: fakeCluster(() => [live(), secret()].filter((object) => object !== undefined), {
+      onRequest: ({ verb }) => {
+        if (verb === 'list') state.lists++;
+        else state.reads++;
       },
-      list: async () => {
-        state.lists++;
-        return (state.gate ? [live()] : []) as any;
-      },
-      listMetadata: async () => [],
-      serves: async () => true,
-      resourceOf: async () => undefined,
-    },
+    }),
+    metrics,
     writer: {
       async annotate(read, annotations) {
         if (read.metadata.resourceVersion !== `${version}`) return 'conflict';
@@ -79,7 +81,7 @@ function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
   };
   /** Each call makes a replica with no memory of its own. */
   const replica = () => createReceiver(ports);
-  return { state, clock, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
+  return { state, clock, counts, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
 }
 
 interface Call {
@@ -123,6 +125,16 @@ describe('POST /hook/<digest>', () => {
     expect((await send(app, { body: { action: 'open' }, nonce: 'n-3' })).status).toBe(200);
     expect(opened()).toMatchObject({ opened: true });
     expect(opened()).not.toHaveProperty('openFor');
+  });
+
+  it('is counted by its answer, as is what is called in vain', async () => {
+    const { app, counts } = world();
+    await send(app);
+    await send(app, { signature: 'none', nonce: 'n-2' });
+    await request(app).post('/flagger/confirm').send({ name: 'freeze', namespace: 'platform' });
+    await request(app).post('/elsewhere');
+    const codes = ['hook 200', 'hook 400', 'flagger 200'];
+    expect(counts.map(({ labels }) => Object.values(labels).join(' '))).toEqual(codes);
   });
 
   it('counts each of several calls in one second', async () => {

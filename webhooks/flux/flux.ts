@@ -35,8 +35,9 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (!object || request.subResource || (stored && isOutOfScope(object, stored))) return allowed();
   if (isStale(object, stored)) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
-  const unreadable = foreign ?? refuseCrowd(object, stored);
-  if (unreadable) return denied(`${subjectOf(object)}: ${unreadable}`);
+  if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
+  const crowd = refuseCrowd(object, stored);
+  if (crowd) return denied('limit', `${subjectOf(object)}: ${crowd}`);
   const namespace = namespaceOf(request);
   const [rollouts, world, closedForPins, applier] = await Promise.all([
     readRollouts(object, namespace, call),
@@ -66,7 +67,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     const readable = await askReadable(oldObject, world, closedForPins, request, call);
     if (readable) outcome = judge(readable);
   }
-  if (outcome.denial !== undefined) return denied(outcome.denial, outcome.warnings);
+  if (outcome.denial !== undefined) return denied(outcome.reason, outcome.denial, outcome.warnings);
   const verdict: Verdict = { allowed: true, object: outcome.object, warnings: outcome.warnings };
   if (glass?.broken && reason)
     verdict.audit = await recordGlass(outcome.object ?? object, closed, reason, request, call);
@@ -82,7 +83,7 @@ export async function mutateCreatedFlux(request: AdmissionRequest, call: Webhook
   if (!object || oldObject || request.subResource) return allowed();
   const world = await readGateWorld([object], namespaceOf(request), call, true);
   const outcome = judgeWrite({ object, rollouts: new Map(), world, user: request.userInfo.username });
-  if (outcome.denial !== undefined) return denied(outcome.denial, outcome.warnings);
+  if (outcome.denial !== undefined) return denied(outcome.reason, outcome.denial, outcome.warnings);
   return { allowed: true, object: outcome.object, warnings: outcome.warnings };
 }
 
@@ -93,7 +94,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   if (!object) return stored ? validateDelete(stored, request, call) : allowed();
   if (stored && isOutOfScope(object, stored)) return allowed();
   const crowd = refuseCrowd(object, stored);
-  if (crowd) return denied(`${subjectOf(object)}: ${crowd}`);
+  if (crowd) return denied('limit', `${subjectOf(object)}: ${crowd}`);
   const namespace = namespaceOf(request);
   const [rollouts, world] = await Promise.all([
     readRollouts(object, namespace, call),
@@ -101,11 +102,11 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   ]);
   const oldObject = stored && repaired(object, stored, world);
   const frozen = verifyFrozen(object, oldObject, world, isCleaner(request.userInfo.username));
-  if (frozen) return denied(frozen);
+  if (frozen) return denied('overwritten', frozen);
   // Behind a closed gate a pin keeps what it had, whatever its Rollout says.
   if (closedRefs(oldObject ?? object, world).length > 0) return allowed();
   const problems = verifyPins(object, rollouts, call.now);
-  return problems.length > 0 ? denied(`${problems.join('. ')}.`) : allowed();
+  return problems.length > 0 ? denied('overwritten', `${problems.join('. ')}.`) : allowed();
 }
 
 async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
@@ -132,7 +133,7 @@ async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, 
     world: readable ? { ...world, readable } : world,
     closedForPins: reveal(closedForPins, namespaceOf(request), readable),
   };
-  return denied(refuseDeletion({ ...told, refused })!);
+  return denied('gate_closed', refuseDeletion({ ...told, refused })!);
 }
 
 /** Asked only where there is something to tell; undefined where not. */

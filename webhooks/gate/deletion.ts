@@ -29,6 +29,7 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   }
   const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
   return denied(
+    'gate_closed',
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${held.slice(0, NAMED).join(', ')}${more}; ` +
       'without the Gate they would stay closed. Open it first: ' +
       `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)". ` +

@@ -40,9 +40,9 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   const problems = gateProblems(gate)
     .map(problemText)
     .filter((problem) => !known.has(problem));
-  if (problems.length > 0) return denied(`${problems.join('; ')}.`);
+  if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await refuseReach(gate, old, request, call);
-  return reach ? denied(reach) : allowed(gateWarnings(gate, old, call.now));
+  return reach ? denied('not_permitted', reach) : allowed(gateWarnings(gate, old, call.now));
 }
 
 function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {

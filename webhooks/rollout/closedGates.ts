@@ -87,7 +87,7 @@ async function denyOrBreak(
   const refused = glass?.broken === false ? glass.refused : undefined;
   const namespace = rollout.metadata.namespace ?? '';
   const readable = await readableGates(secrets(closed, namespace), request, call);
-  return denied(`${what}: ${closedGatesText(reveal(closed, namespace, readable))}${glassText(refused)}`);
+  return denied('gate_closed', `${what}: ${closedGatesText(reveal(closed, namespace, readable))}${glassText(refused)}`);
 }
 
 /** Its own Gates and those of the objects bound to it. */

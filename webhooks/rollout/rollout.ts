@@ -94,7 +94,8 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   // What was let in once may stay: else nothing else of the object could be changed, its finalizers included.
   const known = new Set(before ? problemsOf(before, call) : []);
   const problems = problemsOf(rollout, call).filter((problem) => !known.has(problem));
-  if (problems.length > 0) return denied(`Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
+  if (problems.length > 0)
+    return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
   const frozen =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));

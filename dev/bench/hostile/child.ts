@@ -8,8 +8,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { HookCall, Route, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { SERVER_LIMITS } from '../../../server/http/limits.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../test/support/ports.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
-import { fakeCluster } from '../../fuzz/cluster.ts';
 import { type AnyObject, NOW } from './input.ts';
 
 /** Times are of the processor, of one pass over all paths, in milliseconds. */
@@ -45,24 +45,11 @@ function processorMs(): number {
   return (user + system) / 1000;
 }
 
-const settings = {
-  onFailure: 'Continue' as const,
-  metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
-  glassBreakers: [],
-  noCrossNamespaceRefs: false,
-};
-
 function routesOver(world: AnyObject[]) {
   const cluster = fakeCluster(world);
-  const shared = {
-    now: NOW,
-    cluster,
-    settings,
-    events: { record: () => {}, recordWhen: () => {} },
-    access: { may: async () => true },
-  };
-  const hookCall = (): HookCall => ({ ...shared, metadata: { lookup: () => undefined } });
-  const webhookCall = (): WebhookCall => ({ ...shared });
+  const around = { now: NOW, cluster, access: { may: async () => true } };
+  const hookCall = (): HookCall => fakeHookCall(around).call;
+  const webhookCall = (): WebhookCall => fakeWebhookCall(around).call;
   const routes = [...hookRoutes(hookCall), ...webhookRoutes(webhookCall)];
   return { cluster, routes: new Map(routes.map((route) => [route.path, route])) };
 }
@@ -122,7 +109,7 @@ async function measure(read: () => Sent): Promise<Measured> {
     return processorMs() - start;
   });
   const decide = first > SPENT_MS ? first : await best(async () => (await decideOnce(sent)).took);
-  return { bytes, parse, decide, first, peakBytes, requests: cluster.requests, ...(failed && { failed }) };
+  return { bytes, parse, decide, first, peakBytes, requests: cluster.requests.length, ...(failed && { failed }) };
 }
 
 const [folder = ''] = process.argv.slice(2);

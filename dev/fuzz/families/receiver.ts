@@ -8,8 +8,8 @@ import type { Gate } from '../../../api/types.ts';
 import { flaggerAnswer } from '../../../core/receiver/flagger.ts';
 import { webhookPath } from '../../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../../receiver/index.ts';
+import { fakeCluster, fakeMetrics } from '../../../test/support/ports.ts';
 import { type AnyObject, admit, serve } from '../apiServer.ts';
-import { fakeCluster } from '../cluster.ts';
 import { expectThat } from '../finding.ts';
 import { type Call, NaiveReceiver, signatureOf } from '../naive/receiver.ts';
 import { rfc3339 } from './gateModel.ts';
@@ -119,7 +119,8 @@ function receiver(): ReturnType<typeof createReceiver> {
     list: (ref: any) => fakeCluster(objects()).list(ref),
   };
   const log = { warn: () => {}, error: (fields: object, message: string) => expectThat(false, message, fields) };
-  return createReceiver({ cluster: cluster as never, writer, now: () => world.now, log });
+  const { metrics } = fakeMetrics();
+  return createReceiver({ cluster: cluster as never, writer, now: () => world.now, log, metrics });
 }
 
 /** The paths a receiver remembers, and how many calls each had, are forgotten with it: a new one for each case. */

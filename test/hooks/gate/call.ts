@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts';
-import type { EventRecord, HookCall } from '../../../api/ports.ts';
-import { clusterOf } from '../../webhooks/gate/call.ts';
+import type { HookCall } from '../../../api/ports.ts';
+import { fakeCluster, fakeHookCall } from '../../support/ports.ts';
 
 export interface Around {
   at: string;
@@ -17,21 +17,11 @@ export function syncCall(
   parent: KubeObject<any, any>,
   { at, objects = [], related = {}, children = {}, cluster, settings }: Around,
 ) {
-  const events: EventRecord[] = [];
-  const call: HookCall = {
+  const { call, events } = fakeHookCall({
     now: Date.parse(at),
-    cluster: { ...clusterOf(objects), ...cluster },
-    access: { may: async () => true },
-    events: { record: (event) => void events.push(event) },
-    metadata: { lookup: () => undefined },
-    settings: {
-      onFailure: 'Continue',
-      metacontrollerUser: 'system:serviceaccount:mc:mc',
-      glassBreakers: [],
-      noCrossNamespaceRefs: false,
-      ...settings,
-    },
-  };
+    cluster: { ...fakeCluster(objects), ...cluster },
+    settings,
+  });
   const controller: KubeObject = {
     apiVersion: 'metacontroller.k8s.io/v1alpha1',
     kind: 'CompositeController',

@@ -1,46 +1,27 @@
 /** A cluster of a few objects, and a HealthCheck that is synced until nothing changes, as Metacontroller would. */
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap } from '../../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/status.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { fakeCluster, fakeHookCall } from '../../support/ports.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;
 
-export interface FakeCluster extends ClusterReader {
-  /** Requests made, such as `get deployments demo/web` and `list services demo`. */
-  requests: string[];
-}
-
-/** @param broken resources whose reads fail with this text */
-export function cluster(objects: readonly KubeObject<any, any>[], broken: Record<string, string> = {}): FakeCluster {
+/**
+ * `requests`: such as `get deployments demo/web` and `list services demo`.
+ * @param broken resources whose reads fail with this text
+ */
+export function cluster(objects: readonly KubeObject<any, any>[], broken: Record<string, string> = {}) {
   const requests: string[] = [];
-  const answer = async (
-    verb: string,
-    ref: { apiVersion: string; resource: string; namespace?: string },
-    name?: string,
-  ) => {
-    requests.push(`${verb} ${ref.resource} ${[ref.namespace, name].filter(Boolean).join('/')}`);
-    if (broken[ref.resource]) throw new Error(broken[ref.resource]);
-    return objects.filter(
-      (o) =>
-        o.apiVersion === ref.apiVersion &&
-        pluralOf(o.kind) === ref.resource &&
-        o.metadata.namespace === ref.namespace &&
-        (name === undefined || o.metadata.name === name),
-    ) as any[];
-  };
-  return {
-    requests,
-    get: async (ref) => (await answer('get', ref, ref.name))[0],
-    // As the API server does: without the kind.
-    list: async (ref) => (await answer('list', ref)).map(({ kind: _, apiVersion: __, ...rest }) => rest) as any[],
-    listMetadata: async (ref) => (await answer('metadata', ref)).map(({ metadata }) => ({ metadata })) as any[],
-    serves: async () => true,
-    resourceOf: async ({ kind }) => ({ resource: pluralOf(kind), namespaced: true }),
-  };
+  const fake = fakeCluster(objects, {
+    fails: ({ resource }) => broken[resource],
+    onRequest: ({ verb, resource, namespace, name }) =>
+      requests.push(`${verb} ${resource} ${[namespace, name].filter(Boolean).join('/')}`),
+  });
+  return { ...fake, requests };
 }
 
 export function healthCheck(fields: Partial<HealthCheck> & { annotations?: Record<string, string> } = {}): HealthCheck {
@@ -64,17 +45,6 @@ export function rollout(head?: object, spec: object = {}, metadata: object = {})
   };
 }
 
-export function callAt(now: EpochMs, reader: ClusterReader): HookCall {
-  return {
-    now,
-    cluster: reader,
-    access: { may: async () => true },
-    events: { record: () => {} },
-    metadata: { lookup: () => undefined },
-    settings: { onFailure: 'Continue', metacontrollerUser: '', glassBreakers: [], noCrossNamespaceRefs: false },
-  };
-}
-
 export async function syncOnce(
   object: HealthCheck,
   reader: ClusterReader,
@@ -90,8 +60,8 @@ export async function syncOnce(
   };
   const controller: KubeObject = { apiVersion: '', kind: '', metadata: {} };
   const request = { controller, object: object as unknown as KubeObject, attachments: {}, related, finalizing: false };
-  const call = callAt(now, reader);
-  return healthCheckHook.sync(request, { ...call, access, settings: { ...call.settings, ...settings } });
+  const { call } = fakeHookCall({ now, cluster: reader, access, settings });
+  return healthCheckHook.sync(request, call);
 }
 
 /** Every status on the way to rest, each a second later; throws when it does not come to rest. */
@@ -105,10 +75,4 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
     statuses.push(current.status!);
   }
   throw new Error(`still changing after ${statuses.length} passes: ${JSON.stringify(statuses)}`);
-}
-
-/** What discovery would say of the kinds that these tests use. */
-function pluralOf(kind: string): string {
-  const name = kind.toLowerCase();
-  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : name.endsWith('s') ? `${name}es` : `${name}s`;
 }

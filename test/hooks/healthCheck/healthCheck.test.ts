@@ -4,7 +4,8 @@ import type { HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
-import { at, callAt, cluster, healthCheck, NOW, rollout, settle, syncOnce } from './fixture.ts';
+import { fakeCluster, fakeHookCall } from '../../support/ports.ts';
+import { at, cluster, healthCheck, NOW, rollout, settle, syncOnce } from './fixture.ts';
 
 /** Never reconciled, as the API server makes it, unless a status is given. */
 function kustomization(status: object = {}, fields: object = {}): KubeObject {
@@ -487,7 +488,7 @@ describe('customize', () => {
     const parent = object as unknown as KubeObject;
     return healthCheckHook.customize!(
       { controller: parent, parent },
-      callAt(NOW, { ...cluster([]), serves: async () => serves }),
+      fakeHookCall({ now: NOW, cluster: fakeCluster([], { serves: () => serves }) }).call,
     );
   };
   const own = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'demo' };

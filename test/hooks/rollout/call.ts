@@ -1,12 +1,13 @@
-/** Ports for the Rollout's hooks: a cluster that answers from a list of objects, and remembers what was asked. */
+/** Calls of the Rollout's hooks, and what they are about. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts';
-import type { ClusterReader, EventRecord, HookCall } from '../../../api/ports.ts';
+import type { HookCall } from '../../../api/ports.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../support/ports.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-export interface FakeCluster {
+export interface Around {
   /** What live reads find. */
   objects?: KubeObject<any, any>[];
   serves?: (apiVersion: string) => boolean;
@@ -14,43 +15,22 @@ export interface FakeCluster {
   settings?: Partial<HookCall['settings']> | undefined;
 }
 
-export function fakeCall({ objects = [], serves = () => true, fails = false, settings }: FakeCluster = {}) {
+/** `reads`: such as `get gates team-a freeze`. */
+export function fakeCall({ objects = [], serves = () => true, fails = false, settings }: Around = {}) {
+  const fail = () => (fails ? 'the API server does not answer' : undefined);
   const reads: string[] = [];
-  const events: EventRecord[] = [];
-  const find = (verb: string, ref: { resource: string; namespace?: string; name?: string; fieldSelector?: string }) => {
-    reads.push([verb, ref.resource, ref.namespace, ref.name ?? ref.fieldSelector].filter(Boolean).join(' '));
-    if (fails) throw new Error('the API server does not answer');
-    const plural = (kind: string) => `${kind.toLowerCase()}s`.replace(/ys$/, 'ies');
-    return objects.filter(
-      ({ kind, metadata }) =>
-        plural(kind) === ref.resource &&
-        metadata.namespace === ref.namespace &&
-        (!ref.name || metadata.name === ref.name),
-    );
-  };
-  const cluster: ClusterReader = {
-    get: async (ref) => find('get', ref)[0] as never,
-    list: async (ref) => find('list', ref) as never,
-    listMetadata: async (ref) => find('listMetadata', ref),
-    serves: async ({ apiVersion }) => serves(apiVersion),
-    resourceOf: async () => undefined,
-  };
-  const call: HookCall = {
+  const cluster = fakeCluster(objects, { serves, fails: fail, onRequest: (request) => reads.push(asked(request)) });
+  const { call, events } = fakeHookCall({
     now: NOW,
     cluster,
-    access: { may: async () => true },
-    events: { record: (event) => events.push(event) },
     metadata: { lookup: () => ({}) },
-    settings: {
-      onFailure: 'Continue',
-      metacontrollerUser: 'metacontroller',
-      glassBreakers: [],
-      noCrossNamespaceRefs: false,
-      ...settings,
-    },
-  };
+    settings: { metacontrollerUser: 'metacontroller', ...settings },
+  });
   return { call, reads, events };
 }
+
+const asked = ({ verb, resource, namespace, name, fieldSelector }: ClusterRequest) =>
+  [verb, resource, namespace, name ?? fieldSelector].filter(Boolean).join(' ');
 
 export function rollout(spec: Partial<Rollout['spec']> = {}, status?: Rollout['status'], name = 'app'): Rollout {
   return {

@@ -4,7 +4,7 @@ import type { RolloutStatus } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatStamps } from '../../../core/pin/deployment.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
-import { type FakeCluster, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
+import { type Around, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 
 const deployed: RolloutStatus = {
   history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' }],
@@ -15,7 +15,7 @@ const gate = (name: string, spec: object) =>
 const freeze = (name: string, state: 'opened' | 'closed') =>
   object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, { default: state });
 
-async function rules(spec: Parameters<typeof rollout>[0], cluster: FakeCluster = {}, name = 'app') {
+async function rules(spec: Parameters<typeof rollout>[0], cluster: Around = {}, name = 'app') {
   const { call } = fakeCall(cluster);
   const parent = rollout(spec, undefined, name) as never;
   const { relatedResources } = await rolloutHook.customize!({ controller: {} as never, parent }, call);
@@ -25,7 +25,7 @@ async function rules(spec: Parameters<typeof rollout>[0], cluster: FakeCluster =
 async function sync(
   parent: ReturnType<typeof rollout>,
   related: Parameters<typeof request>[1],
-  cluster: FakeCluster = {},
+  cluster: Around = {},
   live: ReturnType<typeof rollout> | undefined = parent,
 ) {
   const objects = [...(cluster.objects ?? []), ...(live ? [live as KubeObject<any, any>] : [])];

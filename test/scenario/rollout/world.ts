@@ -5,7 +5,7 @@
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../../../api/metacontroller.ts';
-import type { ClusterReader, EventRecord, HookCall, ReleaseMetadata, Settings } from '../../../api/ports.ts';
+import type { EventRecord, HookCall, ReleaseMetadata, Settings, WebhookCall } from '../../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
@@ -14,6 +14,7 @@ import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../support/ports.ts';
 import { checkStatus } from './crd.ts';
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');
@@ -159,74 +160,25 @@ export class World {
     return matchesSelector(rule.labelSelector, metadata.labels);
   }
 
-  private hookCall(): HookCall {
+  private around() {
+    const serves = (apiVersion: string) => apiVersion !== 'image.toolkit.fluxcd.io/v1beta2';
     return {
       now: this.now,
-      cluster: this.reader(),
-      access: { may: async () => true },
-      events: { record: (event) => this.events.push(event) },
+      cluster: fakeCluster(() => [...this.objects.values()], { serves }),
+      settings: { onFailure: this.onFailure, metacontrollerUser: 'metacontroller' },
+    };
+  }
+
+  private hookCall(): HookCall {
+    const { call } = fakeHookCall({
+      ...this.around(),
       metadata: { lookup: ({ tag }) => (tag in this.metadata ? (this.metadata[tag] ?? undefined) : {}) },
-      settings: {
-        onFailure: this.onFailure,
-        metacontrollerUser: 'metacontroller',
-        glassBreakers: [],
-        noCrossNamespaceRefs: false,
-      },
-    };
+    });
+    return { ...call, events: { record: (event) => this.events.push(event) } };
   }
 
-  private webhookCall() {
-    return { ...this.hookCall(), events: { recordWhen: () => {} }, access: { may: async () => false } };
-  }
-
-  private reader(): ClusterReader {
-    const of = (apiVersion: string, resource: string, namespace?: string) =>
-      [...this.objects.values()].filter(
-        (o) =>
-          o.apiVersion === apiVersion &&
-          RESOURCES[o.kind] === resource &&
-          (!namespace || o.metadata.namespace === namespace),
-      );
-    return {
-      async get<T>({
-        apiVersion,
-        resource,
-        namespace,
-        name,
-      }: {
-        apiVersion: string;
-        resource: string;
-        namespace?: string;
-        name: string;
-      }) {
-        return of(apiVersion, resource, namespace).find((o) => o.metadata.name === name) as T | undefined;
-      },
-      async list<T>({
-        apiVersion,
-        resource,
-        namespace,
-        fieldSelector,
-      }: {
-        apiVersion: string;
-        resource: string;
-        namespace?: string;
-        fieldSelector?: string;
-      }) {
-        const rollout = fieldSelector?.replace('spec.rolloutRef.name=', '');
-        return of(apiVersion, resource, namespace).filter(
-          (o) => !rollout || o.spec?.rolloutRef?.name === rollout,
-        ) as T[];
-      },
-      async listMetadata({ apiVersion, resource, namespace }) {
-        return of(apiVersion, resource, namespace).map(({ metadata }) => ({
-          apiVersion,
-          kind: 'PartialObjectMetadata',
-          metadata,
-        }));
-      },
-      serves: async ({ apiVersion }) => apiVersion !== 'image.toolkit.fluxcd.io/v1beta2',
-      resourceOf: async () => undefined,
-    };
+  private webhookCall(): WebhookCall {
+    return fakeWebhookCall(this.around()).call;
   }
 
   private request(object: KubeObject, old: KubeObject | undefined, user: string): AdmissionRequest {

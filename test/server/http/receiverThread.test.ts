@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it, vi } from 'vitest';
-import { startReceiver } from '../../../server/http/receiverThread.ts';
+import { countsOf, startReceiver } from '../../../server/http/receiverThread.ts';
+import { fakeMetrics } from '../../support/ports.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));
@@ -27,6 +28,7 @@ ${then}`,
   return { url: pathToFileURL(file), starts: () => readFileSync(notes, 'utf8').trim().split('\n') };
 }
 
+const { metrics, counts } = fakeMetrics();
 const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' };
 
 it.each([
@@ -38,7 +40,7 @@ it.each([
 ])('after %s is started again, at the same port', async (name, then) => {
   const { url, starts } = program(name.replaceAll(' ', '-'), then);
   const errors: object[] = [];
-  const receiver = await startReceiver(url, options, { error: (fields) => void errors.push(fields) });
+  const receiver = await startReceiver(url, options, { error: (fields) => void errors.push(fields) }, metrics);
   expect(receiver.port).toBe(4711);
   await vi.waitFor(() => expect(starts()).toEqual(['0', '4711']), { timeout: 20_000 });
   expect(errors).toHaveLength(1);
@@ -47,5 +49,35 @@ it.each([
 
 it('that cannot start is an error of the start', async () => {
   const { url } = program('no-start', "throw new Error('the port is taken');");
-  await expect(startReceiver(url, options, { error: () => {} })).rejects.toThrow('the port is taken');
+  await expect(startReceiver(url, options, { error: () => {} }, metrics)).rejects.toThrow('the port is taken');
+});
+
+it('what it counts is counted here', async () => {
+  const count = { name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code: '200' }, times: 3 };
+  const { url } = program(
+    'counts',
+    `parentPort.postMessage({ port: 4711 }); parentPort.postMessage({ counts: [${JSON.stringify(count)}] });`,
+  );
+  const receiver = await startReceiver(url, options, { error: () => {} }, metrics);
+  await vi.waitFor(() => expect(counts).toEqual([count]));
+  await receiver.close();
+});
+
+it('what it counts is told together', () => {
+  vi.useFakeTimers();
+  const told: object[] = [];
+  const own = countsOf((message) => void told.push(message));
+  const called = (code: '200' | '400') =>
+    own.count({ name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code } });
+  for (const code of ['200', '400', '200'] as const) called(code);
+  vi.runAllTimers();
+  vi.useRealTimers();
+  expect(told).toMatchObject([
+    {
+      counts: [
+        { labels: { code: '200' }, times: 2 },
+        { labels: { code: '400' }, times: 1 },
+      ],
+    },
+  ]);
 });

@@ -3,9 +3,11 @@ import jsonpatch from 'jsonpatch';
 import type { AdmissionRequest, AdmissionResponse, Operation, UserInfo } from '../../../api/admission.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { ClusterReader, EventRecord, WebhookCall } from '../../../api/ports.ts';
+import type { Count } from '../../../api/metrics.ts';
+import type { EventRecord } from '../../../api/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/hold/objects.ts';
+import { fakeCluster, fakeWebhookCall } from '../../support/ports.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];
@@ -24,6 +26,7 @@ export interface Answer {
   warnings: string[];
   audit: Record<string, string>;
   events: EventRecord[];
+  counts: Count[];
   /** `resource/name` of every live read. */
   reads: string[];
   /** As the API server would store it. */
@@ -40,42 +43,6 @@ export interface Write {
   options?: Record<string, unknown>;
   subResource?: string;
   name?: string;
-}
-
-const RESOURCES: Record<string, string> = {
-  rollouts: 'Rollout',
-  gates: 'Gate',
-  namespaces: 'Namespace',
-  kustomizations: 'Kustomization',
-};
-
-export function fakeCluster(objects: KubeObject<any, any>[], reads: string[] = []): ClusterReader {
-  const find = (kind: string | undefined, namespace: string | undefined, name?: string) =>
-    objects.filter(
-      (o) =>
-        o.kind === kind &&
-        (namespace === undefined || o.metadata.namespace === namespace) &&
-        (name === undefined || o.metadata.name === name),
-    );
-  return {
-    async get({ resource, namespace, name }) {
-      reads.push(`${resource}/${name}`);
-      return find(RESOURCES[resource], namespace, name)[0] as any;
-    },
-    async list({ resource, namespace, labelSelector, atMost = Number.POSITIVE_INFINITY }) {
-      reads.push(`${resource}/*`);
-      const [key, value] = labelSelector?.split('=') ?? [];
-      const found = find(RESOURCES[resource], namespace);
-      return found.filter((o) => !key || o.metadata.labels?.[key] === value).slice(0, atMost) as any;
-    },
-    async listMetadata({ resource, namespace }) {
-      return find(RESOURCES[resource], namespace);
-    },
-    resourceOf: async () => undefined,
-    async serves() {
-      return true;
-    },
-  };
 }
 
 export async function send(handler: AdmissionHandler, write: Write, world: World = {}): Promise<Answer> {
@@ -98,25 +65,24 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
     options: write.options ?? null,
     ...(write.subResource && { subResource: write.subResource }),
   };
-  const events: EventRecord[] = [];
   const reads: string[] = [];
-  const call: WebhookCall = {
+  const cluster = fakeCluster(world.objects ?? [], {
+    onRequest: ({ resource, name = '*' }) => reads.push(`${resource}/${name}`),
+  });
+  const { call, events, counts } = fakeWebhookCall({
     now: world.now ?? NOW,
-    cluster: fakeCluster(world.objects ?? [], reads),
+    cluster,
     access: {
       async may(user, { verb, namespace, name }) {
         const granted = verb === 'get' ? world.mayGet : world.mayBypass;
         return granted?.includes(`${user.username} ${namespace}/${name}`) ?? false;
       },
     },
-    events: { recordWhen: (event) => void events.push(event) },
     settings: {
-      onFailure: 'Continue',
-      metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
       glassBreakers: world.glassBreakers ?? [],
       noCrossNamespaceRefs: world.noCrossNamespaceRefs ?? false,
     },
-  };
+  });
   const input = JSON.stringify(request);
   const response = reviewOf(request, await handler(request, call)).response!;
   if (JSON.stringify(request) !== input) throw new Error('the handler changed its request in place');
@@ -127,6 +93,7 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
     warnings: response.warnings ?? [],
     audit: response.auditAnnotations ?? {},
     events,
+    counts,
     reads,
     object: object && response.allowed ? jsonpatch.apply_patch(structuredClone(object), patch) : undefined,
     response,

@@ -135,6 +135,7 @@ describe('breaking the glass', () => {
     expect(answer.object?.metadata.annotations?.[BY]).toBe('2026-03-04T10:00:00Z admin');
     expect(answer.audit).toEqual({ bypass: 'admin broke the glass of shop/freeze (UPDATE): INC-1' });
     expect(answer.events).toHaveLength(1);
+    expect(answer.counts).toMatchObject([{ name: 'rollout_hooks_gate_bypasses_total', labels: {} }]);
     const final = { object: answer.object!, oldObject: frozen(), user: user('admin') };
     expect(await send(validateFlux, final, world)).toMatchObject({ allowed: true });
   });

@@ -2,33 +2,8 @@
 import jsonpatch from 'jsonpatch';
 import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { ClusterReader, EventRecord, WebhookCall } from '../../../api/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
-
-const PLURAL: Record<string, string> = {
-  fluxbindings: 'FluxBinding',
-  gates: 'Gate',
-  rollouts: 'Rollout',
-  namespaces: 'Namespace',
-};
-
-/** The live objects of a cluster, whatever their version. */
-export function clusterOf(objects: KubeObject<any, any>[]): ClusterReader {
-  const find = (resource: string, namespace?: string, name?: string): any[] =>
-    objects.filter(
-      (o) =>
-        o.kind === PLURAL[resource] &&
-        (!namespace || o.metadata.namespace === namespace) &&
-        (!name || o.metadata.name === name),
-    );
-  return {
-    get: async ({ resource, namespace, name }) => find(resource, namespace, name)[0],
-    list: async ({ resource, namespace }) => find(resource, namespace),
-    listMetadata: async ({ resource }) => find(resource),
-    serves: async () => true,
-    resourceOf: async () => undefined,
-  };
-}
+import { fakeWebhookCall } from '../../support/ports.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;
@@ -44,25 +19,18 @@ export interface Write {
 }
 
 export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
-  const events: EventRecord[] = [];
   const userInfo: UserInfo = { username: of.user ?? 'alice' };
-  const call: WebhookCall = {
+  const { call, events } = fakeWebhookCall({
     now: Date.parse(of.at),
-    cluster: clusterOf(of.objects ?? []),
+    objects: of.objects ?? [],
     access: {
       async may(user, { verb, namespace }) {
         if (verb === 'select-namespaces') return namespace === '' && (of.maySelect ?? []).includes(user.username);
         return verb === 'bypass' && (of.mayBypass ?? []).includes(user.username);
       },
     },
-    events: { recordWhen: (event) => void events.push(event) },
-    settings: {
-      onFailure: 'Continue',
-      metacontrollerUser: 'system:serviceaccount:mc:mc',
-      glassBreakers: [],
-      noCrossNamespaceRefs: of.noCrossNamespaceRefs ?? false,
-    },
-  };
+    settings: { noCrossNamespaceRefs: of.noCrossNamespaceRefs ?? false },
+  });
   const about = (of.object ?? of.old)!;
   const review = async (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {
     const request: AdmissionRequest = {

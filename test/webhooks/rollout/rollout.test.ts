@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../../api/admission.ts';
-import type { WebhookCall } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { validateHealthCheck } from '../../../webhooks/healthCheck.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from '../../../webhooks/rollout/status.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
-import { fakeCall, object, rollout } from '../../hooks/rollout/call.ts';
+import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { fakeWebhookCall } from '../../support/ports.ts';
 
 const P = 'rollout.kuberik.com/';
 
@@ -33,13 +33,13 @@ function write({ object: next, old, user = 'alice', uid = 'req-1', dryRun = fals
 }
 
 function call(objects: ReturnType<typeof object>[] = [], may = false) {
-  const fake = fakeCall({ objects });
-  const webhookCall: WebhookCall = {
-    ...fake.call,
-    events: { recordWhen: (event) => fake.call.events.record(event) },
+  const { call: webhookCall, events } = fakeWebhookCall({
+    now: NOW,
+    objects,
     access: { may: async () => may },
-  };
-  return { webhookCall, events: fake.events };
+    settings: { metacontrollerUser: 'metacontroller' },
+  });
+  return { webhookCall, events };
 }
 
 function annotated(

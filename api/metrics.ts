@@ -1,0 +1,56 @@
+/**
+ * The counters of rollout-hooks. To add one, add a row, its line in docs/metrics.md, and `count` it through the port `Metrics`.
+ * Labels have no other values than those named here: nothing that a tenant names makes a series.
+ */
+export const COUNTERS = {
+  rollout_hooks_deployments_total: {
+    help: 'Deployments, by who decided them',
+    labels: { kind: ['automatic', 'manual', 'rollback'] },
+  },
+  rollout_hooks_bakes_total: {
+    help: 'Bakes that have ended, by result',
+    labels: { result: ['succeeded', 'failed', 'cancelled'] },
+  },
+  rollout_hooks_admission_denials_total: {
+    help: 'Writes that the admission webhook has denied, by reason',
+    labels: { reason: ['gate_closed', 'pinned', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
+  },
+  rollout_hooks_gate_bypasses_total: {
+    help: 'Writes that were let past closed Gates',
+    labels: {},
+  },
+  rollout_hooks_receiver_requests_total: {
+    help: 'Signed calls and webhooks of Flagger, by the HTTP status of the answer',
+    labels: {
+      endpoint: ['hook', 'flagger'],
+      code: ['200', '400', '403', '404', '405', '413', '429', '500', '503'],
+    },
+  },
+  rollout_hooks_dropped_total: {
+    help: 'Side effects given up, by kind',
+    labels: { what: ['events', 'notifications', 'metadata'] },
+  },
+} as const satisfies Record<string, { help: string; labels: Record<string, readonly string[]> }>;
+
+type Counters = typeof COUNTERS;
+export type CounterName = keyof Counters;
+
+type LabelsOf<Name extends CounterName> = {
+  -readonly [Label in keyof Counters[Name]['labels']]: Counters[Name]['labels'][Label] extends readonly (infer Value)[]
+    ? Value
+    : never;
+};
+
+/** What is to be counted: `{ name: 'rollout_hooks_bakes_total', labels: { result: 'failed' } }`. */
+export type Count = {
+  [Name in CounterName]: {
+    name: Name;
+    labels: LabelsOf<Name>;
+    /** How many; 1 when absent. */
+    times?: number;
+    /** Which occurrence this is: when a sync or an admission request is repeated, it is not counted again. */
+    key?: string;
+  };
+}[CounterName];
+
+export type DenialReason = LabelsOf<'rollout_hooks_admission_denials_total'>['reason'];

@@ -1,0 +1,39 @@
+/**
+ * The port `GateHolders`. To relate the holders to their Gates would wake every Gate at every change of a binding, so they are
+ * listed, once for all Gates.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ClusterReader, GateHolders } from '../../api/ports.ts';
+import { FLUX_BINDINGS, ROLLOUTS } from '../../api/resources.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+
+const MAX_AGE_MS = 30_000;
+
+interface Snapshot {
+  at: EpochMs;
+  lists: ReturnType<GateHolders['read']>;
+}
+
+export function createGateHolders(cluster: Pick<ClusterReader, 'list'>): GateHolders {
+  let last: Snapshot | undefined;
+
+  async function list() {
+    const [bindings, rollouts] = await Promise.all([
+      cluster.list<FluxBinding>(FLUX_BINDINGS),
+      cluster.list<Rollout>(ROLLOUTS),
+    ]);
+    return { bindings, rollouts };
+  }
+
+  return {
+    read(now) {
+      if (last && Math.abs(now - last.at) < MAX_AGE_MS) return last.lists;
+      const snapshot: Snapshot = { at: now, lists: list() };
+      last = snapshot;
+      snapshot.lists.catch(() => {
+        if (last === snapshot) last = undefined;
+      });
+      return snapshot.lists;
+    },
+  };
+}

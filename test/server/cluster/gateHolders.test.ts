@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { createGateHolders } from '../../../server/cluster/gateHolders.ts';
+import { fakeCluster } from '../../support/ports.ts';
+
+const at = (seconds: number) => Date.parse('2021-03-26T09:00:00Z') + seconds * 1000;
+const binding = (name: string) => ({
+  apiVersion: 'kuberik.com/v1alpha1',
+  kind: 'FluxBinding',
+  metadata: { name, namespace: 'apps' },
+});
+
+it('are listed once for all Gates in half a minute', async () => {
+  const cluster = fakeCluster(Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`)));
+  const holders = createGateHolders(cluster);
+  for (const seconds of [0, 10, 29]) expect((await holders.read(at(seconds))).bindings).toHaveLength(1000);
+  expect(cluster.requests).toHaveLength(2);
+  await holders.read(at(30));
+  expect(cluster.requests).toHaveLength(4);
+});
+
+it('are listed again at once when the cluster did not answer', async () => {
+  let fails = true;
+  const cluster = fakeCluster([binding('app')], { fails: () => (fails ? 'etcd is gone' : undefined) });
+  const holders = createGateHolders(cluster);
+  await expect(holders.read(at(0))).rejects.toThrow('etcd is gone');
+  fails = false;
+  expect((await holders.read(at(1))).bindings).toHaveLength(1);
+});

@@ -1,0 +1,209 @@
+/** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was told to record. */
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { Count } from '../../api/metrics.ts';
+import type {
+  ClusterReader,
+  EventRecord,
+  GateHolders,
+  HookCall,
+  Metrics,
+  ResourceRef,
+  Settings,
+  WebhookCall,
+} from '../../api/ports.ts';
+import { FLUX_BINDINGS, ROLLOUTS } from '../../api/resources.ts';
+
+type AnyObject = KubeObject<any, any>;
+
+export interface ClusterRequest extends ResourceRef {
+  verb: 'get' | 'list' | 'listMetadata';
+  name?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface FakeCluster extends ClusterReader {
+  /** Every request, in order. */
+  requests: ClusterRequest[];
+  /** Every object that an answer held, once each. */
+  read: Set<AnyObject>;
+}
+
+export interface ClusterOptions {
+  serves?(apiVersion: string): boolean;
+  /** Why the API server does not answer a request; undefined when it does. */
+  fails?(request: ClusterRequest): string | undefined;
+  onRequest?(request: ClusterRequest): void;
+}
+
+/** Any version of a kind is the same kind, as it is for an API server that converts. A function is asked anew at each request. */
+export function fakeCluster(
+  objects: readonly AnyObject[] | (() => readonly AnyObject[]),
+  { serves = () => true, fails, onRequest }: ClusterOptions = {},
+): FakeCluster {
+  const indexed = typeof objects === 'function' ? () => indexOf(objects()) : once(() => indexOf(objects));
+  const requests: ClusterRequest[] = [];
+  const read = new Set<AnyObject>();
+
+  const ask = (request: ClusterRequest) => {
+    requests.push(request);
+    onRequest?.(request);
+    const problem = fails?.(request);
+    if (problem !== undefined) throw new Error(problem);
+  };
+  const list = ({ resource, namespace, labelSelector, fieldSelector }: ClusterRequest, atMost?: number) => {
+    const found = (indexed().byResource.get(resource) ?? []).filter(
+      (object) =>
+        (!namespace || object.metadata.namespace === namespace) &&
+        matchesLabels(object, labelSelector) &&
+        matchesField(object, fieldSelector),
+    );
+    const taken = found.slice(0, atMost);
+    for (const object of taken) read.add(object);
+    return taken;
+  };
+  return {
+    requests,
+    read,
+    async get(ref) {
+      ask({ verb: 'get', ...ref });
+      const object = indexed().byName.get(pathOf(ref.resource, ref));
+      if (object) read.add(object);
+      return object as never;
+    },
+    async list({ atMost, ...ref }) {
+      ask({ verb: 'list', ...ref });
+      return list({ verb: 'list', ...ref }, atMost).map(withoutKind) as never;
+    },
+    async listMetadata(ref) {
+      ask({ verb: 'listMetadata', ...ref });
+      return list({ verb: 'listMetadata', ...ref }).map(({ metadata }) => ({ metadata }) as AnyObject);
+    },
+    serves: async ({ apiVersion }) => serves(apiVersion),
+    resourceOf: async ({ kind }) => ({ resource: pluralOf(kind), namespaced: kind !== 'Namespace' }),
+  };
+}
+
+export const SETTINGS: Settings = {
+  onFailure: 'Continue',
+  metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
+  glassBreakers: [],
+  noCrossNamespaceRefs: false,
+};
+
+interface Around {
+  now: EpochMs;
+  /** What live reads find, where no cluster is given. */
+  objects?: readonly AnyObject[];
+  cluster?: ClusterReader;
+  settings?: Partial<Settings> | undefined;
+}
+
+/** A hook's call, and what it has told. */
+export function fakeHookCall({
+  now,
+  objects = [],
+  cluster = fakeCluster(objects),
+  settings,
+  access = { may: async () => true },
+  metadata = { lookup: () => undefined },
+}: Around & Partial<Pick<HookCall, 'access' | 'metadata'>>) {
+  const events: EventRecord[] = [];
+  const { counts, metrics } = fakeMetrics();
+  const call: HookCall = {
+    now,
+    cluster,
+    access,
+    events: { record: (event) => void events.push(event) },
+    metadata,
+    holders: liveHolders(cluster),
+    metrics,
+    settings: { ...SETTINGS, ...settings },
+  };
+  return { call, events, counts };
+}
+
+/** An admission handler's call, and what it has told, true or not yet. */
+export function fakeWebhookCall({
+  now,
+  objects = [],
+  cluster = fakeCluster(objects),
+  settings,
+  access = { may: async () => false },
+}: Around & Partial<Pick<WebhookCall, 'access'>>) {
+  const events: EventRecord[] = [];
+  const { counts, metrics } = fakeMetrics();
+  const call: WebhookCall = {
+    now,
+    cluster,
+    access,
+    events: { recordWhen: (event) => void events.push(event) },
+    metrics,
+    settings: { ...SETTINGS, ...settings },
+  };
+  return { call, events, counts };
+}
+
+export function fakeMetrics(): { counts: Count[]; metrics: Metrics } {
+  const counts: Count[] = [];
+  return { counts, metrics: { count: (what) => void counts.push(what) } };
+}
+
+/** The API server leaves it out of the items of a list. */
+function withoutKind({ kind: _, apiVersion: __, ...rest }: AnyObject) {
+  return rest;
+}
+
+function liveHolders(cluster: ClusterReader): GateHolders {
+  return {
+    async read() {
+      const [bindings, rollouts] = await Promise.all([cluster.list(FLUX_BINDINGS), cluster.list(ROLLOUTS)]);
+      return { bindings: bindings as never, rollouts: rollouts as never };
+    },
+  };
+}
+
+function indexOf(objects: readonly AnyObject[]) {
+  return {
+    byResource: Map.groupBy(objects, ({ kind }) => pluralOf(kind)),
+    byName: new Map(objects.map((object) => [pathOf(pluralOf(object.kind), object.metadata), object])),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function pathOf(resource: string, { namespace, name }: { namespace?: string | undefined; name?: string | undefined }) {
+  return `${resource} ${namespace ?? ''}/${name}`;
+}
+
+/** `a`, `a=b` and `a in (b,c)`: what this project asks for. */
+function matchesLabels({ metadata }: AnyObject, selector = ''): boolean {
+  return selector
+    .split(/,(?![^(]*\))/)
+    .filter((part) => part !== '')
+    .every((part) => {
+      const [, key = '', equal, within] = /^([^=\s]+)(?:==?(.*)| in \((.*)\))?$/.exec(part) ?? [];
+      const value = metadata.labels?.[key];
+      if (value === undefined) return false;
+      return equal !== undefined ? value === equal : within === undefined || within.split(',').includes(value);
+    });
+}
+
+function matchesField(object: AnyObject, selector: string | undefined): boolean {
+  if (!selector) return true;
+  const [path = '', value] = selector.split('=');
+  const found = path.split('.').reduce<any>((at, key) => at?.[key], object);
+  return String(found ?? '') === value;
+}
+
+/** What discovery would say of the kinds that are used here. */
+export function pluralOf(kind: string): string {
+  const name = kind.toLowerCase();
+  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : name.endsWith('s') ? `${name}es` : `${name}s`;
+}

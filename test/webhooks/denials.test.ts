@@ -1,0 +1,56 @@
+/** Every denial is counted by its reason; what is allowed is not. */
+import { expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
+import { gate } from '../core/gate/gate.ts';
+import { gate as fluxGate, kustomization, NOW, rollout } from '../core/hold/objects.ts';
+import { fakeWebhookCall } from '../support/ports.ts';
+
+interface Asked {
+  route: string;
+  object?: KubeObject<any, any>;
+  oldObject?: KubeObject<any, any>;
+}
+
+async function counted({ route, object, oldObject }: Asked) {
+  const objects = [fluxGate('shop/freeze'), rollout('my-app', '1.1.0') as KubeObject<any, any>];
+  const { call, counts } = fakeWebhookCall({ now: NOW, objects });
+  const { kind } = (object ?? oldObject)!;
+  const request = {
+    uid: 'u',
+    kind: { group: '', version: '', kind },
+    resource: { group: '', version: '', resource: '' },
+    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
+    namespace: 'shop',
+    userInfo: { username: 'developer' },
+    object,
+    oldObject,
+  };
+  const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${route}`)!;
+  await answer({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
+  return counts;
+}
+
+const held = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { suspend: true } });
+const changed = { ...held, spec: { ...held.spec, path: './other' } };
+const deep = { x: JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) };
+const pinned = kustomization({ deployed: 'my-app=1/1.1.0/uid-my-app' });
+const edited = kustomization({ deployed: 'my-app=1/1.1.0/uid-my-app', substitute: { APP: '9.9.9' } });
+
+it.each<[reason: string, asked: Asked]>([
+  ['gate_closed', { route: 'mutate/flux', object: changed, oldObject: held }],
+  ['limit', { route: 'mutate/flux', object: kustomization({ spec: deep }) }],
+  ['pinned', { route: 'mutate/flux', object: edited, oldObject: pinned }],
+  ['overwritten', { route: 'validate/flux', object: kustomization({ substitute: { APP: '9.9.9' } }) }],
+  ['invalid', { route: 'validate/gate', object: gate({ default: 'closed', window: 'soon' }) }],
+  [
+    'not_permitted',
+    { route: 'validate/gate', object: gate({ default: 'closed', selects: { namespaceSelector: {} } }) },
+  ],
+])('%s', async (reason, asked) => {
+  expect(await counted(asked)).toEqual([{ name: 'rollout_hooks_admission_denials_total', labels: { reason } }]);
+});
+
+it('nothing of a write that is allowed', async () => {
+  expect(await counted({ route: 'validate/gate', object: gate({ default: 'closed' }) })).toEqual([]);
+});
