@@ -1,7 +1,8 @@
 /** `node dev/bench/admission.ts`: what the webhook adds to a write of a Flux object. */
-import { type AnyObject, send } from '../local/client.ts';
+
+import { applyObject } from '../client/resources.ts';
+import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { applyObject } from '../local/resources.ts';
 import type { Access } from '../local/users.ts';
 import { runBench } from './command.ts';
 import { quantile } from './measure.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { createInterface } from 'node:readline';
-import type { AnyObject } from '../local/client.ts';
+import type { AnyObject } from '../client/send.ts';
 import type { Access } from '../local/users.ts';
 
 export interface Arrivals {

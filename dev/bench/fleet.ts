@@ -1,6 +1,7 @@
 /** Many Flux objects behind one Gate, for bench and fault tests. */
-import { type AnyObject, send } from '../local/client.ts';
-import { applyObject, pathOf } from '../local/resources.ts';
+
+import { applyObject, pathOf } from '../client/resources.ts';
+import { type AnyObject, send } from '../client/send.ts';
 import type { Access } from '../local/users.ts';
 import { inParallel } from './measure.ts';
 

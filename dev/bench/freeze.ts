@@ -1,6 +1,6 @@
 /** `node dev/bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../local/client.ts';
+import type { AnyObject } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/log.ts';
 import { Problem } from '../local/problem.ts';

@@ -1,6 +1,6 @@
 /** `node dev/bench/hooks.ts`: how many hook calls the server answers, by size of the request, and the memory it takes. */
 import autocannon from 'autocannon';
-import { send } from '../local/client.ts';
+import { send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { memoryLines, runBench } from './command.ts';
 import { peakMemoryMiB } from './measure.ts';

@@ -1,9 +1,9 @@
 /** `npm run bench`: how long a new version takes to reach every Kustomization, and what it costs. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AnyObject, send } from '../local/client.ts';
+import { applyObject } from '../client/resources.ts';
+import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/log.ts';
-import { applyObject } from '../local/resources.ts';
 import type { Access } from '../local/users.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';

@@ -2,7 +2,7 @@
  * Since when a Gate is closed, worked out from its stored versions by the table of docs/gates.md, a second time and as plainly
  * as possible. It knows the default, the window and requests without a version; no schedule, and nothing that is planned.
  */
-import type { AnyObject } from '../local/client.ts';
+import type { AnyObject } from '../client/send.ts';
 
 /** What closed it: the write that stored this revision, or by itself at that time. */
 export type Closing = { revision: number } | { ms: number };

@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { rolloutChecker } from '../../test/faults/day/invariants.ts';
 import type { StoredVersion } from '../../test/faults/day/recorder.ts';
-import type { AnyObject } from '../local/client.ts';
+import type { AnyObject } from '../client/send.ts';
 import type { AuditTrail, Write } from './audit.ts';
 import { type Closing, GateHistory } from './gateHistory.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../test/cluster/support/objects.ts';
 import type { User } from '../../test/cluster/support/user.ts';
 import type { Random } from '../../test/faults/day/random.ts';
-import type { AnyObject } from '../local/client.ts';
+import type { AnyObject } from '../client/send.ts';
 
 export interface People {
   admin: User;

@@ -4,7 +4,7 @@ import { ask } from '../../test/cluster/support/gates.ts';
 import { gate } from '../../test/cluster/support/objects.ts';
 import { User } from '../../test/cluster/support/user.ts';
 import { type Random, randomFrom } from '../../test/faults/day/random.ts';
-import { ApiError } from '../local/client.ts';
+import { ApiError } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { Log } from '../local/log.ts';
 import { Problem } from '../local/problem.ts';

@@ -2,10 +2,10 @@
 
 import { Pool } from 'undici';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { LIMITS } from '../local/limits.ts';
+import type { ClusterAccess } from '../client/kubeconfig.ts';
 import { type Clock, pause } from './clock.ts';
 import type { Resource } from './discovery.ts';
-import type { ClusterAccess } from './kubeconfig.ts';
+import { LIMITS } from './limits.ts';
 import { TokenBucket } from './rateLimit.ts';
 
 const CONNECTIONS = 64;

@@ -1,6 +1,6 @@
 /** Entry point: drives the hooks of the cluster named by KUBECONFIG until SIGTERM or SIGINT. */
 import { parseArgs } from 'node:util';
-import { LIMITS } from '../local/limits.ts';
+import { readKubeconfig } from '../client/kubeconfig.ts';
 import { ApiClient } from './apiClient.ts';
 import { systemClock } from './clock.ts';
 import { ControllerSet } from './controllerSet.ts';
@@ -8,7 +8,7 @@ import { Discovery } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import { hookAgent } from './hookClient.ts';
 import { SharedInformers } from './informers.ts';
-import { readKubeconfig } from './kubeconfig.ts';
+import { LIMITS } from './limits.ts';
 import { reasonOf, stderrLog } from './log.ts';
 
 const HELP = `Usage: KUBECONFIG=FILE node dev/engine/main.ts [options]

@@ -1,6 +1,6 @@
-import { type AnyObject, ApiError } from './client.ts';
+import { applyObject } from '../client/resources.ts';
+import { type AnyObject, ApiError } from '../client/send.ts';
 import { Problem } from './problem.ts';
-import { applyObject } from './resources.ts';
 import type { Access } from './users.ts';
 
 export const MANAGER = 'rollout-hooks-local';

@@ -2,11 +2,11 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
-import { readKubeconfig } from '../engine/kubeconfig.ts';
-import { type AnyObject, ApiError, send } from './client.ts';
+import { readKubeconfig } from '../client/kubeconfig.ts';
+import { pathOf } from '../client/resources.ts';
+import { type AnyObject, ApiError, send } from '../client/send.ts';
 import { CONTROLLER_KINDS, MANAGED_BY, WEBHOOK_KINDS } from './install.ts';
 import { Problem } from './problem.ts';
-import { pathOf } from './resources.ts';
 import type { Access } from './users.ts';
 
 const INSTALL = 'install into it as docs/install.md says';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { AnyObject } from '../client/send.ts';
 import { REPOSITORY } from './cache.ts';
-import type { AnyObject } from './client.ts';
 import { readManifests } from './manifests.ts';
 
 const folderOf = (component: string) => join(REPOSITORY, 'manifests/components', component);

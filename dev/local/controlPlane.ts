@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { send } from '../client/send.ts';
 import type { Binaries } from './binaries.ts';
 import { createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
 import { type RunningChild, startChild } from './childProcess.ts';
-import { send } from './client.ts';
 import { freePort } from './ports.ts';
 import { type Access, createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
 import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';

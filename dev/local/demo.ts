@@ -1,13 +1,13 @@
 /** `npm run demo`: the main job, done on a real API server and told as a story. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type AnyObject, ApiError, send } from './client.ts';
+import { applyObject, pathOf } from '../client/resources.ts';
+import { type AnyObject, ApiError, send } from '../client/send.ts';
 import type { LocalCluster } from './cluster.ts';
 import { imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './demo/objects.ts';
 import { createStory, type Story, terminalOf } from './demo/story.ts';
 import { logToStderr } from './log.ts';
 import { Problem } from './problem.ts';
-import { applyObject, pathOf } from './resources.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 import type { Access } from './users.ts';
 

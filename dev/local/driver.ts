@@ -2,9 +2,9 @@
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { LIMITS } from '../engine/limits.ts';
 import { REPOSITORY } from './cache.ts';
 import { type RunningChild, startChild } from './childProcess.ts';
-import { LIMITS } from './limits.ts';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
 import { USERS } from './users.ts';

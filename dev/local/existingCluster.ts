@@ -1,9 +1,9 @@
 /** The hooks on this machine for a cluster that is there already: `up --kubeconfig`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { send } from '../client/send.ts';
 import { createAuthority } from './certificates.ts';
 import { superviseChildren } from './children.ts';
-import { send } from './client.ts';
 import { requireAdmin, requireFree, requireReach } from './clusterChecks.ts';
 import { claimDirectory, releaseDirectory } from './directory.ts';
 import { requireMetacontroller, startDriver } from './driver.ts';

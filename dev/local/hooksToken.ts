@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { AnyObject } from '../client/send.ts';
 import { applyAll } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
-import type { AnyObject } from './client.ts';
 import { readManifests } from './manifests.ts';
 import type { Access } from './users.ts';
 

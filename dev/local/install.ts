@@ -1,13 +1,13 @@
 /** Puts into the API server what a cluster would have: rights, controllers, webhooks. Every step can be repeated. */
 import { join } from 'node:path';
+import { pathOf } from '../client/resources.ts';
+import { type AnyObject, send } from '../client/send.ts';
 import { applyAll, MANAGER } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
-import { type AnyObject, send } from './client.ts';
 import { componentObjects, withComponent } from './components.ts';
 import { installHooksToken, withToken } from './hooksToken.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
-import { pathOf } from './resources.ts';
 import type { Access } from './users.ts';
 
 /** Marks what points at this machine. */

@@ -1,9 +1,9 @@
 /** The kinds a cluster needs: ours, Flux's and Metacontroller's. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type AnyObject, send } from '../client/send.ts';
 import { applyAll } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
-import { type AnyObject, send } from './client.ts';
 import { FLUX_MODULES, provideFluxCrds } from './fluxCrds.ts';
 import type { Log } from './log.ts';
 import { readManifests } from './manifests.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { AnyObject } from './client.ts';
+import type { AnyObject } from '../client/send.ts';
 
 /** All objects of the folder's own YAML files, in order of file names. Kustomize's files and empty documents are left out. */
 export function readManifests(folder: string): AnyObject[] {

@@ -1,5 +1,5 @@
 /** How manifests made for a cluster reach the hook server on this machine: Service references become loopback URLs. */
-import type { AnyObject } from './client.ts';
+import type { AnyObject } from '../client/send.ts';
 
 export interface LoopbackServer {
   /** Plain HTTP, for Metacontroller's hooks. */

@@ -1,6 +1,6 @@
 /** What the documents promise beside deployments, odd statuses, and what `kubectl get` shows: on the real API server. */
 import { describe, expect, it } from 'vitest';
-import { send } from '../../dev/local/client.ts';
+import { send } from '../../dev/client/send.ts';
 import { type AnyObject, ref, rolloutGate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { inSeconds, type Story, storyOf } from './support/rolloutStory.ts';
 import { conditionOf, history } from './support/versions.ts';

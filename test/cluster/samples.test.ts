@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { send } from '../../dev/local/client.ts';
-import { pathOf } from '../../dev/local/resources.ts';
+import { pathOf } from '../../dev/client/resources.ts';
+import { send } from '../../dev/client/send.ts';
 import { type AnyObject, rollout, sharedCluster } from './support/cluster.ts';
 import { tagArrives, variablesArrive } from './support/versions.ts';
 

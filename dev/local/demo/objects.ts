@@ -1,5 +1,5 @@
 /** What the demo puts into the cluster: the manifests of one small team. */
-import type { AnyObject } from '../client.ts';
+import type { AnyObject } from '../../client/send.ts';
 
 const meta = (name: string, annotations?: Record<string, string>) => ({
   name,

@@ -7,7 +7,7 @@ import './globalSetup.ts';
 import { imagePolicy, ref } from './objects.ts';
 import { User } from './user.ts';
 
-export { type Answer, type AnyObject, ApiError } from '../../../dev/local/client.ts';
+export { type Answer, type AnyObject, ApiError } from '../../../dev/client/send.ts';
 export * from './objects.ts';
 export type { User } from './user.ts';
 export { staysTrue, waitFor } from './waitFor.ts';

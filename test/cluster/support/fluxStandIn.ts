@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../../../dev/local/client.ts';
+import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
 import { ref } from './objects.ts';
 

@@ -1,5 +1,5 @@
 /** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
-import type { AnyObject } from '../../../dev/local/client.ts';
+import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
 import { ref } from './objects.ts';
 import { conditionOf } from './versions.ts';

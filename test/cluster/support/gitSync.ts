@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
-import { type AnyObject, ApiError } from '../../../dev/local/client.ts';
-import type { ObjectRef } from '../../../dev/local/resources.ts';
+import type { ObjectRef } from '../../../dev/client/resources.ts';
+import { type AnyObject, ApiError } from '../../../dev/client/send.ts';
 import { beginSync, endSync, type Ready } from './syncStatus.ts';
 import type { User } from './user.ts';
 

@@ -3,7 +3,7 @@
  * Ready as the sync ended; then, in a write of its own, the request it had found at the beginning.
  */
 import type { NamespacedName } from '../../../api/kubernetes.ts';
-import type { AnyObject } from '../../../dev/local/client.ts';
+import type { AnyObject } from '../../../dev/client/send.ts';
 import { conditionAt, conditions } from './fluxStandIn.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';

@@ -1,5 +1,5 @@
 /** What Flux objects carry and what a Rollout remembers, read live. */
-import type { AnyObject } from '../../../dev/local/client.ts';
+import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
 import { ref } from './objects.ts';
 import { waitFor } from './waitFor.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AnyObject } from '../../../dev/client/send.ts';
 import { REPOSITORY } from '../../../dev/local/cache.ts';
-import type { AnyObject } from '../../../dev/local/client.ts';
 import { readManifests } from '../../../dev/local/manifests.ts';
 import { useLoopback } from '../../../dev/local/references.ts';
 

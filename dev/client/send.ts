@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Access } from './users.ts';
-import { warningsOf } from './warnings.ts';
+import type { Access } from '../local/users.ts';
+import { warningsOf } from '../local/warnings.ts';
 
 export type AnyObject = KubeObject<any, any> & { [key: string]: any };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { readKubeconfig } from '../../../dev/engine/kubeconfig.ts';
+import { readKubeconfig } from '../../../dev/client/kubeconfig.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { LIMITS } from '../../../dev/engine/limits.ts';
 import { REPOSITORY } from '../../../dev/local/cache.ts';
-import { LIMITS } from '../../../dev/local/limits.ts';
 
 it.each(['values.yaml', 'patch.yaml'])('measurements run with the limits that %s recommends', (file) => {
   const text = readFileSync(join(REPOSITORY, 'manifests/metacontroller', file), 'utf8');

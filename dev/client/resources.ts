@@ -1,7 +1,7 @@
 /** Where objects live: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './client.ts';
-import type { Access } from './users.ts';
+import type { Access } from '../local/users.ts';
+import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './send.ts';
 
 /** What it takes to name an object, or a whole kind when the name is left out. */
 export interface ObjectRef {
