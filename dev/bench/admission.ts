@@ -1,9 +1,9 @@
 /** `node dev/bench/admission.ts`: what the webhook adds to a write of a Flux object. */
 
+import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import type { Access } from '../local/users.ts';
 import { runBench } from './command.ts';
 import { quantile } from './measure.ts';
 

@@ -1,9 +1,6 @@
 /** Waits for objects to reach a state by watching them: polling lists would cost the API server more than the work measured. */
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
-import { createInterface } from 'node:readline';
-import type { AnyObject } from '../client/send.ts';
-import type { Access } from '../local/users.ts';
+import type { Access } from '../client/kubeconfig.ts';
+import { type AnyObject, watchLines } from '../client/send.ts';
 
 export interface Arrivals {
   /** Resolves when `count` different objects satisfy `arrived`; rejects after `timeoutMs`. */
@@ -12,35 +9,21 @@ export interface Arrivals {
 }
 
 /** Watches a collection from now on, with what is there already. */
-export async function watchArrivals(access: Access, path: string): Promise<Arrivals> {
+export function watchArrivals(access: Access, path: string): Arrivals {
   const objects = new Map<string, AnyObject>();
   let changed = () => {};
-  const call = request(
-    new URL(
-      `${path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
-      access.url,
-    ),
-    {
-      ca: access.ca,
-      headers: { authorization: `Bearer ${access.token}`, accept: 'application/json' },
-      agent: false,
-    },
-  );
-  call.end();
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    call.once('response', resolve);
-    call.once('error', reject);
-  });
-  call.on('error', () => {});
-  const lines = createInterface({ input: response });
-  // Closing the watch aborts the response.
-  lines.on('error', () => {});
-  lines.on('line', (line) => {
-    const { type, object } = JSON.parse(line) as { type: string; object: AnyObject };
-    if (type !== 'ADDED' && type !== 'MODIFIED') return;
-    objects.set(object.metadata.name ?? '', object);
-    changed();
-  });
+  const end = new AbortController();
+  const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const follow = async () => {
+    for await (const line of watchLines(access, `${path}?${query}`, { signal: end.signal })) {
+      const { type, object } = JSON.parse(line) as { type: string; object: AnyObject };
+      if (type !== 'ADDED' && type !== 'MODIFIED') continue;
+      objects.set(object.metadata.name ?? '', object);
+      changed();
+    }
+  };
+  // Where it breaks off, `all` says how many are missing.
+  void follow().catch(() => {});
   return {
     all: (count, arrived, timeoutMs) =>
       new Promise((resolve, reject) => {
@@ -62,6 +45,6 @@ export async function watchArrivals(access: Access, path: string): Promise<Arriv
         };
         if (waiting <= 0) changed();
       }),
-    close: () => call.destroy(),
+    close: () => end.abort(),
   };
 }

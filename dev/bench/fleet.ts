@@ -1,8 +1,8 @@
 /** Many Flux objects behind one Gate, for bench and fault tests. */
 
+import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
-import type { Access } from '../local/users.ts';
 import { inParallel } from './measure.ts';
 
 const WIDTH = 32;

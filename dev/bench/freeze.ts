@@ -72,7 +72,7 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
   await all.create();
   const watches = await Promise.all(
     (await all.collections()).map(async ({ path, count }) => ({
-      arrivals: await watchArrivals(cluster.accessOf('admin'), path),
+      arrivals: watchArrivals(cluster.accessOf('admin'), path),
       count,
     })),
   );

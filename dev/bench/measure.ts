@@ -1,7 +1,7 @@
 /** Reading of what the parts themselves report: requests from the API server's metrics, memory from /proc. */
 import { readFileSync } from 'node:fs';
+import type { Access } from '../client/kubeconfig.ts';
 import { send } from '../client/send.ts';
-import type { Access } from '../local/users.ts';
 
 /** Requests the API server has answered, by verb; watches and probes are left out. */
 export async function requestCounts(admin: Access): Promise<Map<string, number>> {

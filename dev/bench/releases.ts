@@ -1,10 +1,10 @@
 /** `npm run bench`: how long a new version takes to reach every Kustomization, and what it costs. */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/log.ts';
-import type { Access } from '../local/users.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';
 import { cpuSeconds, inParallel, peakMemoryMiB, requestCounts } from './measure.ts';
@@ -99,7 +99,7 @@ async function measure(cluster: LocalCluster, rollouts: number, rounds: number):
   const indexes = Array.from({ length: rollouts }, (_, i) => i);
   logToStderr(`Creating ${rollouts} Rollouts, each with an ImagePolicy and a Kustomization`);
   await populate(admin, indexes);
-  const kustomizations = await watchArrivals(
+  const kustomizations = watchArrivals(
     admin,
     `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/kustomizations`,
   );

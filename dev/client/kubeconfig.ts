@@ -3,13 +3,17 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 
-export interface ClusterAccess {
-  server: string;
-  ca?: string;
-  cert?: string;
-  key?: string;
+/** How a client reaches the API server: with a token or with a client certificate. */
+export interface Access {
+  /** `https://127.0.0.1:PORT` */
+  url: string;
+  /** PEM. */
+  ca: string;
   token?: string;
-  insecure: boolean;
+  /** PEM. */
+  cert?: string;
+  /** PEM. */
+  key?: string;
 }
 
 interface Named {
@@ -27,7 +31,7 @@ interface Kubeconfig {
 }
 
 /** Throws with the name of the file when it cannot be read, has no current context, or signs in in a way not known here. */
-export function readKubeconfig(file: string): ClusterAccess {
+export function readKubeconfig(file: string): Access {
   const config = parse(readFileSync(file, 'utf8')) as Kubeconfig | null;
   const context = find(config?.contexts, config?.['current-context'])?.context;
   const cluster = find(config?.clusters, context?.cluster)?.cluster;
@@ -40,13 +44,14 @@ export function readKubeconfig(file: string): ClusterAccess {
     if (inline) return Buffer.from(inline, 'base64').toString('utf8');
     return path ? readFileSync(resolve(dirname(file), path), 'utf8') : undefined;
   };
+  const ca = text(cluster['certificate-authority-data'], cluster['certificate-authority']);
+  if (!ca) throw new Error(`${file}: the current context names no certificate authority`);
   return {
-    server: String(cluster.server).replace(/\/+$/, ''),
-    ca: text(cluster['certificate-authority-data'], cluster['certificate-authority']),
+    url: String(cluster.server).replace(/\/+$/, ''),
+    ca,
     cert: text(user['client-certificate-data'], user['client-certificate']),
     key: text(user['client-key-data'], user['client-key']),
     token: user.token ?? text(undefined, user.tokenFile)?.trim(),
-    insecure: cluster['insecure-skip-tls-verify'] === true,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Where objects live: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Access } from '../local/users.ts';
+import type { Access } from './kubeconfig.ts';
 import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './send.ts';
 
 /** What it takes to name an object, or a whole kind when the name is left out. */
@@ -10,22 +10,43 @@ export interface ObjectRef {
   metadata: { name?: string; namespace?: string };
 }
 
-interface ApiResource {
+/** As discovery lists them; names of subresources have a slash. */
+export interface ApiResource {
+  /** Plural, lower case. */
   name: string;
   kind: string;
   namespaced: boolean;
 }
 
+export interface Resource extends ApiResource {
+  /** `group/version`, or `v1`. */
+  apiVersion: string;
+}
+
+/** Where the API server lists the resources of an API version. */
+export function discoveryPath(apiVersion: string): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
+
+/** The path of a collection, or of one object. A namespace given for a cluster-scoped resource is ignored. */
+export function resourcePath(
+  { apiVersion, name: plural, namespaced }: Resource,
+  { namespace, name }: ObjectRef['metadata'] = {},
+  subresource?: string,
+): string {
+  const scope = namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const object = name ? `/${encodeURIComponent(name)}` : '';
+  return `${discoveryPath(apiVersion)}${scope}/${plural}${object}${subresource ? `/${subresource}` : ''}`;
+}
+
 const discovered = new Map<string, Promise<ApiResource[]>>();
 
-const root = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
-
-async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Promise<ApiResource> {
+async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Promise<Resource> {
   const key = `${access.url} ${apiVersion}`;
   // A kind that is not there may be there a moment later, when its CRD is established: ask once more before giving up.
   for (const fresh of [false, true]) {
     if (fresh || !discovered.has(key)) {
-      const list = send<{ resources: ApiResource[] }>(access, 'GET', root(apiVersion));
+      const list = send<{ resources: ApiResource[] }>(access, 'GET', discoveryPath(apiVersion));
       discovered.set(
         key,
         list.then((answer) => answer.object.resources),
@@ -37,18 +58,14 @@ async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Prom
       throw error;
     });
     const found = resources?.find((resource) => resource.kind === kind && !resource.name.includes('/'));
-    if (found) return found;
+    if (found) return { ...found, apiVersion };
   }
   throw new Error(`The API server does not serve ${kind} in ${apiVersion}`);
 }
 
 /** Path of an object, or of a list when the name is left out; `namespaced` kinds without a namespace list everywhere. */
 export async function pathOf(access: Access, ref: ObjectRef, subresource?: string): Promise<string> {
-  const resource = await resourceOf(access, ref);
-  const { namespace, name } = ref.metadata;
-  const within = resource.namespaced && namespace ? `/namespaces/${namespace}` : '';
-  const object = name ? `/${encodeURIComponent(name)}` : '';
-  return `${root(ref.apiVersion)}${within}/${resource.name}${object}${subresource ? `/${subresource}` : ''}`;
+  return resourcePath(await resourceOf(access, ref), ref.metadata, subresource);
 }
 
 export interface ApplyOptions {

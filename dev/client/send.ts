@@ -1,9 +1,10 @@
-/** A small client of the Kubernetes API over HTTPS: every verb, with the Warnings and the words of the answer. */
-import type { IncomingMessage } from 'node:http';
-import { Agent, request as httpsRequest } from 'node:https';
+/**
+ * The workshop's client of the API server: every verb, with the Warnings and the words of the answer, and watches. Not the product's
+ * (server/cluster): what tests it must not share its faults, and it never watches.
+ */
+import { Pool } from 'undici';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Access } from '../local/users.ts';
-import { warningsOf } from '../local/warnings.ts';
+import type { Access } from './kubeconfig.ts';
 
 export type AnyObject = KubeObject<any, any> & { [key: string]: any };
 
@@ -21,14 +22,18 @@ export class ApiError extends Error {
   readonly warnings: string[];
   /** The Status object of the answer, or its text. */
   readonly body: any;
+  /** Where the API server says when it wants to be asked again. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(request: string, code: number, body: any, warnings: string[]) {
+  constructor(request: string, code: number, body: any, headers: Headers = {}) {
     super(typeof body?.message === 'string' ? body.message : `${request}: HTTP ${code} ${String(body).slice(0, 200)}`);
     this.name = 'ApiError';
     this.code = code;
     this.reason = body?.reason ?? '';
     this.body = body;
-    this.warnings = warnings;
+    this.warnings = warningsOf(headers.warning);
+    const retryAfter = headers['retry-after'];
+    this.retryAfterSeconds = retryAfter === undefined ? undefined : Number(retryAfter);
   }
 }
 
@@ -41,17 +46,24 @@ export interface RequestOptions {
   headers?: Record<string, string>;
 }
 
-const agents = new Map<string, Agent>();
+type Headers = Record<string, string | string[] | undefined>;
 
-/** Connections are shared by all clients that trust the same authority and show the same certificate. */
-function agentFor({ ca, cert, key }: Access): Agent {
-  const shared = `${ca}${cert ?? ''}`;
-  let agent = agents.get(shared);
-  if (!agent) {
-    agent = new Agent({ ca, cert, key, keepAlive: true, maxSockets: 50 });
-    agents.set(shared, agent);
+const CONNECTIONS = 64;
+/** A watch is closed by the server after at most 10 minutes; without bytes for longer the connection is dead. */
+const WATCH_SILENCE_MS = 11 * 60_000;
+
+const pools = new Map<string, Pool>();
+
+/** Connections are shared by all who trust the same authority and show the same certificate; a watch has one of its own. */
+function poolFor({ url, ca, cert, key }: Access, use: 'requests' | 'watches'): Pool {
+  const shared = `${use} ${url} ${ca}${cert ?? ''}`;
+  let pool = pools.get(shared);
+  if (!pool) {
+    const connections = use === 'requests' ? CONNECTIONS : null;
+    pool = new Pool(url, { connections, connect: { ca, cert, key }, allowH2: false });
+    pools.set(shared, pool);
   }
-  return agent;
+  return pool;
 }
 
 /** Sends one request. Rejects with an ApiError for 400 and above, with the socket's error when nobody answers. */
@@ -65,36 +77,68 @@ export async function send<T = AnyObject>(
   for (const [key, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined) url.searchParams.set(key, value);
   }
-  const payload = options.body === undefined ? undefined : Buffer.from(asText(options.body));
-  const headers = {
-    ...(access.token && { authorization: `Bearer ${access.token}` }),
-    accept: options.accept ?? 'application/json',
-    ...(payload && { 'content-type': options.contentType ?? 'application/json', 'content-length': payload.length }),
-    ...options.headers,
-  };
-  const { response, text } = await new Promise<{ response: IncomingMessage; text: string }>((resolve, reject) => {
-    const call = httpsRequest(url, {
-      method,
-      headers,
-      agent: agentFor(access),
-      timeout: options.timeoutMs ?? 60_000,
-    });
-    call.on('timeout', () => call.destroy(new Error(`${method} ${url.pathname}: no answer in time`)));
-    call.on('error', reject);
-    call.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => resolve({ response, text: Buffer.concat(chunks).toString('utf8') }));
-    });
-    call.end(payload);
+  const { body: content, timeoutMs = 60_000 } = options;
+  const response = await poolFor(access, 'requests').request({
+    method: method as 'GET',
+    path: url.pathname + url.search,
+    headers: {
+      ...authorization(access),
+      accept: options.accept ?? 'application/json',
+      ...(content !== undefined && { 'content-type': options.contentType ?? 'application/json' }),
+      ...options.headers,
+    },
+    body: content === undefined || typeof content === 'string' ? content : JSON.stringify(content),
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
   });
-  const warnings = warningsOf(response.rawHeaders);
-  const isJson = response.headers['content-type']?.includes('json');
-  const body = isJson ? JSON.parse(text) : text;
-  const code = response.statusCode ?? 0;
-  if (code >= 400) throw new ApiError(`${method} ${url.pathname}`, code, body, warnings);
-  return { object: body, warnings };
+  const { statusCode, headers } = response;
+  const body = await bodyOf(response);
+  if (statusCode >= 400) throw new ApiError(`${method} ${url.pathname}`, statusCode, body, headers);
+  return { object: body as T, warnings: warningsOf(headers.warning) };
 }
 
-const asText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
+/** The lines of a watch as they arrive. Ends when the server closes it; throws ApiError, or on a lost connection. */
+export async function* watchLines(
+  access: Access,
+  path: string,
+  { signal, headers }: { signal: AbortSignal; headers?: Record<string, string> },
+): AsyncGenerator<string> {
+  const response = await poolFor(access, 'watches').request({
+    method: 'GET',
+    path,
+    headers: { ...authorization(access), accept: 'application/json', ...headers },
+    bodyTimeout: WATCH_SILENCE_MS,
+    signal,
+  });
+  if (response.statusCode !== 200) {
+    throw new ApiError(`watch ${path}`, response.statusCode, await bodyOf(response), response.headers);
+  }
+  let rest: Buffer[] = [];
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      rest.push(chunk.subarray(start, end));
+      yield (rest.length === 1 ? rest[0]! : Buffer.concat(rest)).toString('utf8');
+      rest = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  }
+}
+
+const authorization = ({ token }: Access) => (token ? { authorization: `Bearer ${token}` } : {});
+
+/** Parsed where it is JSON: a proxy, or a server that is not ready yet, answers in plain text. */
+async function bodyOf({ headers, body }: { headers: Headers; body: { text(): Promise<string> } }): Promise<unknown> {
+  const text = await body.text();
+  return headers['content-type']?.includes('json') ? JSON.parse(text) : text;
+}
+
+const WARNING = /299 \S+ "((?:[^"\\]|\\.)*)"/g;
+
+/** Texts of `Warning: 299 - "text"` headers, unescaped, in order. */
+export function warningsOf(headers: string | string[] = []): string[] {
+  return [headers]
+    .flat()
+    .flatMap((header) => [...header.matchAll(WARNING)].map(([, text = '']) => text.replace(/\\(.)/g, '$1')));
+}

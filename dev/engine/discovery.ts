@@ -1,19 +1,10 @@
 /** Which resources the API server serves, read per group and version when first needed. */
+import { type ApiResource, discoveryPath, type Resource as NamedResource } from '../client/resources.ts';
 import { type ApiClient, isNotFound } from './apiClient.ts';
 import type { Clock } from './clock.ts';
 
-export interface Resource {
-  /** `group/version`, or `v1`. */
-  apiVersion: string;
-  /** Plural, lower case. */
-  name: string;
-  kind: string;
-  namespaced: boolean;
+export interface Resource extends NamedResource {
   hasStatusSubresource: boolean;
-}
-
-interface ApiResourceList {
-  resources: { name: string; kind: string; namespaced: boolean }[];
 }
 
 interface Answer {
@@ -72,8 +63,7 @@ export class Discovery {
 
   async #request(apiVersion: string): Promise<Resource[]> {
     try {
-      const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-      const list = await this.#client.get<ApiResourceList>(path);
+      const list = await this.#client.get<{ resources: ApiResource[] }>(discoveryPath(apiVersion));
       const served = new Set(list.resources.map(({ name }) => name));
       return list.resources
         .filter(({ name }) => !name.includes('/'))

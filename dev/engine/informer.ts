@@ -1,6 +1,8 @@
 /** A cache of one resource, kept by list and watch. Everything that reads it may be late, never wrong in the long run. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type ApiClient, ApiError, hasStatus, pathOf } from './apiClient.ts';
+import { resourcePath } from '../client/resources.ts';
+import { ApiError } from '../client/send.ts';
+import { type ApiClient, hasCode } from './apiClient.ts';
 import { type Clock, pause } from './clock.ts';
 import type { Resource } from './discovery.ts';
 import { type Log, reasonOf } from './log.ts';
@@ -80,7 +82,7 @@ export class Informer {
         retryMs = FIRST_RETRY_MS;
       } catch (error) {
         if (signal.aborted) return;
-        if (hasStatus(error, GONE)) {
+        if (hasCode(error, GONE)) {
           this.#resourceVersion = undefined;
           continue;
         }
@@ -103,7 +105,7 @@ export class Informer {
 
   async #list(): Promise<void> {
     const { apiVersion, kind } = this.resource;
-    const list = await this.#client.get<KubeObject & { items: KubeObject[] | null }>(pathOf(this.resource));
+    const list = await this.#client.get<KubeObject & { items: KubeObject[] | null }>(resourcePath(this.resource));
     if (this.#stop.signal.aborted) return;
     const gone = new Set(this.store.keys());
     for (const item of list.items ?? []) {
@@ -126,10 +128,10 @@ export class Informer {
       resourceVersion: this.#resourceVersion ?? '',
       timeoutSeconds: String(300 + Math.floor(Math.random() * 300)),
     });
-    for await (const line of this.#client.watch(`${pathOf(this.resource)}?${query}`, this.#stop.signal)) {
+    for await (const line of this.#client.watch(`${resourcePath(this.resource)}?${query}`, this.#stop.signal)) {
       this.#reported = undefined;
       const { type, object } = JSON.parse(line) as WatchEvent;
-      if (type === 'ERROR') throw new ApiError(object.code ?? 500, object.message ?? 'watch failed');
+      if (type === 'ERROR') throw new ApiError('watch', object.code ?? 500, object);
       if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
       else if (type === 'DELETED') this.#remove(keyOf(object), object);
       this.#resourceVersion = object.metadata.resourceVersion;

@@ -1,6 +1,7 @@
 /** Read-change-write on the live object, repeated on conflict: for writes that are right whatever else has changed. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type ApiClient, ApiError, isConflict } from './apiClient.ts';
+import { ApiError } from '../client/send.ts';
+import { type ApiClient, isConflict } from './apiClient.ts';
 import { type Clock, pause } from './clock.ts';
 import type { Resource } from './discovery.ts';
 import { describe } from './objects.ts';
@@ -23,7 +24,8 @@ export async function liveUpdate(
   for (let attempt = 0; ; attempt += 1) {
     const live = await client.read(resource, original);
     if (live.metadata.uid !== original.metadata.uid) {
-      throw new ApiError(404, `${describe(original)} was replaced by another object of that name`);
+      const message = `${describe(original)} was replaced by another object of that name`;
+      throw new ApiError('GET', 404, { message });
     }
     const changed = change(live);
     if (!changed) return live;

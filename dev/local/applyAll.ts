@@ -1,7 +1,7 @@
+import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
 import { Problem } from './problem.ts';
-import type { Access } from './users.ts';
 
 export const MANAGER = 'rollout-hooks-local';
 

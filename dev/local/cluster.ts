@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Access } from '../client/kubeconfig.ts';
 import { provideBinaries } from './binaries.ts';
 import type { RunningChild } from './childProcess.ts';
 import { superviseChildren } from './children.ts';
@@ -15,7 +16,7 @@ import { installKinds } from './kinds.ts';
 import type { Log } from './log.ts';
 import { freePort, requirePort } from './ports.ts';
 import type { Problem } from './problem.ts';
-import { type Access, USERS, type UserName } from './users.ts';
+import { USERS, type UserName } from './users.ts';
 
 export interface ClusterOptions {
   dir: string;

@@ -2,12 +2,12 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
+import type { Access } from '../client/kubeconfig.ts';
 import { readKubeconfig } from '../client/kubeconfig.ts';
 import { pathOf } from '../client/resources.ts';
 import { type AnyObject, ApiError, send } from '../client/send.ts';
 import { CONTROLLER_KINDS, MANAGED_BY, WEBHOOK_KINDS } from './install.ts';
 import { Problem } from './problem.ts';
-import type { Access } from './users.ts';
 
 const INSTALL = 'install into it as docs/install.md says';
 
@@ -32,9 +32,7 @@ export async function requireAdmin(file: string): Promise<Access> {
 
 function readAccess(file: string): Access {
   try {
-    const { server, ca, cert, key, token } = readKubeconfig(file);
-    if (!ca) throw new Error('its current context names no certificate authority');
-    return { url: server, ca, cert, key, token };
+    return readKubeconfig(file);
   } catch (error) {
     const why = (error as Error).message.split('\n')[0];
     throw new Problem(`${file} cannot be used as a kubeconfig (${why}): give another one with --kubeconfig.`);

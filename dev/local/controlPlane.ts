@@ -2,12 +2,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import type { Access } from '../client/kubeconfig.ts';
 import { send } from '../client/send.ts';
 import type { Binaries } from './binaries.ts';
 import { createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
 import { type RunningChild, startChild } from './childProcess.ts';
 import { freePort } from './ports.ts';
-import { type Access, createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
+import { createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
 import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';
 
 export interface ControlPlane {

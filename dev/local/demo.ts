@@ -1,6 +1,7 @@
 /** `npm run demo`: the main job, done on a real API server and told as a story. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../client/resources.ts';
 import { type AnyObject, ApiError, send } from '../client/send.ts';
 import type { LocalCluster } from './cluster.ts';
@@ -9,7 +10,6 @@ import { createStory, type Story, terminalOf } from './demo/story.ts';
 import { logToStderr } from './log.ts';
 import { Problem } from './problem.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
-import type { Access } from './users.ts';
 
 const HELP = `Usage: npm run demo -- [--keep] [--metacontroller PATH]
 

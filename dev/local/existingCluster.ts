@@ -1,6 +1,7 @@
 /** The hooks on this machine for a cluster that is there already: `up --kubeconfig`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Access } from '../client/kubeconfig.ts';
 import { send } from '../client/send.ts';
 import { createAuthority } from './certificates.ts';
 import { superviseChildren } from './children.ts';
@@ -13,7 +14,7 @@ import { installMissingKinds } from './kinds.ts';
 import type { Log } from './log.ts';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
-import { type Access, kubeconfigOf, USERS } from './users.ts';
+import { kubeconfigOf, USERS } from './users.ts';
 
 export interface ExistingClusterOptions {
   /** Path; the user of its current context is cluster admin. */

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { Access } from '../client/kubeconfig.ts';
 import type { AnyObject } from '../client/send.ts';
 import { applyAll } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
 import { readManifests } from './manifests.ts';
-import type { Access } from './users.ts';
 
 const COMPONENT = join(REPOSITORY, 'manifests/components/authenticated-hooks');
 const [{ value: endpointConfigs }] = parse(readFileSync(join(COMPONENT, 'endpoint.yaml'), 'utf8'));

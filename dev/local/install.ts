@@ -1,5 +1,6 @@
 /** Puts into the API server what a cluster would have: rights, controllers, webhooks. Every step can be repeated. */
 import { join } from 'node:path';
+import type { Access } from '../client/kubeconfig.ts';
 import { pathOf } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import { applyAll, MANAGER } from './applyAll.ts';
@@ -8,7 +9,6 @@ import { componentObjects, withComponent } from './components.ts';
 import { installHooksToken, withToken } from './hooksToken.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
-import type { Access } from './users.ts';
 
 /** Marks what points at this machine. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };

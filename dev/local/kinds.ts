@@ -1,6 +1,7 @@
 /** The kinds a cluster needs: ours, Flux's and Metacontroller's. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Access } from '../client/kubeconfig.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import { applyAll } from './applyAll.ts';
 import { REPOSITORY } from './cache.ts';
@@ -8,7 +9,6 @@ import { FLUX_MODULES, provideFluxCrds } from './fluxCrds.ts';
 import type { Log } from './log.ts';
 import { readManifests } from './manifests.ts';
 import { Problem } from './problem.ts';
-import type { Access } from './users.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 

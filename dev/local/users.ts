@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import type { Access } from '../client/kubeconfig.ts';
 
 interface LocalUser {
   /** Of the kubeconfig: DIR/FILE. */
@@ -36,18 +37,6 @@ export const USERS = {
 
 export type UserName = keyof typeof USERS;
 export type Tokens = Record<UserName, string>;
-
-/** How a client reaches the API server. */
-export interface Access {
-  /** `https://127.0.0.1:PORT` */
-  url: string;
-  /** PEM. */
-  ca: string;
-  token?: string;
-  /** PEM: a client certificate in a token's place. */
-  cert?: string;
-  key?: string;
-}
 
 export function createTokens(): Tokens {
   const names = Object.keys(USERS) as UserName[];

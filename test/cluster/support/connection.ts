@@ -1,6 +1,8 @@
 /** How a test's worker, another process, reaches the cluster that globalSetup started. Plain data. */
+
+import type { Access } from '../../../dev/client/kubeconfig.ts';
 import type { LocalCluster } from '../../../dev/local/cluster.ts';
-import { type Access, USERS, type UserName } from '../../../dev/local/users.ts';
+import { USERS, type UserName } from '../../../dev/local/users.ts';
 
 export interface ConnectionData {
   dir: string;

@@ -10,12 +10,14 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
+const ca = { 'certificate-authority-data': base64('CA') };
+
 function file(user: object, cluster: object = {}): string {
   const path = join(dir, 'kubeconfig');
   const config = {
     'current-context': 'here',
     contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443/', ...cluster } }],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443/', ...ca, ...cluster } }],
     users: [{ name: 'u', user }],
   };
   writeFileSync(path, stringify(config));
@@ -24,8 +26,8 @@ function file(user: object, cluster: object = {}): string {
 
 describe('kubeconfig', () => {
   it('gives server, CA and token', () => {
-    const access = readKubeconfig(file({ token: 't' }, { 'certificate-authority-data': base64('CA') }));
-    expect(access).toEqual({ server: 'https://127.0.0.1:6443', ca: 'CA', token: 't', insecure: false });
+    const access = readKubeconfig(file({ token: 't' }));
+    expect(access).toEqual({ url: 'https://127.0.0.1:6443', ca: 'CA', token: 't' });
   });
 
   it('reads files beside it', () => {
@@ -40,6 +42,8 @@ describe('kubeconfig', () => {
   it('says what it does not understand, and in which file', () => {
     const path = file({ exec: { command: 'login' } });
     expect(() => readKubeconfig(path)).toThrow(`${path}: only tokens and client certificates are understood here`);
+    const unsigned = file({}, { 'certificate-authority-data': undefined });
+    expect(() => readKubeconfig(unsigned)).toThrow(`${path}: the current context names no certificate authority`);
     writeFileSync(path, 'clusters: []');
     expect(() => readKubeconfig(path)).toThrow(`${path}: the current context names no cluster with a server`);
   });

@@ -1,18 +1,15 @@
 import { expect, it } from 'vitest';
-import { warningsOf } from '../../../dev/local/warnings.ts';
+import { warningsOf } from '../../../dev/client/send.ts';
 
-it.each([
-  [['Content-Type', 'application/json'], []],
-  [['Warning', '299 - "one"'], ['one']],
+it.each<[string | string[] | undefined, string[]]>([
+  [undefined, []],
+  ['299 - "one"', ['one']],
   [
-    ['Warning', '299 - "one"', 'warning', '299 - "two"'],
+    ['299 - "one"', '299 - "two"'],
     ['one', 'two'],
   ],
-  [
-    ['Warning', '299 - "one", 299 - "two, with a comma"'],
-    ['one', 'two, with a comma'],
-  ],
-  [['Warning', '299 - "a \\"quoted\\" \\\\ word"'], ['a "quoted" \\ word']],
-])('%j: %j', (rawHeaders, warnings) => {
-  expect(warningsOf(rawHeaders)).toEqual(warnings);
+  ['299 - "one", 299 - "two, with a comma"', ['one', 'two, with a comma']],
+  ['299 - "a \\"quoted\\" \\\\ word"', ['a "quoted" \\ word']],
+])('%j: %j', (headers, warnings) => {
+  expect(warningsOf(headers)).toEqual(warnings);
 });
