@@ -32,6 +32,10 @@ export interface Rollout {
      */
     releaseUpdateInterval?: string;
     /**
+     * How long a release has to be known here before it is deployed automatically, counted from availableReleases[].firstSeen. A manual deployment does not wait.
+     */
+    minimumReleaseAge?: string;
+    /**
      * How long a version bakes once it is applied and healthy.
      */
     bakeTime?: string;
@@ -136,6 +140,10 @@ export interface Rollout {
         version?: string;
         revision?: string;
         created?: string;
+        /**
+         * When this Rollout discovered the release, by its own clock.
+         */
+        firstSeen?: string;
       };
       timestamp: string;
       /**
@@ -183,6 +191,10 @@ export interface Rollout {
       version?: string;
       revision?: string;
       created?: string;
+      /**
+       * When this Rollout discovered the release, by its own clock.
+       */
+      firstSeen?: string;
     }[];
     availableReleasesCount?: number;
     /**
@@ -198,6 +210,10 @@ export interface Rollout {
       version?: string;
       revision?: string;
       created?: string;
+      /**
+       * When this Rollout discovered the release, by its own clock.
+       */
+      firstSeen?: string;
     }[];
     /**
      * The candidates that every gate allows, newest first.
@@ -208,6 +224,10 @@ export interface Rollout {
       version?: string;
       revision?: string;
       created?: string;
+      /**
+       * When this Rollout discovered the release, by its own clock.
+       */
+      firstSeen?: string;
     }[];
     /**
      * Releases that a gate rejects.
@@ -231,6 +251,13 @@ export interface Rollout {
     withdrawnReleases?: {
       tag: string;
       reason: string;
+    }[];
+    /**
+     * Releases that spec.minimumReleaseAge keeps from being candidates, newest first, at most 20.
+     */
+    youngReleases?: {
+      tag: string;
+      deployableAt: string;
     }[];
     /**
      * Every RolloutGate of this Rollout and what it says.

@@ -999,6 +999,9 @@ export const SCHEMAS: Record<string, object> = {
      "releaseUpdateInterval": {
       "type": "string"
      },
+     "minimumReleaseAge": {
+      "type": "string"
+     },
      "bakeTime": {
       "type": "string"
      },
@@ -1213,6 +1216,9 @@ export const SCHEMAS: Record<string, object> = {
           },
           "created": {
            "type": "string"
+          },
+          "firstSeen": {
+           "type": "string"
           }
          }
         },
@@ -1313,6 +1319,9 @@ export const SCHEMAS: Record<string, object> = {
         },
         "created": {
          "type": "string"
+        },
+        "firstSeen": {
+         "type": "string"
         }
        }
       }
@@ -1345,6 +1354,9 @@ export const SCHEMAS: Record<string, object> = {
         },
         "created": {
          "type": "string"
+        },
+        "firstSeen": {
+         "type": "string"
         }
        }
       }
@@ -1370,6 +1382,9 @@ export const SCHEMAS: Record<string, object> = {
          "type": "string"
         },
         "created": {
+         "type": "string"
+        },
+        "firstSeen": {
          "type": "string"
         }
        }
@@ -1422,6 +1437,24 @@ export const SCHEMAS: Record<string, object> = {
          "type": "string"
         },
         "reason": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "youngReleases": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag",
+        "deployableAt"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "deployableAt": {
          "type": "string"
         }
        }

@@ -1,8 +1,11 @@
 /** Which releases may follow the deployed one, in the order of the policy. */
 import type { ImagePolicy } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
+import { formatTime } from '../kube/time.ts';
 import { type PolicyRules, policyRules } from '../policy/rules.ts';
+import type { YoungRelease } from './age.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 
@@ -11,12 +14,22 @@ export interface Releases {
   candidates: VersionInfo[];
   /** Those that would be candidates, had they not been rolled back and could the policy select them. The latest first. */
   withdrawn: Withdrawal[];
+  /** Those that will be candidates once they are old enough, newest first. */
+  young: YoungRelease[];
 }
 
-/** How many withdrawn releases a status lists. */
-const MAX_WITHDRAWN = 20;
+/** How many withdrawn, and how many young releases a status lists. */
+const MAX_LISTED = 20;
+
+export interface Exclusions {
+  rejected?: ReadonlySet<string>;
+  rolledBack?: ReadonlySet<string>;
+  /** When a release is old enough to be deployed; undefined where it is. */
+  youngUntil?: (release: VersionInfo) => EpochMs | undefined;
+}
 
 const NONE: ReadonlySet<string> = new Set();
+const NEVER = () => undefined;
 const ROLLED_BACK = 'it failed and was rolled back: deploy it by hand to try it again';
 
 /**
@@ -27,7 +40,7 @@ export function releasesAfter(
   available: readonly VersionInfo[],
   deployed: string | undefined,
   policy: ImagePolicy | undefined,
-  { rejected = NONE, rolledBack = NONE }: { rejected?: ReadonlySet<string>; rolledBack?: ReadonlySet<string> } = {},
+  { rejected = NONE, rolledBack = NONE, youngUntil = NEVER }: Exclusions = {},
 ): Releases {
   const rules = policyRules(policy);
   const order = orderOf(available, rules);
@@ -36,13 +49,20 @@ export function releasesAfter(
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
   const refusal = (tag: string) => (rolledBack.has(tag) ? ROLLED_BACK : rules.refusal(tag));
   const judged = following.map((release) => ({ release, reason: refusal(release.tag) }));
+  const selectable = judged
+    .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
+    .sort((a, b) => order.compare(b.tag, a.tag));
+  const young = selectable.flatMap((release) => {
+    const until = youngUntil(release);
+    return until === undefined ? [] : [{ tag: release.tag, deployableAt: formatTime(until) }];
+  });
+  const isYoung = new Set(young.map(({ tag }) => tag));
   return {
-    candidates: judged
-      .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
-      .sort((a, b) => order.compare(b.tag, a.tag)),
+    candidates: selectable.filter(({ tag }) => !isYoung.has(tag)),
+    young: young.slice(0, MAX_LISTED),
     withdrawn: judged
       .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
-      .slice(-MAX_WITHDRAWN)
+      .slice(-MAX_LISTED)
       .reverse(),
   };
 }

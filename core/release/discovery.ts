@@ -36,11 +36,11 @@ export function discover(
     return { available: [...known], ...kept, problem };
   }
   if (known.some(({ tag }) => tag === latest.tag)) {
-    return { available: known.map((entry) => retagged(entry, latest, metadata)), ...kept };
+    return { available: known.map((entry) => retagged(entry, latest, metadata, now)), ...kept };
   }
   const due = nextLook(rollout, now);
   if (due !== undefined && due > now) return { available: [...known], ...kept, requeueAt: due };
-  const entry = withMetadata(latest, metadata[latest.tag]);
+  const entry = { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
   const look = rollout.spec?.releaseUpdateInterval ? { lastReleaseUpdate: formatTime(now) } : {};
   return { available: [...known, entry], ...look };
 }
@@ -49,14 +49,16 @@ function keepLook({ lastReleaseUpdate }: RolloutStatus): Pick<Discovery, 'lastRe
   return lastReleaseUpdate === undefined ? {} : { lastReleaseUpdate };
 }
 
-/** A tag that was moved to another image: what was known of the old one is forgotten. */
+/** A tag that was moved to another image: what was known of the old one is forgotten, and it is a new release. */
 function retagged(
   entry: VersionInfo,
   latest: { tag: string; digest?: string },
   metadata: Readonly<Record<string, ReleaseMetadata>>,
+  now: EpochMs,
 ): VersionInfo {
   if (entry.tag !== latest.tag || !latest.digest || entry.digest === latest.digest) return entry;
-  return entry.digest ? withMetadata(latest, metadata[latest.tag]) : { ...entry, digest: latest.digest };
+  if (!entry.digest) return { ...entry, digest: latest.digest };
+  return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
 }
 
 /** A last look that lies ahead was taken by a clock that has been set back since: it does not count. */

@@ -8,11 +8,15 @@ import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
 import { rollbackCondition } from '../deployment/rollback.ts';
 import { closedText } from '../gate/judge.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
+import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
 import type { Evaluation, RolloutState } from './evaluation.ts';
 import type { Observed } from './observed.ts';
 import type { Requests } from './requests.ts';
 import { isForward } from './select.ts';
+
+/** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed. */
+const UNTIL_IT_PASSES: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG];
 
 /** The CRD's limit for a condition's message. */
 const MAX_MESSAGE = 32_768;
@@ -92,13 +96,19 @@ function otherProblems(
   ];
 }
 
-function deploymentBlocked({ selection, unhealthy, pending, closed }: Evaluation): NewCondition {
+function deploymentBlocked({ selection, unhealthy, pending, closed, young }: Evaluation): NewCondition {
   const waits = closed.length > 0 ? [`Version ${pending} is waiting approval, ${closedText(closed)}`] : [];
   const sick = isForward(selection) && unhealthy !== undefined ? [unhealthy] : [];
   const message = [...sick, ...waits].join('; ');
   if (sick.length > 0) return blocked('True', 'UnhealthyHealthChecks', message);
   if (waits.length > 0) return blocked('True', GATE_CLOSED, message);
+  if (pending === undefined && young[0] && isForward(selection)) return tooYoung(young[0]);
   return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+}
+
+function tooYoung({ tag, deployableAt }: YoungRelease): NewCondition {
+  const message = `Version ${tag} may be deployed from ${deployableAt} on: spec.minimumReleaseAge counts from when it was first seen`;
+  return blocked('True', RELEASE_TOO_YOUNG, message);
 }
 
 function blocked(status: 'True' | 'False', reason: string, message: string): NewCondition {
@@ -114,13 +124,15 @@ function rolloutFailed(problems: readonly string[]): NewCondition {
 /** Whether Ready tells of something that may be over by now, so that it must be restored. */
 export function isPassing(condition: Condition | undefined): boolean {
   if (!condition) return true;
-  return condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', GATE_CLOSED].includes(condition.reason);
+  return (
+    condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...UNTIL_IT_PASSES].includes(condition.reason)
+  );
 }
 
 /** Ready as the deployment itself would have it. */
 function readyOf(head: HistoryEntry | undefined, waits: NewCondition): NewCondition {
   if (!head) {
-    if (waits.reason === GATE_CLOSED) return ready('False', GATE_CLOSED, waits.message);
+    if (UNTIL_IT_PASSES.includes(waits.reason)) return ready('False', waits.reason, waits.message);
     return ready('False', 'RolloutSucceeded', 'No release candidates found');
   }
   const said = head.bakeStatusMessage ?? '';

@@ -11,6 +11,8 @@ export interface RolloutConfig {
   bakeTime?: number;
   /** Milliseconds. */
   deployTimeout?: number;
+  /** Milliseconds; undefined where releases of any age may go. */
+  minimumReleaseAge?: number;
   /** Whether deployments bake at all. */
   bakes: boolean;
   historyLimit: number;
@@ -23,7 +25,7 @@ export interface RolloutConfig {
   problems: string[];
 }
 
-const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval'] as const;
+const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval', 'minimumReleaseAge'] as const;
 
 export function readConfig(
   rollout: Rollout,
@@ -33,7 +35,9 @@ export function readConfig(
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   const bakeTime = parseDuration(spec.bakeTime);
   const deployTimeout = parseDuration(spec.deployTimeout);
+  const minimumReleaseAge = parseDuration(spec.minimumReleaseAge);
   return {
+    ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
     bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,

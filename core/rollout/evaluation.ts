@@ -6,6 +6,8 @@ import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healt
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
 import { refKey } from '../kube/names.ts';
+import { parseTime } from '../kube/time.ts';
+import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
 import {
@@ -47,6 +49,8 @@ export interface Evaluation {
   candidates: VersionInfo[];
   rejected: Rejection[];
   withdrawn: Withdrawal[];
+  /** Releases that are to be known for longer before they may come. */
+  young: YoungRelease[];
   verdict: GateVerdict;
   selection: Selection;
   /** The version that waits, be it for a decision or for something in its way. */
@@ -58,7 +62,7 @@ export interface Evaluation {
   unhealthy?: string;
   /** The Gates that keep `pending` out. */
   closed: JudgedGate[];
-  /** When one of its Gates changes by itself. */
+  /** When one of its Gates changes by itself, or a release is old enough. */
   requeueAt: EpochMs[];
 }
 
@@ -79,9 +83,10 @@ export function evaluate(
   const rejects = (tag: string) => rejectedBy(gates, tag);
 
   const rejected = rejections(available, gates, rollout.status?.rejectedReleases, now);
-  const { candidates, withdrawn } = releasesAfter(available, deployed, imagePolicy, {
+  const { candidates, withdrawn, young } = releasesAfter(available, deployed, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(state.rolledBack),
+    youngUntil: (release) => youngUntil(release, config, now),
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const verdict = judgeRolloutGates(gates, candidates, bypass ?? shownBypass(deployed, candidates, state.conditions));
@@ -105,13 +110,15 @@ export function evaluate(
     candidates,
     rejected,
     withdrawn,
+    young,
     verdict,
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
     obstacles: obstacles(head, verdict, unhealthy !== undefined, { holds, unblocked: requests.unblockFailed }),
     ...(unhealthy !== undefined && { unhealthy }),
-    ...inTheWay,
+    closed: inTheWay.closed,
+    requeueAt: [...inTheWay.requeueAt, ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? [])],
   };
 }
 
@@ -119,6 +126,12 @@ export function evaluate(
 export function mayDeploy({ selection, obstacles: held, closed }: Evaluation): boolean {
   if (selection.next === undefined || closed.length > 0) return false;
   return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
+}
+
+function youngUntil(release: VersionInfo, { minimumReleaseAge }: RolloutConfig, now: EpochMs): EpochMs | undefined {
+  if (minimumReleaseAge === undefined) return undefined;
+  const at = deployableAt(release, minimumReleaseAge, now);
+  return at > now ? at : undefined;
 }
 
 function pendingVersion({ manual, next, problem }: Selection, candidates: readonly VersionInfo[], asked?: string) {

@@ -4,6 +4,7 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { isPassing } from './conditions.ts';
 import type { Evaluation } from './evaluation.ts';
 
@@ -60,9 +61,12 @@ function conditionEvents(
   const gates = changed(GATES_PASSING);
   if (gates) events.push(told(gates.status === 'True' ? 'Normal' : 'Warning', gates));
   const ready = changed(READY);
-  if (ready && isPassing(ready) && ready.reason !== GATE_CLOSED) events.push(told('Warning', ready));
+  if (ready && isPassing(ready) && ready.reason !== GATE_CLOSED && ready.reason !== RELEASE_TOO_YOUNG)
+    events.push(told('Warning', ready));
   // The same obstacle is worth an event again when another version meets it.
-  const isNew = changed(DEPLOYMENT_BLOCKED) !== undefined || stored?.pendingVersion !== evaluation.pending;
+  const isNew =
+    changed(DEPLOYMENT_BLOCKED) !== undefined ||
+    stored?.pendingVersion !== (evaluation.pending ?? evaluation.young[0]?.tag);
   const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
   if (isNew && blocked?.status === 'True') events.push(...blockEvents(evaluation, blocked));
   return events;
@@ -70,7 +74,7 @@ function conditionEvents(
 
 /** Health is told of where a version would come next but for it. */
 function blockEvents({ selection, obstacles }: Evaluation, blocked: Condition): NewEvent[] {
-  if (blocked.reason === GATE_CLOSED) return [told('Normal', blocked)];
+  if (blocked.reason === GATE_CLOSED || blocked.reason === RELEASE_TOO_YOUNG) return [told('Normal', blocked)];
   const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
   return isNext && obstacles.health
     ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: blocked.message }]

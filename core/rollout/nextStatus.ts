@@ -11,12 +11,13 @@ const NEXT = 20;
 export function nextStatus(
   rollout: Rollout,
   state: RolloutState,
-  { candidates, verdict, rejected, withdrawn, pending }: Evaluation,
+  { candidates, verdict, rejected, withdrawn, young, pending }: Evaluation,
   { forceDeploy, bypassGates }: Requests,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
   const history = [...state.history];
-  const asked = [pending, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
+  const waiting = pending ?? young[0]?.tag;
+  const asked = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
   const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
   const matters = [...asked, ...[...history.map(({ version }) => version), ...next].map(({ tag }) => tag)];
   const available = bounded(state.available, matters);
@@ -30,7 +31,7 @@ export function nextStatus(
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
     ...(history[0] && { currentVersion: history[0].version.tag }),
-    ...(pending !== undefined && { pendingVersion: pending }),
+    ...(waiting !== undefined && { pendingVersion: waiting }),
     ...(history.length > 0 && { history }),
     availableReleases: [...available],
     availableReleasesCount: available.length,
@@ -38,6 +39,7 @@ export function nextStatus(
     gatedReleaseCandidates: verdict.gated.filter(isKept),
     ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
     ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
+    ...(young.length > 0 && { youngReleases: young }),
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
     gates: verdict.summaries,

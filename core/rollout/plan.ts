@@ -40,7 +40,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const asked = requestsOf(rollout);
 
   const retry = takeRetry(stored.history, asked, now);
-  const releases = takeReleases(observed, retry.history, stored.barriers, now);
+  const releases = takeReleases(observed, config, retry.history, stored.barriers, now);
   // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
   const progress = takeProgress(observed, config, releases.history, stored.conditions, now);
   const { available, barriers } = releases;

@@ -8,6 +8,7 @@ import { boundTo, withProgress } from '../deployment/progress.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
+import { withFirstSeen } from '../release/age.ts';
 import { discover } from '../release/discovery.ts';
 import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
 import type { RolloutConfig } from './config.ts';
@@ -46,7 +47,13 @@ export interface Releases {
 }
 
 /** What the ImagePolicy and the registry tell. `known`: the barriers known so far. */
-export function takeReleases(observed: Observed, history: History, known: readonly string[], now: EpochMs): Releases {
+export function takeReleases(
+  observed: Observed,
+  { minimumReleaseAge }: RolloutConfig,
+  history: History,
+  known: readonly string[],
+  now: EpochMs,
+): Releases {
   const { rollout, imagePolicy, metadata } = observed;
   const { available, lastReleaseUpdate, problem, requeueAt } = discover(rollout, imagePolicy, metadata, now);
   const latest = latestOf(imagePolicy);
@@ -57,7 +64,9 @@ export function takeReleases(observed: Observed, history: History, known: readon
     history: head
       ? withHead(history, { ...head, version: withMetadata(head.version, metadata[head.version.tag]) })
       : [],
-    available: available.map((entry) => withMetadata(entry, metadata[entry.tag])),
+    available: available
+      .map((entry) => withMetadata(entry, metadata[entry.tag]))
+      .map((entry) => (minimumReleaseAge === undefined ? entry : withFirstSeen(entry, now))),
     barriers: barriersOf(known, metadata),
     fields: {
       ...(lastReleaseUpdate !== undefined && { lastReleaseUpdate }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../api/flux.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { latestOf } from '../../../core/policy/imagePolicy.ts';
 import { discover } from '../../../core/release/discovery.ts';
 import { NOW, observed } from '../rollout/observedFixture.ts';
@@ -31,7 +32,7 @@ describe('discover', () => {
       { '1.0.5': { version: '1' } },
       NOW,
     );
-    expect(available).toEqual([...known.availableReleases, { tag: '1.0.5', version: '1' }]);
+    expect(available).toEqual([...known.availableReleases, { tag: '1.0.5', version: '1', firstSeen: formatTime(NOW) }]);
   });
 
   it('adds a known tag no second time', () => {

@@ -18,7 +18,7 @@ export interface Field {
 const SHARED: Record<string, readonly string[]> = {
   'a label selector': ['matchLabels', 'matchExpressions'],
   'a condition': ['lastTransitionTime', 'message', 'observedGeneration', 'reason', 'status', 'type'],
-  'a version': ['tag', 'digest', 'version', 'revision', 'created'],
+  'a version': ['tag', 'digest', 'version', 'revision', 'created', 'firstSeen'],
   'a deployment on an object': ['rollout', 'id', 'version', 'uid'],
 };
 
