@@ -1,4 +1,4 @@
-/** Whether the user of a request may break the glass, and the record of it. */
+/** Getting past closed Gates with the verb `bypass` and a reason: who may, and what is recorded of it. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
 import { GOVERNED_KINDS } from '../api/flux.ts';
@@ -7,34 +7,40 @@ import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import { isPerson } from '../core/gate/bypass.ts';
 import { refKey } from '../core/kube/names.ts';
 
-export type Glass = { broken: true } | { broken: false; refused: string };
+export interface Granted {
+  granted: true;
+  /** The closed ones. */
+  gates: readonly NamespacedName[];
+  reason: string;
+}
 
-/** Asks for the verb `bypass` on each of the closed gates. */
-export async function askForGlass(
+/** Asks for the verb `bypass` on each of the closed gates. undefined: no reason is given, or no gate is closed. */
+export async function getPast(
   gates: readonly NamespacedName[],
+  reason: string | undefined,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
-): Promise<Glass> {
+): Promise<Granted | { granted: false; refused: string } | undefined> {
+  if (reason === undefined || gates.length === 0) return undefined;
   if (!isPerson(userInfo.username, call.settings.glassBreakers)) {
-    return { broken: false, refused: `${userInfo.username} is a ServiceAccount and not listed as a glass breaker` };
+    return { granted: false, refused: `${userInfo.username} is a ServiceAccount and not listed as a glass breaker` };
   }
   const what = { verb: 'bypass', group: 'gating.toolkit.fluxcd.io', resource: 'gates' };
   const may = await Promise.all(gates.map((gate) => call.access.may(userInfo, { ...what, ...gate })));
   const refused = gates.filter((_, i) => !may[i]);
-  if (refused.length === 0) return { broken: true };
-  return { broken: false, refused: `${userInfo.username} has no verb bypass on ${refused.map(refKey).join(', ')}` };
+  if (refused.length === 0) return { granted: true, gates, reason };
+  return { granted: false, refused: `${userInfo.username} has no verb bypass on ${refused.map(refKey).join(', ')}` };
 }
 
 type AnyObject = KubeObject<any, any>;
 
 /**
- * Gives the audit annotation, and records the broken glass when the object is seen to be stored so, or to be gone. Not in a dry run.
+ * Gives the audit annotation, and records the bypass when the object is seen to be stored so, or to be gone. Not in a dry run.
  * @param regarding as the write stores it; as it is stored, for a DELETE
  */
-export async function recordGlass(
+export async function recordBypass(
+  { gates, reason }: Granted,
   regarding: AnyObject,
-  gates: readonly NamespacedName[],
-  reason: string,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<Record<string, string>> {

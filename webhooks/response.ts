@@ -3,7 +3,7 @@ import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../ap
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { DenialReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
-import { patchOf } from './patch.ts';
+import { childOf, isMap, sameJson } from '../core/kube/json.ts';
 
 export type Verdict =
   | {
@@ -16,6 +16,10 @@ export type Verdict =
   | { allowed: false; reason: DenialReason; message: string; warnings?: string[]; audit?: Record<string, string> };
 
 export type AdmissionHandler = (request: AdmissionRequest, call: WebhookCall) => Promise<Verdict>;
+
+export function namespaceOf(request: AdmissionRequest): string {
+  return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
+}
 
 /** Longer warnings may be cut off by the API server. */
 const MAX_WARNING = 120;
@@ -51,4 +55,25 @@ function responseOf(request: AdmissionRequest, verdict: Verdict): AdmissionRespo
 
 function shorten(warning: string): string {
   return warning.length <= MAX_WARNING ? warning : `${warning.slice(0, MAX_WARNING - 1)}…`;
+}
+
+type Operation = { op: 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string };
+
+/** `/metadata/annotations/<key>`, `/spec/postBuild/substitute`. */
+const DEEPEST = 3;
+
+/**
+ * The JSON Patch (RFC 6902) that makes one object of another.
+ *
+ * What differs deeper down is replaced as one: a patch field by field has a path for each, which for values that are
+ * nested deep is many times the size of the object. The API server goes by the result.
+ */
+export function patchOf(before: unknown, after: unknown, path: readonly string[] = []): Operation[] {
+  if (before !== undefined && sameJson(before, after)) return [];
+  const at = path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  if (after === undefined) return before === undefined ? [] : [{ op: 'remove', path: at }];
+  if (before === undefined) return [{ op: 'add', path: at, value: after }];
+  if (path.length === DEEPEST || !isMap(before) || !isMap(after)) return [{ op: 'replace', path: at, value: after }];
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].flatMap((key) => patchOf(childOf(before, key), childOf(after, key), [...path, key]));
 }

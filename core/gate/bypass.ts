@@ -12,6 +12,9 @@ type AnyObject = KubeObject<any, any>;
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:';
 
+/** Whether somebody who asks to get past closed Gates may; where not, why. */
+export type Bypass = { granted: true } | { granted: false; refused: string };
+
 /** The reason that this write gives for the first time; undefined for none. */
 export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {
   const reason = reasonOf(object);

@@ -1,32 +1,32 @@
-/** DESIGN section 7: when a governed object may be deleted. */
+/** When a governed object may be deleted (docs/architecture.md has the table). */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { Bypass } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../kube/names.ts';
 import { applierOf } from '../suspend/applier.ts';
-import { closedGatesText, glassText, subjectOf } from './messages.ts';
-import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+import { bypassText, type Refusal, subjectOf } from './messages.ts';
 
-export interface Deletion {
-  oldObject: FluxObject;
-  world: GateWorld;
-  /** Closed Gates of the Rollouts that it follows: to go and be made again without marks is a way to leave them. */
-  closedForPins?: readonly JudgedGate[];
-  /** Why the glass was not broken, where it was tried. */
-  refused?: string | undefined;
-}
-
-/** The sentence that refuses it, or undefined. Whoever has broken the glass is not asked here. */
-export function refuseDeletion({ oldObject, world, closedForPins = [], refused }: Deletion): string | undefined {
-  const closed = [...closedGates(requiredGates(oldObject, world), world), ...closedForPins];
+/**
+ * `closed`: the gates in the way. Closed Gates of the Rollouts that it follows are among them: to go and be made again without
+ * annotations is a way to leave them. Whoever may get past the gates is not asked here.
+ */
+export function refuseDeletion(
+  oldObject: FluxObject,
+  closed: readonly JudgedGate[],
+  bypass?: Bypass,
+): Refusal | undefined {
   if (closed.length > 0) {
-    return `${subjectOf(oldObject)} cannot be deleted: ${closedGatesText(closed)}${glassText(refused, 'delete')}`;
+    const text = `${subjectOf(oldObject)} cannot be deleted: `;
+    return { reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'delete') };
   }
   if (oldObject.metadata.annotations?.[SUSPENDED] === undefined) return undefined;
   const applier = applierOf(oldObject);
   const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' in a moment';
-  return (
-    `${subjectOf(oldObject)} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
-    `what it applied would stay in the cluster for ever. It is lifted${end}, or set spec.suspend to false.`
-  );
+  return {
+    reason: 'gate_closed',
+    text:
+      `${subjectOf(oldObject)} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
+      `what it applied would stay in the cluster for ever. It is lifted${end}, or set spec.suspend to false.`,
+  };
 }

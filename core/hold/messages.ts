@@ -1,7 +1,10 @@
 /** What people read about closed gates: in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { DenialReason } from '../../api/metrics.ts';
+import type { Bypass } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
+import { type Readable, reveal } from '../gate/reveal.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -37,13 +40,27 @@ export function subjectOf(object: FluxObject): string {
 }
 
 /** For those who have tried, or may want, to get past a closed gate. */
-export function glassText(refused: string | undefined, operation: 'write' | 'delete' = 'write'): string {
-  if (refused) return ` The glass stays whole: ${refused}.`;
+export function bypassText(bypass: Bypass | undefined, operation: 'write' | 'delete'): string {
+  if (bypass && !bypass.granted) return ` The glass stays whole: ${bypass.refused}.`;
   const how =
     operation === 'write'
       ? `give a new reason in the annotation ${BYPASS_REASON} in the same write`
       : `give a new reason in the annotation ${BYPASS_REASON}, then delete within five minutes`;
   return ` To break the glass, with the verb bypass on the gate: ${how}.`;
+}
+
+/** Why a write is refused: `text`, the gates as far as the reader may know of them, `hint`. */
+export interface Refusal {
+  /** For the metric. */
+  reason: DenialReason;
+  text: string;
+  closed?: readonly JudgedGate[];
+  hint?: string;
+}
+
+/** For a reader in `namespace` who may read these Gates of other namespaces. */
+export function refusalText({ text, closed, hint = '' }: Refusal, namespace: string, readable?: Readable): string {
+  return `${text}${closed ? closedGatesText(reveal([...closed], namespace, readable)) : ''}${hint}`;
 }
 
 function until(gate: JudgedGate): string {

@@ -1,8 +1,6 @@
-/** DESIGN section 7: what becomes of one write of a marked Flux object. */
+/** The mutating half of the rules in write.ts: what becomes of one write of a Flux object. */
 import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { DenialReason } from '../../api/metrics.ts';
-import type { Rollout } from '../../api/types.ts';
 import { judgeFrozen } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
@@ -11,10 +9,10 @@ import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isCleaner } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
-import { type PinOutcome, pinFields } from '../pin/mutate.ts';
+import { pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
-import { closedGatesText, glassText, heldWarning, subjectOf } from './messages.ts';
+import { bypassText, heldWarning, type Refusal, subjectOf } from './messages.ts';
 import {
   candidatesOf,
   closedGates,
@@ -26,114 +24,114 @@ import {
   selectingGates,
 } from './requiredGates.ts';
 import { refuseFilling, refuseNesting } from './sizeLimits.ts';
-
-export interface FluxWrite {
-  /** As the writer wants it. */
-  object: FluxObject;
-  /** As stored; absent on CREATE. */
-  oldObject?: FluxObject | undefined;
-  /** The Rollouts that the object names and that exist, by name. */
-  rollouts: ReadonlyMap<string, Rollout>;
-  world: GateWorld;
-  /** Closed Gates of the Rollouts that lose a field in this write: to leave a Rollout is no way around its Gates. */
-  closedForPins?: readonly JudgedGate[] | undefined;
-  user: string;
-  /** From the request's options. */
-  fieldManager?: string | undefined;
-  /** Whether the writer breaks the glass; where it was tried in vain, why not. */
-  glass?: { broken: true } | { broken: false; refused: string } | undefined;
-  /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
-  applier?: FluxObject | undefined;
-}
+import { type FluxWrite, gatesInTheWay } from './write.ts';
 
 export type WriteOutcome =
-  | { object: FluxObject; warnings: string[]; denial?: undefined }
-  | { denial: string; reason: DenialReason; warnings: string[] };
+  | { object: FluxObject; warnings: string[]; refusal?: undefined }
+  | { refusal: Refusal; warnings: string[] };
 
 export function judgeWrite(write: FluxWrite): WriteOutcome {
-  const { world, oldObject, user } = write;
-  const nested = refuseNesting(write.object, oldObject);
-  if (nested) return { reason: 'limit', denial: `${subjectOf(write.object)}: ${nested}`, warnings: [] };
-  const inTheWay =
-    oldObject && !write.glass?.broken
-      ? [...closedGates(requiredGates(oldObject, world), world), ...(write.closedForPins ?? [])]
-      : [];
-  const { object: content, warnings, denials } = contentOf(write, inTheWay);
-  if (denials.length > 0) {
-    return { reason: inTheWay.length > 0 ? 'gate_closed' : 'pinned', denial: denials.join(' '), warnings };
-  }
-  const candidates = candidatesOf(oldObject ? [write.object, oldObject] : [write.object], world);
-  const required = requiredGates(content, world, candidates);
-  const invalid = required.problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const closedNow = closedGates(required, world);
-  const closed = [...closedNow.map(({ ref }) => refKey(ref)), ...invalid];
-  const count = required.tooMany
-    ? LIMITS.requiredGates
-    : required.named.length + required.selecting.length + required.problems.length;
-  const full = refuseFilling(content, oldObject, count);
-  if (full) return { reason: 'limit', denial: `${subjectOf(write.object)}: ${full}`, warnings };
-  let object = annotate(content, SELECTED_BY, selectedByText(required, world.truncated));
-  object = settleSuspension({
-    object,
+  const { oldObject, world, bypass } = write;
+
+  const tooDeep = refuseNesting(write.object, oldObject);
+  if (tooDeep) return beyondLimit(write, tooDeep);
+
+  const inTheWay = oldObject && !bypass?.granted ? gatesInTheWay(oldObject, world) : [];
+  const content = oldObject && inTheWay.length > 0 ? freeze({ ...write, oldObject }, inTheWay) : pin(write);
+  if (content.refusal) return content;
+
+  const gates = gatesOf(content.object, write);
+  const tooLarge = refuseFilling(content.object, oldObject, gates.count);
+  if (tooLarge) return beyondLimit(write, tooLarge, content.warnings);
+
+  const marked = annotate(content.object, SELECTED_BY, gates.selectedBy);
+  const settled = settleSuspension({
+    object: marked,
     sent: write.object,
     oldObject,
     frozen: inTheWay.length > 0,
-    gated: count > 0,
-    closed,
-    closings: [...closedNow.map(closingKey), ...invalid],
+    gated: gates.count > 0,
+    closed: gates.closed,
+    closings: gates.closings,
     fieldManager: write.fieldManager,
-    bypass: write.glass?.broken ?? false,
-    applier: write.applier,
+    bypass: bypass?.granted ?? false,
+    applier: world.applier,
     now: world.now,
   });
-  warnings.push(...newProblems(required, oldObject, world), ...suspendedWarning(object, write, closed));
-  return { object: recordReason(object, oldObject, user, world.now), warnings };
+  const warnings = [
+    ...content.warnings,
+    ...newProblems(gates.required, oldObject, world),
+    ...suspendedWarning(settled, write, gates.closed),
+  ];
+  return { object: recordReason(settled, oldObject, write.user, world.now), warnings };
 }
 
-/**
- * Whether a write leaves alone all that Rollouts and Gates govern: such a write needs no look at them. A suspended object
- * is looked at also when nothing changes, since its owner's next apply may well be such a write, and it is resumed there;
- * but its finalizers come off without us.
- */
-export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
-  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
-    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
-  );
-  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
-  const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
-  return !isSuspendedByUs || !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+function beyondLimit({ object }: FluxWrite, sentence: string, warnings: string[] = []): WriteOutcome {
+  return { refusal: { reason: 'limit', text: `${subjectOf(object)}: ${sentence}` }, warnings };
 }
 
-/** Spec and marks. Behind a closed gate nothing moves, pins included; in the open, Rollouts say what they pin. */
-function contentOf(write: FluxWrite, closed: JudgedGate[]): PinOutcome {
-  const { object, oldObject, world, fieldManager } = write;
-  if (!oldObject || closed.length === 0) return pinFields(write);
+/** Behind a closed gate nothing moves, pins included. */
+function freeze(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]): WriteOutcome {
+  const { object, oldObject, world, bypass } = write;
   const frozen = judgeFrozen({
     object,
     oldObject,
-    fieldManager,
+    fieldManager: write.fieldManager,
     byCleaner: isCleaner(write.user),
     leavesSelection: leavesSelection(object, oldObject, world),
   });
   if (frozen.is === 'refused') {
-    const denial =
-      `${subjectOf(oldObject)} cannot be changed (${frozen.paths.text}): ${closedGatesText(closed)}` +
-      glassText(write.glass?.broken === false ? write.glass.refused : undefined);
-    return { object, warnings: [], denials: [denial] };
+    const text = `${subjectOf(oldObject)} cannot be changed (${frozen.paths.text}): `;
+    const hint = bypassText(bypass, 'write');
+    return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   return {
     object: annotate(frozen.object, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
     warnings: frozen.is === 'held' ? [heldWarning(closed)] : [],
-    denials: [],
+  };
+}
+
+/** In the open, Rollouts say what they pin. */
+function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
+  const pinned = pinFields({ object, oldObject, rollouts: world.rollouts });
+  const { denials, warnings } = pinned;
+  if (denials.length > 0) return { refusal: { reason: 'pinned', text: denials.join(' ') }, warnings };
+  return { object: pinned.object, warnings };
+}
+
+interface Gates {
+  required: RequiredGates;
+  /** Of all that is required, names that are none included. */
+  count: number;
+  /** `namespace/name` of the closed ones; what cannot be a name counts as one. */
+  closed: string[];
+  /** The same with which closing it is: see `closingKey`. */
+  closings: string[];
+  /** For the annotation SELECTED_BY. */
+  selectedBy: string | undefined;
+}
+
+/** The Gates that the object requires as it is to be stored. */
+function gatesOf(content: FluxObject, { object, oldObject, world }: FluxWrite): Gates {
+  const required = requiredGates(content, world, candidatesOf(oldObject ? [object, oldObject] : [object], world));
+  const { named, selecting, problems, tooMany } = required;
+  const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
+  const closed = closedGates(required, world);
+  return {
+    required,
+    count: tooMany ? LIMITS.requiredGates : named.length + selecting.length + problems.length,
+    closed: [...closed.map(({ ref }) => refKey(ref)), ...invalid],
+    closings: [...closed.map(closingKey), ...invalid],
+    selectedBy: selectedByText(required, world.truncated),
   };
 }
 
 function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   if (world.truncated) return true;
-  const marks = candidatesOf([oldObject], world);
-  const before = selectingGates(oldObject, marks, world);
-  const after = new Set(selectingGates(object, marks, world).map(refKey));
+  const candidates = candidatesOf([oldObject], world);
+  const before = selectingGates(oldObject, candidates, world);
+  const after = new Set(selectingGates(object, candidates, world).map(refKey));
   return judgeGates(before, (ref) => world.gates.get(refKey(ref)), world.now).closed.some(
     ({ ref }) => !after.has(refKey(ref)),
   );
@@ -151,10 +149,10 @@ function newProblems(
   return [...(isNew ? [TOO_MANY_TEXT] : []), ...problems.filter((problem) => !known.includes(problem))];
 }
 
-/** Whoever creates an object behind a closed gate, or breaks the glass, learns why nothing happens. */
-function suspendedWarning(object: FluxObject, { oldObject, glass }: FluxWrite, closed: string[]): string[] {
+/** Whoever creates an object behind a closed gate, or gets past one, learns why nothing happens. */
+function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, closed: string[]): string[] {
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (!oldObject)
     return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
-  return glass?.broken ? ['written, but still suspended: set spec.suspend to false too if Flux shall act on it'] : [];
+  return bypass?.granted ? ['written, but still suspended: set spec.suspend to false too if Flux shall act on it'] : [];
 }

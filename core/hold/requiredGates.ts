@@ -5,7 +5,6 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
 import { parseGateRefs, TOO_MANY } from '../gate/refs.ts';
-import { type Readable, reveal } from '../gate/reveal.ts';
 import { gateSelects } from '../gate/selects.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -20,15 +19,11 @@ export interface GateWorld extends RefRules {
   now: EpochMs;
   /** All Gates that may select the object, where they were listed; otherwise its mark says where to look. */
   candidates?: readonly NamespacedName[];
-  /** Closed Gates of other namespaces of which the writer may be told who closed them and why. */
-  readable?: Readable;
   /** There are more of them than one list may bring. */
   truncated?: boolean;
 }
 
 export interface RequiredGates {
-  /** Of the object. */
-  namespace: string;
   named: NamespacedName[];
   selecting: NamespacedName[];
   /** Parts of the annotation that name no Gate: they suspend the object, but do not keep anybody from repairing them. */
@@ -109,16 +104,11 @@ export function requiredGates(
   const selecting = selectingGates(object, candidates, world);
   const tooMany =
     namesTooMany || marksOf(object).tooMany === true || isCrowd(named, selecting) || (world.truncated ?? false);
-  return { namespace: object.metadata.namespace ?? '', named, selecting, problems, tooMany };
+  return { named, selecting, problems, tooMany };
 }
 
-/** Every closed one, not the first, with what the writer may know. Beyond a limit that is all there is to say. */
-export function closedGates(required: RequiredGates, world: GateWorld): JudgedGate[] {
-  return reveal(allClosed(required, world), required.namespace, world.readable);
-}
-
-/** With who closed them and why, whoever may know. */
-export function allClosed({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld): JudgedGate[] {
+/** Every closed one, not the first. Beyond a limit that is all there is to say. */
+export function closedGates({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld): JudgedGate[] {
   const refs = new Map([...named, ...selecting].map((ref) => [refKey(ref), ref]));
   const wanted = tooMany ? [TOO_MANY] : [...refs.values()];
   return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now).closed;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import jsonpatch from 'jsonpatch';
 import { expect, it } from 'vitest';
-import { patchOf } from '../../webhooks/patch.ts';
+import { patchOf } from '../../webhooks/response.ts';
 
 const json = fc.dictionary(fc.constantFrom('a', 'b/c', 'd~e', 'metadata'), fc.jsonValue({ maxDepth: 5 }), {
   maxKeys: 4,

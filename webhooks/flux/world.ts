@@ -10,52 +10,64 @@ import { gateRefsOf } from '../../core/gate/refs.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../../core/gate/selects.ts';
 import { gateReads } from '../../core/hold/reads.ts';
 import type { GateWorld } from '../../core/hold/requiredGates.ts';
+import type { World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { marksOf, rolloutsLeft } from '../../core/pin/annotations.ts';
 import { applierOf, KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
-import { readClosed } from '../rollout/closedGates.ts';
+import { asksToResume } from '../../core/suspend/suspension.ts';
+import { readClosed } from '../closedGates.ts';
+import { namespaceOf } from '../response.ts';
 
 const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
 
-export function namespaceOf(request: AdmissionRequest): string {
-  return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
-}
-
-export function objectsOf(request: AdmissionRequest): {
+export interface Objects {
   object: FluxObject | undefined;
   oldObject: FluxObject | undefined;
-} {
+}
+
+export function objectsOf(request: AdmissionRequest): Objects {
   return { object: inNamespace(request.object, request), oldObject: inNamespace(request.oldObject, request) };
 }
 
-/** The Rollouts that the object names and that exist. */
-export async function readRollouts(
-  object: FluxObject,
+/**
+ * What the judgement of one write goes by. `again`: the object has been through the mutating webhook, which has listed Gates and
+ * looked at what the object leaves; only what that webhook has settled is checked.
+ */
+export async function readWorld(
+  { object, oldObject }: Objects,
   namespace: string,
   call: WebhookCall,
-): Promise<Map<string, Rollout>> {
-  return readRolloutsNamed(new Set(marksOf(object).pins.map((pin) => pin.rollout)), namespace, call);
+  { again = false } = {},
+): Promise<World> {
+  const objects = [object, oldObject].filter((each) => each !== undefined);
+  const [rollouts, gates, closedForPins, applier] = await Promise.all([
+    readRollouts(object ? marksOf(object).pins.map((pin) => pin.rollout) : [], namespace, call),
+    readGates(objects, namespace, call, !again && !oldObject),
+    !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
+    !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
+  ]);
+  return { ...gates, rollouts, closedForPins, applier };
 }
 
 /** The closed Gates of the Rollouts that lose a field of the object in this write; `object` is undefined where it goes. */
-export async function readClosedForPins(
+async function readClosedForPins(
   object: FluxObject | undefined,
   oldObject: FluxObject,
   namespace: string,
   call: WebhookCall,
 ): Promise<JudgedGate[]> {
-  const left = await readRolloutsNamed(new Set(rolloutsLeft(object, oldObject)), namespace, call);
+  const left = await readRollouts(rolloutsLeft(object, oldObject), namespace, call);
   const refs = new Map([...left.values()].flatMap(gateRefsOf).map((ref) => [refKey(ref), ref]));
   return readClosed([...refs.values()], call);
 }
 
 /** The Gates that either object names or is marked with; the Namespace only where a mark is to be checked. */
-export async function readGateWorld(
+async function readGates(
   objects: FluxObject[],
   namespace: string,
   call: WebhookCall,
-  isNew = false,
+  isNew: boolean,
 ): Promise<GateWorld> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
   const reads = gateReads(objects, rules, isNew);
@@ -64,7 +76,7 @@ export async function readGateWorld(
     readAll([...refs.keys()], (key) =>
       call.cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', ...refs.get(key)! }),
     ),
-    reads.namespace ? readNamespace(namespace, call).then((found) => found?.metadata.labels) : undefined,
+    reads.namespace ? readLabels(namespace, call) : undefined,
     reads.list ? listSelecting(namespace, call) : undefined,
   ]);
   const world: GateWorld = { ...rules, gates, namespaceLabels: labels ?? {}, now: call.now };
@@ -95,17 +107,19 @@ function withListed(world: GateWorld, lists: Gate[][]): GateWorld {
 }
 
 /** The Kustomization that applies the object, where there is one. */
-export async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
+async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
   const applier = applierOf(object);
   return applier && call.cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
 }
 
-export function readNamespace(name: string, call: WebhookCall): Promise<KubeObject | undefined> {
-  return call.cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+async function readLabels(namespace: string, { cluster }: WebhookCall): Promise<Record<string, string> | undefined> {
+  const found = await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name: namespace });
+  return found?.metadata.labels;
 }
 
-function readRolloutsNamed(names: ReadonlySet<string>, namespace: string, { cluster }: WebhookCall) {
-  return readAll([...names], (name) =>
+/** Those that exist, each read once. */
+async function readRollouts(names: readonly string[], namespace: string, { cluster }: WebhookCall) {
+  return readAll([...new Set(names)], (name) =>
     cluster.get<Rollout>({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, name }),
   );
 }

@@ -1,15 +1,14 @@
 /** DELETE of a closed Gate that holds something: without it the held objects would wait for a gate that nobody can open. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { recentReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { holdersOf } from '../../core/gate/holders.ts';
 import { isCleaner } from '../../core/kube/systemDeleters.ts';
-import { askForGlass, recordGlass } from '../bypass.ts';
-import { allowed, denied, type Verdict } from '../response.ts';
+import { passOrDenyDelete } from '../closedGates.ts';
+import { allowed, type Verdict } from '../response.ts';
 
 /** Held objects that a denial names. */
 const NAMED = 3;
@@ -21,20 +20,14 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   if (opened) return allowed();
   const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };
   const held = await readHolders(ref, call);
-  if (held.length === 0 || (await isNamespaceGoing(ref.namespace, call))) return allowed();
-  const reason = recentReason(gate, request.userInfo.username, call.now);
-  if (reason) {
-    const glass = await askForGlass([ref], request, call);
-    if (glass.broken) return { allowed: true, audit: await recordGlass(gate, [ref], reason, request, call) };
-  }
+  if (held.length === 0) return allowed();
   const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
-  return denied(
-    'gate_closed',
+  const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${held.slice(0, NAMED).join(', ')}${more}; ` +
-      'without the Gate they would stay closed. Open it first: ' +
-      `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)". ` +
-      `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`,
-  );
+    'without the Gate they would stay closed. Open it first: ' +
+    `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)". ` +
+    `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
+  return passOrDenyDelete(gate, [ref], () => ({ reason: 'gate_closed', text }), request, call);
 }
 
 /** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */
@@ -45,9 +38,4 @@ async function readHolders(gate: NamespacedName, { cluster }: WebhookCall): Prom
     cluster.list<Rollout>({ apiVersion, resource: 'rollouts' }),
   ]);
   return holdersOf(gate, bindings, rollouts);
-}
-
-async function isNamespaceGoing(name: string, { cluster }: WebhookCall): Promise<boolean> {
-  const namespace = await cluster.get<KubeObject>({ apiVersion: 'v1', resource: 'namespaces', name });
-  return !namespace || namespace.metadata.deletionTimestamp !== undefined;
 }

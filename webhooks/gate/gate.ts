@@ -6,13 +6,16 @@ import type { Gate } from '../../api/types.ts';
 import { acceptRequests } from '../../core/gate/accept.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
 import { gateProblems } from '../../core/gate/problems.ts';
-import { selectsLabel } from '../../core/gate/selects.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabel } from '../../core/gate/selects.ts';
 import { gateWarnings } from '../../core/gate/warnings.ts';
 import { problemText } from '../../core/kube/fieldProblem.ts';
+import { sameJson } from '../../core/kube/json.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
 import { allowed, denied, type Verdict } from '../response.ts';
 import { validateGateDelete } from './deletion.ts';
-import { refuseReach } from './reach.ts';
+
+/** On gates, for the whole cluster. */
+const SELECT_NAMESPACES = 'select-namespaces';
 
 /** Keeps the copy of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
 export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<Verdict> {
@@ -47,6 +50,28 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
 
 function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
   return { gate: (object ?? undefined) as Gate | undefined, old: (oldObject ?? undefined) as Gate | undefined };
+}
+
+/**
+ * A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole cluster.
+ * Asked whenever such a selection is made or changed: what was there before stays.
+ */
+async function refuseReach(
+  gate: Gate,
+  old: Gate | undefined,
+  { userInfo }: AdmissionRequest,
+  { access, settings }: WebhookCall,
+): Promise<string | undefined> {
+  const { selects } = gate.spec;
+  if (!reachesBeyond(selects) || sameJson(selects, old?.spec.selects)) return undefined;
+  if (settings.noCrossNamespaceRefs) return BEYOND_FORBIDDEN;
+  const where = { group: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace: '', name: gate.metadata.name ?? '' };
+  if (await access.may(userInfo, { verb: SELECT_NAMESPACES, ...where })) return undefined;
+  return (
+    `spec.selects.namespaceSelector: ${userInfo.username} may not hold objects of other namespaces: it takes the verb ` +
+    `${SELECT_NAMESPACES} on gates for the whole cluster (ClusterRole gate-selector, by a ClusterRoleBinding). ` +
+    'Without namespaceSelector a Gate selects in its own namespace.'
+  );
 }
 
 /** Without the keys that have no value; no map where there is nothing in it. */

@@ -1,31 +1,47 @@
-/** The broken glass on a Rollout: its next deployment gets past the Gates that are closed now (DESIGN sections 6 and 7). */
+/** A bypass on a Rollout: its next deployment gets past those Gates of its own that are closed now. */
 import type { AdmissionRequest } from '../../api/admission.ts';
+import { BYPASS_REASON, BYPASSED_GATES, REQUEST } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { refKey } from '../../core/kube/names.ts';
+import { GATE_BYPASS, parseRequestIds } from '../../core/rollout/requests.ts';
 import { gatesToPass } from '../../core/rollout/requiredGates.ts';
-import { askForGlass, recordGlass } from '../bypass.ts';
-import { readClosed } from './closedGates.ts';
+import { getPast, recordBypass } from '../bypass.ts';
+import { readClosed } from '../closedGates.ts';
 
-export type RolloutGlass =
-  /** `gates`: the closed ones, as the annotation keeps them. */
-  { gates: string; audit: Record<string, string>; refused?: undefined } | { refused: string };
+export interface RolloutBypass {
+  /** The admission request that gave the reason; undefined: no bypass is in force. */
+  requestId?: string | undefined;
+  /** The Gates that it is for, as the annotation keeps them. */
+  gates?: string | undefined;
+  audit?: Record<string, string>;
+  /** Why this write gets none. */
+  refused?: string;
+}
 
-/** undefined: no reason is given in this write, or no Gate of the Rollout's own is closed. */
-export async function breakGlass(
+export async function bypassOf(
   rollout: Rollout,
-  before: Rollout,
+  before: Rollout | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<RolloutGlass | undefined> {
-  const reason = freshReason(rollout, before);
-  if (reason === undefined) return undefined;
-  // The objects bound to it have a glass of their own: a deployment that they cannot take helps nobody.
-  const closed = (await readClosed(gatesToPass(rollout, []), call)).map(({ ref }) => ref);
-  if (closed.length === 0) return undefined;
-  const glass = await askForGlass(closed, request, call);
-  if (!glass.broken) return { refused: glass.refused };
+): Promise<RolloutBypass> {
+  const reason = before && freshReason(rollout, before);
+  // The objects bound to it are bypassed on their own: a deployment that they cannot take helps nobody.
+  const closed = reason ? (await readClosed(gatesToPass(rollout, []), call)).map(({ ref }) => ref) : [];
+  const bypass = await getPast(closed, reason, request, call);
+  if (!bypass) return keptBypass(rollout, before);
+  if (!bypass.granted) return { refused: bypass.refused };
   const stored = recordReason(rollout, before, request.userInfo.username, call.now);
-  return { gates: closed.map(refKey).join(','), audit: await recordGlass(stored, closed, reason, request, call) };
+  const audit = await recordBypass(bypass, stored, request, call);
+  return { requestId: request.uid, gates: closed.map(refKey).join(','), audit };
+}
+
+/** It counts for as long as its reason is there; nobody's text in our annotations makes one. */
+function keptBypass(rollout: Rollout, before: Rollout | undefined): RolloutBypass {
+  const old = before?.metadata.annotations;
+  const requestId = parseRequestIds(old?.[REQUEST])[GATE_BYPASS];
+  const reason = old?.[BYPASS_REASON];
+  if (requestId === undefined || reason === undefined) return {};
+  return rollout.metadata.annotations?.[BYPASS_REASON] === reason ? { requestId, gates: old?.[BYPASSED_GATES] } : {};
 }

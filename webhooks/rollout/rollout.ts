@@ -1,15 +1,7 @@
 /** Admission of Rollouts: who asked for what, and whether it can be understood. */
 
 import type { AdmissionRequest } from '../../api/admission.ts';
-import {
-  BYPASS_GATES,
-  BYPASS_REASON,
-  BYPASSED_GATES,
-  FORCE_DEPLOY,
-  ONE_SHOT,
-  REQUEST,
-  REQUESTED_BY,
-} from '../../api/annotations.ts';
+import { BYPASS_GATES, BYPASSED_GATES, FORCE_DEPLOY, ONE_SHOT, REQUEST, REQUESTED_BY } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
@@ -25,51 +17,29 @@ import {
   requestKey,
 } from '../../core/rollout/requests.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
-import { breakGlass, type RolloutGlass } from './bypass.ts';
-import { denyDelete, denyDroppedGates, denyNewOwner } from './closedGates.ts';
+import { bypassOf } from './bypass.ts';
+import { denyDelete, denyDroppedGates, denyNewOwner } from './waysAround.ts';
 
-/** Notes beside each one-shot request the admission request that made it: see core/rollout/requests.ts. */
+/** Notes beside each one-shot request which admission request made it, so that each is acted on once. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   if (!rollout || request.subResource) return allowed();
-  const before = request.oldObject as Rollout | null | undefined;
+  const before = (request.oldObject ?? undefined) as Rollout | undefined;
   const user = request.userInfo.username;
+  const bypass = await bypassOf(rollout, before, request, call);
   const { ids, asked } = requestIds(rollout, before, request);
-  const glass = before ? await breakGlass(rollout, before, request, call) : undefined;
-  const gates = keepGlass(rollout, before, ids, glass, request.uid);
+  if (bypass.requestId !== undefined) ids[GATE_BYPASS] = bypass.requestId;
   const wantedChanged = rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
   const by = asked || wantedChanged ? user : before?.metadata.annotations?.[REQUESTED_BY];
-  const stamped = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
-  const glazed = annotate(annotate(stamped, REQUESTED_BY, by), BYPASSED_GATES, gates);
-  const object = recordReason(glazed, before ?? undefined, user, call.now);
-  const warnings = glass?.refused === undefined ? [] : [`the reason gets no deployment past a gate: ${glass.refused}`];
+  const requested = annotate(annotate(rollout, REQUEST, formatRequestIds(ids) || undefined), REQUESTED_BY, by);
+  const object = recordReason(annotate(requested, BYPASSED_GATES, bypass.gates), before, user, call.now);
+  const warnings = bypass.refused === undefined ? [] : [`the reason gets no deployment past a gate: ${bypass.refused}`];
   if (object === rollout) return allowed(warnings);
-  return { allowed: true, object, warnings, ...(glass?.refused === undefined && glass && { audit: glass.audit }) };
+  return { allowed: true, object, warnings, ...(bypass.audit && { audit: bypass.audit }) };
 };
 
-/** A glass counts for as long as its reason is there; the text of the id and of the gates is ours alone. */
-function keepGlass(
-  rollout: Rollout,
-  before: Rollout | null | undefined,
-  ids: RequestIds,
-  glass: RolloutGlass | undefined,
-  uid: string,
-): string | undefined {
-  if (glass && glass.refused === undefined) {
-    ids[GATE_BYPASS] = uid;
-    return glass.gates;
-  }
-  const old = before?.metadata.annotations;
-  const id = parseRequestIds(old?.[REQUEST])[GATE_BYPASS];
-  const sameReason =
-    old?.[BYPASS_REASON] !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === old[BYPASS_REASON];
-  if (id === undefined || !sameReason) return undefined;
-  ids[GATE_BYPASS] = id;
-  return old?.[BYPASSED_GATES];
-}
-
-/** A new or changed annotation is this request's; others keep their id, whatever the text of the ids says. */
-function requestIds(rollout: Rollout, before: Rollout | null | undefined, { uid }: AdmissionRequest) {
+/** A new or changed annotation is this request's; others keep their id, whatever the text in the annotation says. */
+function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
   const old = before?.metadata.annotations;
   const oldIds = parseRequestIds(old?.[REQUEST]);
   const ids: RequestIds = {};

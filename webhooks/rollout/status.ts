@@ -5,7 +5,7 @@
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { type AdmissionHandler, allowed } from '../response.ts';
-import { denyDeployment } from './closedGates.ts';
+import { denyDeployment } from './waysAround.ts';
 
 const OUR_FIELDS = [
   'observedGeneration',

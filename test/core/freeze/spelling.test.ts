@@ -1,8 +1,7 @@
 /** A typed Go client sends back what it has read, spelled as Go spells it. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
-import { judgeWrite } from '../../../core/hold/mutate.ts';
-import { gatesByName, NOW, rolloutsByName } from '../hold/objects.ts';
+import { gatesByName, judge, NOW, rolloutsByName } from '../hold/objects.ts';
 
 type Spec = Record<string, unknown>;
 
@@ -24,11 +23,10 @@ const write = (kind: string, spec: Spec, annotations: Record<string, string> = {
 });
 
 function judged(kind: string, before: Spec, after: Spec) {
-  return judgeWrite({
+  return judge({
     object: write(kind, after, { 'reconcile.fluxcd.io/requestedAt': 'now' }),
     oldObject: write(kind, before),
-    rollouts: rolloutsByName(),
-    world: { gates: gatesByName(), namespaceLabels: {}, now: NOW },
+    world: { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW },
     user: 'dashboard',
   });
 }

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate } from '../../../api/types.ts';
-import { type FluxWrite, judgeWrite } from '../../../core/hold/mutate.ts';
+import type { FluxWrite } from '../../../core/hold/write.ts';
 import {
   APP_PATH,
   gate,
   gatesByName,
+  judge,
   type KustomizationParts,
   kustomization,
   NOW,
@@ -85,7 +86,7 @@ interface Row {
   gates?: Gate[];
   fieldManager?: string;
   user?: string;
-  glass?: FluxWrite['glass'];
+  bypass?: FluxWrite['bypass'];
   applier?: FluxObject;
   namespaceLabels?: Record<string, string>;
   now?: number;
@@ -335,7 +336,7 @@ const rows: Row[] = [
       substitute: { APP: '1.1.0' },
       deployed: stamped('my-app', 2, '1.1.0'),
     }),
-    glass: { broken: true },
+    bypass: { granted: true },
     user: 'admin',
     stored: frozen({
       annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin' },
@@ -354,7 +355,7 @@ const rows: Row[] = [
       annotations: { [REASON]: 'INC-1' },
       spec: { suspend: false },
     }),
-    glass: { broken: true },
+    bypass: { granted: true },
     user: 'admin',
     stored: without(
       frozen({
@@ -403,7 +404,7 @@ const rows: Row[] = [
     says: 'a glass that holds: the denial says why',
     old: frozen(),
     object: frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
-    glass: { broken: false, refused: 'developer has no verb bypass on shop/freeze' },
+    bypass: { granted: false, refused: 'developer has no verb bypass on shop/freeze' },
     denial: /The glass stays whole: developer has no verb bypass on shop\/freeze/,
   },
   // Created behind a closed gate.
@@ -689,18 +690,18 @@ describe('one write of a gated Kustomization', () => {
     const write: FluxWrite = {
       object: row.object,
       oldObject: row.old,
-      rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')),
       world: {
+        rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')),
         gates: gatesByName(...(row.gates ?? [closedGate])),
         namespaceLabels: row.namespaceLabels ?? {},
         now: row.now ?? NOW,
+        applier: row.applier,
       },
       user: row.user ?? 'developer',
       fieldManager: row.fieldManager,
-      glass: row.glass,
-      applier: row.applier,
+      bypass: row.bypass,
     };
-    const outcome = judgeWrite(write);
+    const outcome = judge(write);
     if (row.denial || outcome.denial !== undefined) {
       expect(outcome.denial).toMatch(row.denial ?? /no denial expected/);
       return;
@@ -709,7 +710,7 @@ describe('one write of a gated Kustomization', () => {
     expect(outcome.object).toEqual(stored);
     if (row.warning) expect(outcome.warnings).toContainEqual(expect.stringMatching(row.warning));
     else expect(outcome.warnings).toEqual([]);
-    const again = judgeWrite({ ...write, object: outcome.object });
+    const again = judge({ ...write, object: outcome.object });
     expect(again, 'a second pass').toMatchObject({ object: outcome.object });
   });
 });

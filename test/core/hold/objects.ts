@@ -3,6 +3,9 @@ import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
+import { refusalText } from '../../../core/hold/messages.ts';
+import { judgeWrite } from '../../../core/hold/mutate.ts';
+import type { FluxWrite } from '../../../core/hold/write.ts';
 
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
 /** Older than any race between two webhook calls. */
@@ -129,4 +132,14 @@ export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: 
 
 export function gatesByName(...gates: Gate[]): Map<string, Gate> {
   return new Map(gates.map((g) => [`${g.metadata.namespace}/${g.metadata.name}`, g]));
+}
+
+type Denied = { denial: string; warnings: string[] };
+type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
+
+/** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
+export function judge(write: FluxWrite): Stored | Denied {
+  const outcome = judgeWrite(write);
+  if (!outcome.refusal) return outcome;
+  return { denial: refusalText(outcome.refusal, 'shop'), warnings: outcome.warnings };
 }

@@ -1,0 +1,79 @@
+/**
+ * One write of a Flux object as it is judged. The rules, in the order in which they apply, and what each webhook does about them:
+ *
+ *   rule             the mutating one, mutate.ts                       the validating one, validate.ts
+ *   ---------------  ------------------------------------------------  ---------------------------------------------------
+ *   nesting          refuses a spec that is too deep to be compared    -
+ *   freeze           behind a closed gate: holds, refuses or lets be   nothing that gates govern has changed since
+ *   pins             in the open: sets what the Rollouts say           pinned fields are still what the Rollouts say
+ *   size limits      refuses what leaves no room for our annotations   -
+ *   selected-by      written                                           -
+ *   suspension       suspends and resumes                              what is marked closed is still suspended
+ *   bypass record    written                                           -
+ *
+ * The validating webhook sees the object as all webhooks have left it, and reads everything again: the world may have moved on since.
+ * Where it says nothing of a rule, the API server's own checks or the next write make up for it.
+ */
+import { SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { Rollout } from '../../api/types.ts';
+import type { Bypass } from '../gate/bypass.ts';
+import type { JudgedGate } from '../gate/judge.ts';
+import { sameJson } from '../kube/json.ts';
+import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+
+/** What is read of the cluster for one write, once and before anything is decided. */
+export interface World extends GateWorld {
+  /** The Rollouts that the object names and that exist, by name. */
+  rollouts: ReadonlyMap<string, Rollout>;
+  /** Closed Gates of the Rollouts that lose a field in this write: to leave a Rollout is no way around its Gates. */
+  closedForPins?: readonly JudgedGate[];
+  /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
+  applier?: FluxObject | undefined;
+}
+
+export interface FluxWrite {
+  /** As the writer wants it. */
+  object: FluxObject;
+  /** As stored; absent on CREATE. */
+  oldObject?: FluxObject | undefined;
+  world: World;
+  user: string;
+  /** From the request's options. */
+  fieldManager?: string | undefined;
+  /** Absent where the writer does not ask to get past a closed gate. */
+  bypass?: Bypass | undefined;
+}
+
+/** Every closed gate that the stored object is behind, or leaves by this write. */
+export function gatesInTheWay(oldObject: FluxObject, world: World): JudgedGate[] {
+  return [...closedGates(requiredGates(oldObject, world), world), ...(world.closedForPins ?? [])];
+}
+
+/**
+ * Whether a write leaves alone all that Rollouts and Gates govern: such a write needs no look at them. A suspended object
+ * is looked at also when nothing changes, since its applier's next apply may well be such a write, and it is resumed there;
+ * but its finalizers come off without us.
+ */
+export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
+  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
+    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
+  );
+  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
+  return !isSuspendedByUs || !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+}
+
+/** As the API server writes it. `0354` would be read as 354 there, and `0` as "whatever is stored". */
+const RESOURCE_VERSION = /^[1-9]\d*$/;
+
+/**
+ * Whether the API server will refuse the write with a 409, since its resourceVersion is not the stored one. It asks the
+ * webhooks first, so a decorator that writes what it has in its cache would look like somebody undoing the last change: a
+ * denial would count as a failure, the conflict is retried.
+ */
+export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
+  const version = object.metadata.resourceVersion ?? '';
+  const stored = oldObject.metadata.resourceVersion ?? '';
+  return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
+}

@@ -1,0 +1,82 @@
+/** Closed Gates in the way of a write: read, got past or told of. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { type Bypass, recentReason } from '../core/gate/bypass.ts';
+import { type JudgedGate, judgeGates } from '../core/gate/judge.ts';
+import { TOO_MANY } from '../core/gate/refs.ts';
+import { type Readable, secrets } from '../core/gate/reveal.ts';
+import { type Refusal, refusalText } from '../core/hold/messages.ts';
+import { MAX_LISTED } from '../core/kube/firstFew.ts';
+import { refKey } from '../core/kube/names.ts';
+import { LIMITS } from '../core/limits.ts';
+import { getPast, recordBypass } from './bypass.ts';
+import { allowed, denied, namespaceOf, type Verdict } from './response.ts';
+
+/** Live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
+export async function readClosed(
+  refs: readonly NamespacedName[],
+  { cluster, now }: WebhookCall,
+): Promise<JudgedGate[]> {
+  if (refs.length > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, now).closed;
+  const apiVersion = 'gating.toolkit.fluxcd.io/v1alpha1';
+  const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ apiVersion, resource: 'gates', ...ref })));
+  const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
+  return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
+}
+
+/** Lets whoever may bypass the gates get past them, and tells everybody else what `refusal` says. */
+export async function passOrDeny(
+  object: KubeObject<any, any>,
+  closed: readonly NamespacedName[],
+  reason: string | undefined,
+  refusal: (bypass: Bypass | undefined) => Refusal,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict> {
+  const bypass = await getPast(closed, reason, request, call);
+  if (bypass?.granted) return { allowed: true, audit: await recordBypass(bypass, object, request, call) };
+  return deny(refusal(bypass), request, call);
+}
+
+/** The same for a DELETE. Where the Namespace is deleted with all that is in it, nothing is in the way. */
+export async function passOrDenyDelete(
+  object: KubeObject<any, any>,
+  closed: readonly NamespacedName[],
+  refusal: (bypass: Bypass | undefined) => Refusal,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict> {
+  if (await isTerminating(namespaceOf(request), call)) return allowed();
+  return passOrDeny(object, closed, recentReason(object, request.userInfo.username, call.now), refusal, request, call);
+}
+
+/** Tells of Gates of other namespaces no more than the writer may read; asked only where there is something to tell. */
+export async function deny(
+  refusal: Refusal,
+  request: AdmissionRequest,
+  call: WebhookCall,
+  warnings: string[] = [],
+): Promise<Verdict> {
+  const namespace = namespaceOf(request);
+  const readable = await readableGates(secrets(refusal.closed ?? [], namespace), request, call);
+  return denied(refusal.reason, refusalText(refusal, namespace, readable), warnings);
+}
+
+/** A denial names no more of them than are asked about. */
+async function readableGates(
+  refs: readonly NamespacedName[],
+  { userInfo }: AdmissionRequest,
+  { access }: WebhookCall,
+): Promise<Readable> {
+  const asked = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()].slice(0, MAX_LISTED);
+  const what = { verb: 'get', group: 'gating.toolkit.fluxcd.io', resource: 'gates' };
+  const may = await Promise.all(asked.map((ref) => access.may(userInfo, { ...what, ...ref })));
+  return new Set(asked.filter((_, i) => may[i]).map(refKey));
+}
+
+async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {
+  const namespace = await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+  return !namespace || namespace.metadata.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,88 @@
+/** Writes of a Rollout that would get around a closed Gate: denied, unless the writer may bypass it. undefined: nothing is in the way. */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
+import type { JudgedGate } from '../../core/gate/judge.ts';
+import { bypassText, type Refusal } from '../../core/hold/messages.ts';
+import { boundLabel } from '../../core/kube/names.ts';
+import { gainsOwner } from '../../core/kube/ownerReferences.ts';
+import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { addsDeployment, droppedGates, gatesToPass } from '../../core/rollout/requiredGates.ts';
+import { passOrDeny, passOrDenyDelete, readClosed } from '../closedGates.ts';
+import type { Verdict } from '../response.ts';
+
+export async function denyDroppedGates(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  const closed = await readClosed(droppedGates(rollout, before), call);
+  if (closed.length === 0) return undefined;
+  const refusal = refusalOf(rollout, 'stop requiring a closed Gate', closed);
+  return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
+}
+
+/** With an owner that goes, or was never there, the garbage collector deletes the Rollout. */
+export async function denyNewOwner(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  if (!gainsOwner(rollout, before)) return undefined;
+  const closed = await readClosedOfAll(before, call);
+  if (closed.length === 0) return undefined;
+  const refusal = refusalOf(rollout, 'get an owner while a Gate it requires is closed', closed);
+  return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
+}
+
+/** Deleting and making it again would be a way around its Gates. */
+export async function denyDelete(
+  rollout: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  if (isCleaner(request.userInfo.username)) return undefined;
+  const closed = await readClosedOfAll(rollout, call);
+  if (closed.length === 0) return undefined;
+  const refusal = refusalOf(rollout, 'be deleted while a Gate it requires is closed', closed);
+  return passOrDenyDelete(rollout, refs(closed), refusal, request, call);
+}
+
+/** A deployment that somebody writes into the status goes where the Rollout's own would. */
+export async function denyDeployment(
+  rollout: Rollout,
+  before: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Verdict | undefined> {
+  if (!addsDeployment(rollout, before)) return undefined;
+  const closed = await readClosedOfAll(before, call);
+  if (closed.length === 0) return undefined;
+  const refusal = refusalOf(rollout, 'get a new deployment in its status while a Gate it requires is closed', closed);
+  const reason = recentReason(before, request.userInfo.username, call.now);
+  return passOrDeny(before, refs(closed), reason, refusal, request, call);
+}
+
+function refusalOf({ metadata }: Rollout, what: string, closed: JudgedGate[]): (bypass?: Bypass) => Refusal {
+  const text = `Rollout '${metadata.name}' cannot ${what}: `;
+  return (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'write') });
+}
+
+/** Its own Gates and those of the objects bound to it. */
+async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+  const { namespace = '', name = '' } = rollout.metadata;
+  const bindings = await call.cluster.list<FluxBinding>({
+    apiVersion: 'kuberik.com/v1alpha1',
+    resource: 'fluxbindings',
+    namespace,
+    labelSelector: boundLabel(name),
+  });
+  return readClosed(gatesToPass(rollout, bindings), call);
+}
+
+function refs(closed: readonly JudgedGate[]) {
+  return closed.map(({ ref }) => ref);
+}
