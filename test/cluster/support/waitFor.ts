@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 const POLL_MS = 50;
+/** Who has waited for long can wait a little longer, and leaves the processor to what is waited for. */
+const pauseAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 20), 250);
 
 /**
  * Asks `probe` until it answers something truthy, and answers that. Gives up after `timeoutMs` with what it saw last: an
@@ -12,7 +14,7 @@ export async function waitFor<T>(
   what: string,
   timeoutMs = 30_000,
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> {
-  const deadline = performance.now() + timeoutMs;
+  const start = performance.now();
   let last: unknown;
   for (;;) {
     try {
@@ -21,8 +23,9 @@ export async function waitFor<T>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() > deadline) throw new Error(`Not seen within ${timeoutMs} ms: ${what}. Last: ${show(last)}`);
-    await wait(POLL_MS);
+    const waited = performance.now() - start;
+    if (waited > timeoutMs) throw new Error(`Not seen within ${timeoutMs} ms: ${what}. Last: ${show(last)}`);
+    await wait(pauseAfter(waited));
   }
 }
 
