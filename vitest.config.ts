@@ -9,23 +9,22 @@ const retry = process.env.CI ? 1 : 0;
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 process.env.GOGC ??= '400';
 
-/** Those that wait longest begin first, and what only computes fills the gaps. */
-const ORDER = ['faults', 'cluster', 'unit'];
-const rank = ({ project }: TestSpecification) => ORDER.indexOf(project.name);
+/** Those on a control plane wait most of the time: more at once than there are cores. */
+const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 6 };
 
-class LongestWaitFirst extends BaseSequencer {
+/** Faults take longest: they begin first, and the files on the shared cluster fill what they leave. */
+class FaultsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const longestFirst = await super.sort(files);
-    return longestFirst.sort((a, b) => rank(a) - rank(b));
+    const rank = ({ project }: TestSpecification) => (project.name === 'faults' ? 0 : 1);
+    const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
+    return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }
 }
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads the default export.
 export default defineConfig({
   test: {
-    // More than there are cores, for most of them wait. All projects run together: they share nothing.
-    maxWorkers: 6,
-    sequence: { sequencer: LongestWaitFirst },
+    sequence: { sequencer: FaultsFirst },
     projects: [
       {
         test: {
@@ -34,8 +33,9 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/cluster/**', 'test/faults/**'],
           isolate: false,
-          maxWorkers: 6,
-          testTimeout: 30_000,
+          // Vitest's default leaves one core to itself, of two.
+          maxWorkers: '100%',
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -46,9 +46,9 @@ export default defineConfig({
           include: ['test/cluster/**/*.test.ts'],
           globalSetup: ['test/cluster/support/globalSetup.ts'],
           isolate: false,
-          maxWorkers: 6,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          ...WAITING,
         },
       },
       {
@@ -57,9 +57,9 @@ export default defineConfig({
           name: 'faults',
           retry,
           include: ['test/faults/**/*.test.ts'],
-          maxWorkers: 6,
           testTimeout: 600_000,
           hookTimeout: 300_000,
+          ...WAITING,
         },
       },
     ],

@@ -2,11 +2,13 @@
 import { once } from 'node:events';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/certificates.ts';
 import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
 
+const POLL_MS = 10;
 // Each starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -124,7 +126,7 @@ describe('a certificate that is replaced', () => {
       () => false,
     );
   const until = async (condition: () => boolean | Promise<boolean>) => {
-    while (!(await condition())) await new Promise(setImmediate);
+    while (!(await condition())) await wait(POLL_MS);
   };
 
   it('half-way, by one that has ended, or by none stays until it is whole; the log says so once', async () => {
@@ -213,10 +215,10 @@ describe('the hooks', () => {
     expect(await statuses()).toEqual([400, 401]);
     writeFileSync(file('previous'), 'one');
     writeFileSync(file('token'), 'two');
-    while ((await statuses())[1] === 401) await new Promise(setImmediate);
+    while ((await statuses())[1] === 401) await wait(POLL_MS);
     expect(await statuses()).toEqual([400, 400]);
     rmSync(file('previous'));
-    while ((await statuses())[0] === 400) await new Promise(setImmediate);
+    while ((await statuses())[0] === 400) await wait(POLL_MS);
     expect(await statuses()).toEqual([401, 400]);
   }, 30_000);
 
@@ -226,7 +228,7 @@ describe('the hooks', () => {
     writeFileSync(file('token'), 's3cret');
     const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
     writeFileSync(file('token'), '');
-    while (!own.log().includes('zero length')) await new Promise(setImmediate);
+    while (!own.log().includes('zero length')) await wait(POLL_MS);
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
     expect((await sync(own, 'Bearer ')).status).toBe(401);
   });

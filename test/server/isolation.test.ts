@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent } from 'node:https';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { admit, ask, createWorld, fluxReview, type World } from './program.ts';
 
+const POLL_MS = 10;
 // Each starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -71,7 +73,7 @@ it('HealthChecks whose reads hang do not take the connections of admission', asy
     return post({ port: program.hooksPort, path: '/hooks/healthcheck/sync', body, agent });
   });
   // As many as the pool of HealthChecks has.
-  while (held < 16) await new Promise(setImmediate);
+  while (held < 16) await wait(POLL_MS);
   const review = JSON.stringify(fluxReview());
   const answers = Array.from({ length: 20 }, () =>
     ask({ port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent: false }, review),
@@ -115,7 +117,7 @@ it('admission answers while the receiver is flooded', async () => {
         flooded++;
       }
     });
-    while (flooded < 10) await new Promise(setImmediate);
+    while (flooded < 10) await wait(POLL_MS);
     const times: number[] = [];
     for (let i = 0; i < 40; i++) {
       const begin = performance.now();

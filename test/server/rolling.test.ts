@@ -1,9 +1,11 @@
 /** A replica that is told to end, under requests of clients that keep their connections as the API server does. */
 import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { admit, ask, createWorld, fluxReview, type Program, type World } from './program.ts';
 
+const POLL_MS = 10;
 // Each starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -63,13 +65,13 @@ it('a rolling restart fails no admission request', async () => {
   }
 
   const clients = Array.from({ length: CLIENTS }, client);
-  while (answered < 50) await new Promise(setImmediate);
+  while (answered < 50) await wait(POLL_MS);
   old.process.kill('SIGTERM');
-  while (await isReady(old)) await new Promise(setImmediate);
+  while (await isReady(old)) await wait(POLL_MS);
   target = next;
   expect(await old.exited).toBe(0);
   const before = answeredByNext;
-  while (answeredByNext < before + 50) await new Promise(setImmediate);
+  while (answeredByNext < before + 50) await wait(POLL_MS);
   ended = true;
   await Promise.all(clients);
   expect(failures).toEqual([]);
@@ -90,7 +92,7 @@ it('a request that is under way at the end is answered, with nothing more accept
   const answer = ask(options, JSON.stringify(fluxReview()));
   await asked;
   program.process.kill('SIGTERM');
-  while (await accepts(program)) await new Promise(setImmediate);
+  while (await accepts(program)) await wait(POLL_MS);
   release();
   expect((await answer).status).toBe(200);
   expect(await program.exited).toBe(0);

@@ -106,6 +106,8 @@ function stateOf(object: AnyObject | undefined) {
   const { metadata, spec } = object;
   return {
     uid: metadata.uid,
+    // Rises with each change of the spec: one that was undone is seen too.
+    generation: metadata.generation,
     going: metadata.deletionTimestamp,
     owners: metadata.ownerReferences,
     ring: metadata.labels?.ring,

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-const POLL_MS = 50;
-/** Who has waited for long can wait a little longer, and leaves the processor to what is waited for. */
-const pauseAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 20), 250);
+/** Who waits for long can wait a little longer, and leaves the processor to what is waited for. */
+const pauseFor = (waitMs: number) => Math.min(Math.max(waitMs / 10, 20), 250);
 
 /**
  * Asks `probe` until it answers something truthy, and answers that. Gives up after `timeoutMs` with what it saw last: an
@@ -25,7 +24,7 @@ export async function waitFor<T>(
     }
     const waited = performance.now() - start;
     if (waited > timeoutMs) throw new Error(`Not seen within ${timeoutMs} ms: ${what}. Last: ${show(last)}`);
-    await wait(pauseAfter(waited));
+    await wait(pauseFor(waited));
   }
 }
 
@@ -37,7 +36,7 @@ export async function staysTrue(probe: () => Promise<unknown> | unknown, what: s
   do {
     const seen = await probe();
     if (!seen) throw new Error(`Did not last: ${what}. Last: ${show(seen)}`);
-    await wait(POLL_MS);
+    await wait(pauseFor(forMs));
   } while (performance.now() < deadline);
 }
 

@@ -45,7 +45,7 @@ async function receiver(status: number) {
   return { received, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-function notifier(address: string, bound: FluxReference[] = [KUSTOMIZATION]) {
+function notifier(address: string, bound: FluxReference[] = [KUSTOMIZATION], timeoutMs = 30_000) {
   const drops: string[] = [];
   const sink = createNotifier({
     address,
@@ -53,7 +53,7 @@ function notifier(address: string, bound: FluxReference[] = [KUSTOMIZATION]) {
     boundObjects: async () => bound,
     dropped: (what) => drops.push(what),
     log: { debug: () => {} },
-    timeoutMs: 200,
+    timeoutMs,
   });
   return { ...sink, drops };
 }
@@ -109,7 +109,7 @@ describe('costs nothing but the message', () => {
   it('when there is no answer, or nobody', async () => {
     const { address } = await receiver(0);
     for (const where of [address, 'http://127.0.0.1:1/', 'nonsense']) {
-      const sink = notifier(where);
+      const sink = notifier(where, [KUSTOMIZATION], 200);
       sink.record(NEWS);
       await sink.idle();
       expect(sink.drops).toEqual(['notifications']);
