@@ -32,7 +32,11 @@ const { metrics, counts } = fakeMetrics();
 const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' };
 
 it.each([
-  ['an error that nobody catches', "parentPort.postMessage({ port: 4711 }); if (isFirst) throw new Error('broken');"],
+  [
+    'an error that nobody catches',
+    // A moment later: Node does not promise that a message comes before an error of the same turn.
+    "parentPort.postMessage({ port: 4711 }); if (isFirst) setTimeout(() => { throw new Error('broken'); }, 50);",
+  ],
   [
     'more memory than it may have',
     'parentPort.postMessage({ port: 4711 }); const all = []; while (isFirst) all.push(new Array(1e6).fill({}));',
