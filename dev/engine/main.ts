@@ -1,15 +1,15 @@
 /** Entry point: drives the hooks of the cluster named by KUBECONFIG until SIGTERM or SIGINT. */
 import { parseArgs } from 'node:util';
 import { readKubeconfig } from '../client/kubeconfig.ts';
-import { ApiClient } from './apiClient.ts';
-import { systemClock } from './clock.ts';
-import { ControllerSet } from './controllerSet.ts';
-import { Discovery } from './discovery.ts';
-import type { Engine } from './engine.ts';
-import { hookAgent } from './hookClient.ts';
-import { SharedInformers } from './informers.ts';
-import { LIMITS } from './limits.ts';
-import { reasonOf, stderrLog } from './log.ts';
+import { ApiClient } from './cluster/apiClient.ts';
+import { Discovery } from './cluster/discovery.ts';
+import type { Engine } from './cluster/engine.ts';
+import { SharedInformers } from './cluster/informers.ts';
+import { ControllerSet } from './controllers/controllerSet.ts';
+import { hookAgent } from './hooks/hookClient.ts';
+import { systemClock } from './runtime/clock.ts';
+import { LIMITS } from './runtime/limits.ts';
+import { reasonOf, stderrLog } from './runtime/log.ts';
 
 const HELP = `Usage: KUBECONFIG=FILE node dev/engine/main.ts [options]
 

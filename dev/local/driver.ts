@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { LIMITS } from '../engine/limits.ts';
+import { LIMITS } from '../engine/runtime/limits.ts';
 import { REPOSITORY } from './cache.ts';
 import { type RunningChild, startChild } from './childProcess.ts';
 import { freePort } from './ports.ts';

@@ -1,0 +1,110 @@
+/** One CompositeController: calls its hook for each parent, makes the children so, then replaces the parent's status. */
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { compileSelector } from '../../../core/kube/selector.ts';
+import { claimChildren, isLabelledWith, UID_LABEL } from '../children/claim.ts';
+import { desiredGroups, emptyGroups, manageChildren, updateMethods } from '../children/manage.ts';
+import { isConflict, isNotFound } from '../cluster/apiClient.ts';
+import type { Engine } from '../cluster/engine.ts';
+import { liveUpdate } from '../cluster/liveUpdate.ts';
+import { parseCompositeAnswer, type SyncAnswer } from '../hooks/answers.ts';
+import type { CompositeController } from '../hooks/controllerSpec.ts';
+import { hookClient } from '../hooks/hookClient.ts';
+import { jsonEqual } from '../json/json.ts';
+import { addObject, describe, groupsText, jsonText, type ObjectGroups } from '../json/objects.ts';
+import { ParentLoop, type SyncJob } from './parentLoop.ts';
+
+/** Throws when something the controller names is not served (yet). */
+export async function compositeLoop(engine: Engine, controller: CompositeController): Promise<ParentLoop> {
+  const { parentResource, childResources = [], hooks, endpointConfigs, resyncPeriodSeconds } = controller.spec;
+  const resource = await engine.discovery.resource(parentResource.apiVersion, parentResource.resource);
+  if (!resource.hasStatusSubresource)
+    throw new Error(`${resource.name} of ${resource.apiVersion} have no status subresource`);
+  const children = await Promise.all(childResources.map((c) => engine.discovery.resource(c.apiVersion, c.resource)));
+  const methods = updateMethods(childResources, children);
+  const syncHook = await hookClient(hooks.sync, engine, endpointConfigs);
+  const matches = compileSelector(parentResource.labelSelector);
+  const concerns = (parent: KubeObject) => matches(parent.metadata.labels);
+  const controllerText = jsonText(controller);
+
+  const loop: ParentLoop = new ParentLoop(engine, {
+    name: `CompositeController ${controller.metadata.name}`,
+    controllerText,
+    customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
+    parents: [{ resource, ignoreStatusChanges: parentResource.ignoreStatusChanges ?? false, concerns }],
+    children,
+    resyncPeriodSeconds,
+    sync,
+    adopters,
+  });
+  return loop;
+
+  async function sync(job: SyncJob): Promise<void> {
+    const { parent } = job;
+    const observed = await observedChildren(parent);
+    const related = await job.related();
+    const answer = await callHook(parent, observed, related);
+    job.resyncAfter(answer.resyncAfterSeconds);
+    const desired = desiredGroups(answer.objects, parent);
+    labelChildren(parent, desired);
+    // The status is written even when a child could not be: the hook's view of the parent is not lost with it.
+    const failure = await manageChildren(engine, methods, parent, observed, desired).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    await replaceStatus(parent, answer.status);
+    if (failure) throw failure.error;
+  }
+
+  async function observedChildren(parent: KubeObject): Promise<ObjectGroups> {
+    const observed = emptyGroups(children);
+    for (const informer of loop.children) {
+      const claimed = await claimChildren(engine, { parent, resource }, informer);
+      for (const child of claimed) addObject(observed, child);
+    }
+    return observed;
+  }
+
+  async function callHook(parent: KubeObject, observed: ObjectGroups, related: ObjectGroups): Promise<SyncAnswer> {
+    const body = await syncHook.call(
+      `{"controller":${controllerText},"parent":${jsonText(parent)},"children":${groupsText(observed)},` +
+        `"related":${groupsText(related)},"finalizing":false}`,
+    );
+    return parseCompositeAnswer(body);
+  }
+
+  function labelChildren(parent: KubeObject, desired: ObjectGroups): void {
+    for (const objects of desired.values()) {
+      for (const [key, object] of objects) {
+        const labels = { [UID_LABEL]: parent.metadata.uid ?? '', ...object.metadata.labels };
+        const labelled = { ...object, metadata: { ...object.metadata, labels } };
+        if (!isLabelledWith(parent, labelled)) throw new Error(`${describe(object)} has another parent's ${UID_LABEL}`);
+        objects.set(key, labelled);
+      }
+    }
+  }
+
+  /** Whatever the hook answered becomes the whole status; nothing answered leaves only the generation. */
+  async function replaceStatus(parent: KubeObject, answered: SyncAnswer['status']): Promise<void> {
+    const status = { ...answered, observedGeneration: parent.metadata.generation ?? 0 };
+    try {
+      await liveUpdate(
+        engine.client,
+        engine.clock,
+        resource,
+        parent,
+        (live) => (jsonEqual(live.status, status) ? undefined : { ...live, status }),
+        'status',
+      );
+    } catch (error) {
+      // Gone, or overtaken by others four times: their change brings the next sync.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  function* adopters(child: KubeObject, parents: Iterable<KubeObject>): Generator<KubeObject> {
+    if (child.metadata.labels?.[UID_LABEL] === undefined) return;
+    for (const parent of parents) {
+      if (isLabelledWith(parent, child)) yield parent;
+    }
+  }
+}

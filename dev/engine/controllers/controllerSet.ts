@@ -1,0 +1,147 @@
+/** Runs what the CompositeController and DecoratorController objects of the cluster describe, and follows their changes. */
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Engine } from '../cluster/engine.ts';
+import { Informer } from '../cluster/informer.ts';
+import { compositeController, decoratorController } from '../hooks/controllerSpec.ts';
+import { jsonEqual } from '../json/json.ts';
+import { pause } from '../runtime/clock.ts';
+import { reasonOf } from '../runtime/log.ts';
+import { compositeLoop } from './composite.ts';
+import { decoratorLoop } from './decorator.ts';
+import type { ParentLoop } from './parentLoop.ts';
+
+const API_VERSION = 'metacontroller.k8s.io/v1alpha1';
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 5000;
+
+type CreateLoop = (engine: Engine, controller: KubeObject) => Promise<ParentLoop>;
+
+const KINDS: { resource: string; kind: string; create: CreateLoop }[] = [
+  {
+    resource: 'compositecontrollers',
+    kind: 'CompositeController',
+    create: async (engine, controller) => compositeLoop(engine, compositeController(controller)),
+  },
+  {
+    resource: 'decoratorcontrollers',
+    kind: 'DecoratorController',
+    create: async (engine, controller) => decoratorLoop(engine, decoratorController(controller)),
+  },
+];
+
+interface Running {
+  spec: unknown;
+  /** Aborted when the controller is to end. */
+  end: AbortController;
+  ended: Promise<void>;
+  /** Resolves when its caches are complete, or when it could not be started for the first time. */
+  settled: Promise<void>;
+}
+
+export class ControllerSet {
+  readonly #engine: Engine;
+  readonly #signal: AbortSignal;
+  readonly #running = new Map<string, Running>();
+  readonly #informers: Informer[] = [];
+
+  constructor(engine: Engine, signal: AbortSignal) {
+    this.#engine = engine;
+    this.#signal = signal;
+  }
+
+  /** Resolves when the controllers that exist now have complete caches, or have been reported as not startable. */
+  async start(): Promise<void> {
+    for (const { resource, kind, create } of KINDS) {
+      const informer = new Informer(
+        { apiVersion: API_VERSION, name: resource, kind, namespaced: false, hasStatusSubresource: true },
+        this.#engine.client,
+        this.#engine.clock,
+        this.#engine.log,
+      );
+      this.#informers.push(informer);
+      const follow = (controller: KubeObject) => this.#follow(kind, controller, create);
+      informer.subscribe({
+        added: follow,
+        updated: (_old, current) => follow(current),
+        removed: (controller) => this.#end(nameOf(kind, controller)),
+      });
+    }
+    await Promise.all(this.#informers.map((informer) => informer.whenSynced()));
+    await Promise.all([...this.#running.values()].map(({ settled }) => settled));
+  }
+
+  /** Resolves when all controllers have finished what they had begun. */
+  async stop(): Promise<void> {
+    for (const informer of this.#informers) informer.stop();
+    const all = [...this.#running.values()];
+    for (const { end } of all) end.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  #follow(kind: string, controller: KubeObject, create: CreateLoop): void {
+    const name = nameOf(kind, controller);
+    const before = this.#running.get(name);
+    if (before && jsonEqual(before.spec, controller.spec)) return;
+    before?.end.abort();
+    const end = new AbortController();
+    const settled = Promise.withResolvers<void>();
+    // A successor waits for the syncs of its predecessor: no parent is worked on twice at the same time.
+    const ended = (before?.ended ?? Promise.resolve()).then(() =>
+      this.#run(name, () => create(this.#engine, controller), end.signal, settled.resolve),
+    );
+    this.#running.set(name, { spec: controller.spec, end, ended, settled: settled.promise });
+  }
+
+  #end(name: string): void {
+    const running = this.#running.get(name);
+    running?.end.abort();
+    this.#running.delete(name);
+  }
+
+  async #run(name: string, create: () => Promise<ParentLoop>, signal: AbortSignal, settled: () => void): Promise<void> {
+    const loop = await this.#create(name, create, signal, settled);
+    if (!loop) return;
+    void loop.start().then(() => {
+      if (!signal.aborted) this.#engine.log.info('controller started', { controller: name });
+      settled();
+    });
+    await aborted(signal);
+    await loop.stop();
+    settled();
+    if (!this.#signal.aborted) this.#engine.log.info('controller stopped', { controller: name });
+  }
+
+  /** Tries until it works: what is missing, a CRD for one, may be installed later. */
+  async #create(
+    name: string,
+    create: () => Promise<ParentLoop>,
+    signal: AbortSignal,
+    settled: () => void,
+  ): Promise<ParentLoop | undefined> {
+    let reported = '';
+    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        return await create();
+      } catch (error) {
+        const reason = reasonOf(error);
+        if (reason !== reported) {
+          this.#engine.log.problem('controller cannot start, trying again', { controller: name, error: reason });
+        }
+        reported = reason;
+        settled();
+        await pause(this.#engine.clock, retryMs, signal);
+      }
+    }
+    settled();
+    return undefined;
+  }
+}
+
+function nameOf(kind: string, controller: KubeObject): string {
+  return `${kind} ${controller.metadata.name}`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,197 @@
+/** What both kinds of controllers have in common: events of parents and children fill a queue, workers empty it. */
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Resource } from '../cluster/discovery.ts';
+import type { Engine } from '../cluster/engine.ts';
+import type { Informer, Subscriber } from '../cluster/informer.ts';
+import { type HookClient, TooManyRequests } from '../hooks/hookClient.ts';
+import { jsonEqual } from '../json/json.ts';
+import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
+import { Workers } from '../queue/workers.ts';
+import { Customize, NotSyncedError } from '../related/customize.ts';
+import { goDurationMs } from '../runtime/goDuration.ts';
+import { reasonOf } from '../runtime/log.ts';
+
+/** Metacontroller looks at every parent at least this often. */
+const DEFAULT_RESYNC_SECONDS = 30 * 60;
+
+export interface ParentKind {
+  resource: Resource;
+  ignoreStatusChanges: boolean;
+  /** Whether the controller selects this object. */
+  concerns(parent: KubeObject): boolean;
+}
+
+export interface LoopParts {
+  /** For messages: `CompositeController rollouts`. */
+  name: string;
+  controllerText: string;
+  customizeHook: HookClient | undefined;
+  parents: readonly ParentKind[];
+  children: readonly Resource[];
+  resyncPeriodSeconds: number | undefined;
+  sync(job: SyncJob): Promise<void>;
+  /** Parents that may want to adopt a child without a controller. */
+  adopters?(child: KubeObject, parents: Iterable<KubeObject>): Iterable<KubeObject>;
+}
+
+export interface SyncJob {
+  parent: KubeObject;
+  kind: ParentKind;
+  /** Asks the customize hook where its answer is not known; throws what fails the sync. */
+  related(): Promise<ObjectGroups>;
+  resyncAfter(seconds: number): void;
+}
+
+interface WatchedParents extends ParentKind {
+  informer: Informer;
+  prefix: string;
+}
+
+export class ParentLoop {
+  readonly children: readonly Informer[];
+  readonly #engine: Engine;
+  readonly #parts: LoopParts;
+  readonly #parents: readonly WatchedParents[];
+  readonly #workers: Workers;
+  readonly #customize: Customize;
+  readonly #ends: (() => void)[] = [];
+  #stopped = false;
+
+  constructor(engine: Engine, parts: LoopParts) {
+    this.#engine = engine;
+    this.#parts = parts;
+    this.#workers = new Workers(engine.clock, engine.workers, (key) => this.#work(key));
+    this.#parents = parts.parents.map((kind) => ({
+      ...kind,
+      informer: engine.informers.acquire(kind.resource),
+      prefix: `${kindKey(kind.resource.apiVersion, kind.resource.kind)} `,
+    }));
+    this.children = parts.children.map((resource) => engine.informers.acquire(resource));
+    this.#customize = new Customize(engine, {
+      hook: parts.customizeHook,
+      controllerText: parts.controllerText,
+      parent: (key) => this.#find(key)?.parent,
+      enqueue: (key) => this.#workers.queue.add(key),
+    });
+  }
+
+  /** Resolves when the caches are complete and the workers run. */
+  async start(): Promise<void> {
+    for (const kind of this.#parents) {
+      const subscriber = this.#parentEvents(kind);
+      this.#ends.push(kind.informer.subscribe(subscriber));
+      const seconds = Math.max(1, this.#parts.resyncPeriodSeconds ?? DEFAULT_RESYNC_SECONDS);
+      const timer = setInterval(() => kind.informer.resync(subscriber), seconds * 1000);
+      this.#ends.push(() => clearInterval(timer));
+    }
+    for (const informer of this.children) this.#ends.push(informer.subscribe(this.#childEvents()));
+    await Promise.all([...this.#parents.map(({ informer }) => informer), ...this.children].map((i) => i.whenSynced()));
+    if (!this.#stopped) this.#workers.start();
+  }
+
+  /** Resolves when the syncs that have begun are finished. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const end of this.#ends) end();
+    await this.#workers.stop();
+    this.#customize.stop();
+    for (const { informer } of this.#parents) this.#engine.informers.release(informer);
+    for (const informer of this.children) this.#engine.informers.release(informer);
+  }
+
+  #parentEvents(kind: WatchedParents): Subscriber {
+    const enqueue = (parent: KubeObject) => {
+      if (kind.concerns(parent)) this.#workers.queue.add(kind.prefix + keyOf(parent));
+    };
+    return {
+      added: enqueue,
+      updated: (old, current) => {
+        if (!kind.ignoreStatusChanges || concernsMoreThanStatus(old, current)) enqueue(current);
+      },
+      removed: enqueue,
+    };
+  }
+
+  #childEvents(): Subscriber {
+    return {
+      added: (child) => this.#childChanged(child),
+      updated: (old, current) => {
+        // A relist: parents are resynced by their own events.
+        if (old.metadata.resourceVersion !== current.metadata.resourceVersion) this.#childChanged(current);
+      },
+      removed: (child) => this.#ownerOf(child, (key) => this.#workers.queue.add(key)),
+    };
+  }
+
+  #childChanged(child: KubeObject): void {
+    if (controllerOf(child)) {
+      this.#ownerOf(child, (key) => this.#workers.queue.add(key));
+    } else if (child.metadata.deletionTimestamp === undefined && this.#parts.adopters) {
+      for (const { informer, prefix, resource, concerns } of this.#parents) {
+        const nearby = informer.store.list(resource.namespaced ? child.metadata.namespace : undefined);
+        for (const parent of this.#parts.adopters(child, nearby)) {
+          if (concerns(parent)) this.#workers.queue.add(prefix + keyOf(parent));
+        }
+      }
+    }
+  }
+
+  /** Calls `found` with the key of the parent that controls this child, if it is one of ours. */
+  #ownerOf(child: KubeObject, found: (key: string) => void): void {
+    const owner = controllerOf(child);
+    if (!owner) return;
+    for (const { informer, prefix, resource, concerns } of this.#parents) {
+      // The version may be another one than ours.
+      if (owner.kind !== resource.kind || groupOf(owner.apiVersion) !== groupOf(resource.apiVersion)) continue;
+      const key = resource.namespaced ? `${child.metadata.namespace}/${owner.name}` : owner.name;
+      const parent = informer.store.get(key);
+      if (parent && parent.metadata.uid === owner.uid && concerns(parent)) found(prefix + key);
+    }
+  }
+
+  #find(key: string): { kind: WatchedParents; parent: KubeObject | undefined } | undefined {
+    const kind = this.#parents.find(({ prefix }) => key.startsWith(prefix));
+    return kind && { kind, parent: kind.informer.store.get(key.slice(kind.prefix.length)) };
+  }
+
+  async #work(key: string): Promise<void> {
+    const { queue } = this.#workers;
+    try {
+      const { kind, parent } = this.#find(key) ?? {};
+      if (!kind || !parent) this.#customize.forget(key);
+      else if (kind.concerns(parent)) await this.#sync(key, kind, parent);
+      queue.forget(key);
+    } catch (error) {
+      if (error instanceof TooManyRequests) {
+        queue.addAfter(key, error.afterSeconds * 1000);
+        return;
+      }
+      if (!this.#stopped && !(error instanceof NotSyncedError)) {
+        this.#engine.log.problem('sync failed', { controller: this.#parts.name, parent: key, error: reasonOf(error) });
+      }
+      queue.addRateLimited(key);
+    }
+  }
+
+  #sync(key: string, kind: ParentKind, parent: KubeObject): Promise<void> {
+    return this.#parts.sync({
+      parent,
+      kind,
+      related: () => this.#customize.relatedOf(key, parent),
+      resyncAfter: (seconds) => {
+        if (seconds > 0) this.#workers.queue.addAfter(key, goDurationMs(seconds));
+      },
+    });
+  }
+}
+
+/** Resyncs pass too: they show the same object as old and current. */
+function concernsMoreThanStatus(old: KubeObject, current: KubeObject): boolean {
+  return (
+    old === current ||
+    old.metadata.generation !== current.metadata.generation ||
+    !jsonEqual(old.metadata.labels ?? {}, current.metadata.labels ?? {}) ||
+    !jsonEqual(old.metadata.annotations ?? {}, current.metadata.annotations ?? {}) ||
+    current.metadata.deletionTimestamp !== undefined
+  );
+}

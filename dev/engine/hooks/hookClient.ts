@@ -1,0 +1,85 @@
+/** Calls one hook over HTTP: only 200 counts, 429 asks to come back later, everything else fails the sync. */
+import { Agent } from 'undici';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import { parseDuration } from '../../../core/kube/duration.ts';
+import type { Engine } from '../cluster/engine.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
+import { authorizationAt, authorizationHeader } from './endpoint.ts';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const IDLE_MS = 90_000;
+const CONNECTIONS_PER_SERVER = 64;
+
+/** Not a failure: the hook says when it wants to be asked again. */
+export class TooManyRequests extends Error {
+  readonly afterSeconds: number;
+  constructor(afterSeconds: number) {
+    super(`the hook asks to come back in ${afterSeconds} s`);
+    this.afterSeconds = afterSeconds;
+  }
+}
+
+export class HookClient {
+  readonly #url: string;
+  readonly #timeoutMs: number;
+  readonly #agent: Agent;
+  readonly #clock: Clock;
+  readonly #headers: Record<string, string>;
+
+  constructor(webhook: Webhook, agent: Agent, clock: Clock, authorization: string | undefined) {
+    this.#url = webhook.url;
+    this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+    this.#timeoutMs = parseDuration(webhook.timeout) || DEFAULT_TIMEOUT_MS;
+    this.#agent = agent;
+    this.#clock = clock;
+  }
+
+  /** The body of a 200. Throws TooManyRequests on 429, an Error on anything else. */
+  async call(body: string): Promise<string> {
+    const response = await this.#agent
+      .request({
+        ...originAndPath(this.#url),
+        method: 'POST',
+        headers: this.#headers,
+        body,
+        signal: AbortSignal.timeout(this.#timeoutMs),
+      })
+      .catch((error: unknown) => {
+        throw new Error(`calling ${this.#url} failed`, { cause: error });
+      });
+    const answer = await response.body.text();
+    if (response.statusCode === 200) return answer;
+    if (response.statusCode === 429) {
+      throw new TooManyRequests(retryAfterSeconds(String(response.headers['retry-after'] ?? ''), this.#clock.now()));
+    }
+    throw new Error(`${this.#url} answered ${response.statusCode}: ${answer.slice(0, 500)}`);
+  }
+}
+
+/** One agent for all hooks of the process: connections are kept and shared per server. */
+export function hookAgent(): Agent {
+  return new Agent({ connections: CONNECTIONS_PER_SERVER, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS });
+}
+
+/** As in Metacontroller, credentials are read once, when the controller starts. */
+export async function hookClient(
+  { webhook }: HookSpec,
+  { hooks, clock, client }: Pick<Engine, 'hooks' | 'clock' | 'client'>,
+  endpointConfigs: readonly EndpointConfig[] = [],
+): Promise<HookClient> {
+  const authorization = authorizationAt(webhook.url, endpointConfigs);
+  return new HookClient(webhook, hooks, clock, authorization && (await authorizationHeader(authorization, client)));
+}
+
+function originAndPath(url: string): { origin: string; path: string } {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: `${pathname}${search}` };
+}
+
+/** Retry-After as seconds or as an HTTP date; 0, which means at once, when it is neither. */
+export function retryAfterSeconds(retryAfter: string, now: EpochMs): number {
+  if (/^-?\d+$/.test(retryAfter)) return Number(retryAfter);
+  const date = Date.parse(retryAfter);
+  return Number.isNaN(date) ? 0 : Math.ceil((date - now) / 1000);
+}

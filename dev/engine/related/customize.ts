@@ -1,0 +1,178 @@
+/** The customize hook of one controller: asks it for rules, finds the related objects, wakes parents when those change. */
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Engine } from '../cluster/engine.ts';
+import type { Informer } from '../cluster/informer.ts';
+import { parseCustomizeAnswer, type RelatedRule } from '../hooks/answers.ts';
+import type { HookClient } from '../hooks/hookClient.ts';
+import { addGroup, addObject, jsonText, type ObjectGroups } from '../json/objects.ts';
+import { reasonOf } from '../runtime/log.ts';
+import { CustomizeCache } from './customizeCache.ts';
+import { RelatedIndex } from './relatedIndex.ts';
+import { type CompiledRule, compileRule, type NamespaceLabels, select } from './relatedRule.ts';
+
+/** A related resource is still being listed: the sync is tried again soon, which is no failure worth a message. */
+export class NotSyncedError extends Error {}
+
+interface Answer {
+  rules: RelatedRule[];
+  /** Made at first use, and again until it works: a rule may name a resource whose CRD comes later. */
+  compiled?: CompiledRule[];
+}
+
+interface Subscription {
+  informer: Informer;
+  unsubscribe(): void;
+}
+
+export interface CustomizeParts {
+  hook: HookClient | undefined;
+  /** JSON of the controller, for requests. */
+  controllerText: string;
+  parent(key: string): KubeObject | undefined;
+  enqueue(key: string): void;
+}
+
+export class Customize {
+  readonly #engine: Engine;
+  readonly #parts: CustomizeParts;
+  readonly #cache: CustomizeCache<Answer>;
+  readonly #index = new RelatedIndex();
+  readonly #asked = new Map<string, Promise<Answer>>();
+  readonly #subscriptions = new Map<string, Subscription>();
+  #namespaces: Informer | undefined;
+
+  constructor(engine: Engine, parts: CustomizeParts) {
+    this.#engine = engine;
+    this.#parts = parts;
+    this.#cache = new CustomizeCache(engine.customizeCacheMs);
+  }
+
+  /** Throws NotSyncedError while a related resource is being listed; any other error fails the sync. */
+  async relatedOf(key: string, parent: KubeObject): Promise<ObjectGroups> {
+    const related: ObjectGroups = new Map();
+    if (!this.#parts.hook) return related;
+    const rules = await this.#rulesOf(this.#parts.hook, key, parent);
+    const informers = await Promise.all(rules.map((rule) => this.#informerOf(rule)));
+    if (rules.some((rule) => rule.usesNamespaceSelector)) await this.#watchNamespaces();
+    const late = [...informers, this.#namespaces].find((informer) => informer?.synced === false);
+    if (late) throw new NotSyncedError(`${late.resource.name} are still being listed`);
+    for (const [index, rule] of rules.entries()) {
+      const { resource, store } = informers[index]!;
+      addGroup(related, resource.apiVersion, resource.kind);
+      for (const object of select(rule, store, this.#namespaceLabels)) addObject(related, object);
+    }
+    return related;
+  }
+
+  /** The parent is gone. */
+  forget(key: string): void {
+    this.#cache.delete(key);
+    this.#index.delete(key);
+  }
+
+  stop(): void {
+    for (const { informer, unsubscribe } of this.#subscriptions.values()) {
+      unsubscribe();
+      this.#engine.informers.release(informer);
+    }
+    this.#subscriptions.clear();
+    if (this.#namespaces) this.#engine.informers.release(this.#namespaces);
+    this.#namespaces = undefined;
+  }
+
+  async #rulesOf(hook: HookClient, key: string, parent: KubeObject): Promise<CompiledRule[]> {
+    const answer = this.#cache.get(key, parent, this.#engine.clock.now()) ?? (await this.#ask(hook, key, parent));
+    if (!answer.compiled) {
+      answer.compiled = await Promise.all(
+        answer.rules.map(async (rule) => {
+          return compileRule(rule, await this.#engine.discovery.resource(rule.apiVersion, rule.resource));
+        }),
+      );
+      // Rules of an older generation must not replace newer ones, nor those of a deleted parent stay for ever.
+      if (isSame(parent, this.#parts.parent(key))) this.#index.set(key, answer.compiled);
+    }
+    return answer.compiled;
+  }
+
+  #ask(hook: HookClient, key: string, parent: KubeObject): Promise<Answer> {
+    const { uid, generation } = parent.metadata;
+    const question = `${key} ${uid} ${generation}`;
+    const asked = this.#asked.get(question);
+    if (asked) return asked;
+    const asking = hook
+      .call(`{"controller":${this.#parts.controllerText},"parent":${jsonText(parent)}}`)
+      .then((body) => {
+        const answer: Answer = { rules: parseCustomizeAnswer(body) };
+        this.#cache.set(key, parent, answer, this.#engine.clock.now());
+        return answer;
+      })
+      .finally(() => this.#asked.delete(question));
+    this.#asked.set(question, asking);
+    return asking;
+  }
+
+  async #informerOf({ apiVersion, resource: name }: CompiledRule): Promise<Informer> {
+    const resource = await this.#engine.discovery.resource(apiVersion, name);
+    const key = `${apiVersion}/${name}`;
+    const known = this.#subscriptions.get(key);
+    if (known) return known.informer;
+    const informer = this.#engine.informers.acquire(resource);
+    const unsubscribe = informer.subscribe({
+      added: (object) => this.#relatedChanged(informer, object),
+      updated: (old, current) => {
+        if (old.metadata.resourceVersion !== current.metadata.resourceVersion) {
+          this.#relatedChanged(informer, old, current);
+        }
+      },
+      removed: (last) => this.#relatedChanged(informer, last),
+    });
+    this.#subscriptions.set(key, { informer, unsubscribe });
+    return informer;
+  }
+
+  async #watchNamespaces(): Promise<void> {
+    if (this.#namespaces) return;
+    const resource = await this.#engine.discovery.resource('v1', 'namespaces');
+    // No subscription: a label that changes on a namespace wakes nobody.
+    this.#namespaces ??= this.#engine.informers.acquire(resource);
+  }
+
+  readonly #namespaceLabels: NamespaceLabels = (namespace) => {
+    const object = this.#namespaces?.store.get(namespace);
+    return object ? object.metadata.labels : null;
+  };
+
+  /** Wakes each parent with a rule that matches the object as it was or as it is. */
+  #relatedChanged({ resource: { apiVersion, name } }: Informer, ...versions: KubeObject[]): void {
+    for (const object of versions) {
+      for (const key of this.#index.parentsOf(apiVersion, name, object, this.#namespaceLabels)) {
+        this.#parts.enqueue(key);
+      }
+    }
+    for (const key of this.#cache.expired(this.#engine.clock.now())) this.#askAgain(key, apiVersion, name, versions);
+  }
+
+  /** An answer that ran out is asked for at the next related event, whose object the new rules may mean. */
+  #askAgain(key: string, apiVersion: string, name: string, versions: KubeObject[]): void {
+    const parent = this.#parts.parent(key);
+    if (!parent || !this.#parts.hook) {
+      this.forget(key);
+      return;
+    }
+    this.#rulesOf(this.#parts.hook, key, parent)
+      .then((rules) => {
+        const concerned = rules
+          .filter((rule) => rule.apiVersion === apiVersion && rule.resource === name)
+          .some((rule) => versions.some((object) => rule.matches(object, this.#namespaceLabels)));
+        if (concerned) this.#parts.enqueue(key);
+      })
+      .catch((error: unknown) => {
+        this.#engine.log.info('customize failed after its answer ran out', { parent: key, error: reasonOf(error) });
+      });
+  }
+}
+
+function isSame(parent: KubeObject, current: KubeObject | undefined): boolean {
+  const { uid, generation } = parent.metadata;
+  return current?.metadata.uid === uid && current?.metadata.generation === generation;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../api/kubernetes.ts';
+import { applyUpdate, LAST_APPLIED, withLastApplied } from '../../../../dev/engine/children/apply.ts';
+import { jsonEqual } from '../../../../dev/engine/json/json.ts';
+
+const desired: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Thing',
+  metadata: { name: 'a', namespace: 'b' },
+  spec: { v: 1 },
+};
+
+/** As the API server would return it after `withLastApplied(desired, desired)` was created. */
+function stored(): KubeObject {
+  const created = withLastApplied(desired, desired);
+  const server = { uid: 'u1', resourceVersion: '7', generation: 1, creationTimestamp: '2030-01-01T00:00:00Z' };
+  return { ...created, metadata: { ...created.metadata, ...server }, status: { ready: true } };
+}
+
+describe('applying a desired object', () => {
+  it('changes nothing when the object was stored as it was wanted', () => {
+    expect(jsonEqual(applyUpdate(stored(), desired), stored())).toBe(true);
+  });
+
+  it('updates the field and the annotation that remembers it', () => {
+    const changed = applyUpdate(stored(), { ...desired, spec: { v: 2 } });
+    expect(changed.spec).toEqual({ v: 2 });
+    expect(JSON.parse(changed.metadata.annotations?.[LAST_APPLIED] ?? '')).toMatchObject({ spec: { v: 2 } });
+    expect(changed.metadata.resourceVersion).toBe('7');
+  });
+
+  it.each([
+    [
+      'system fields',
+      { ...desired, metadata: { ...desired.metadata, uid: 'u2', resourceVersion: '1', generation: 9 } },
+    ],
+    ['status', { ...desired, status: { ready: false } }],
+  ])('writes no %s', (_what, wanted) => {
+    const changed = applyUpdate(stored(), wanted);
+    expect(changed.status).toEqual({ ready: true });
+    expect(changed.metadata).toMatchObject({ uid: 'u1', resourceVersion: '7', generation: 1 });
+  });
+
+  it('leaves the annotation of last time out of what it remembers', () => {
+    const echoed = {
+      ...desired,
+      metadata: { ...desired.metadata, annotations: { [LAST_APPLIED]: 'anything', a: 'b' } },
+    };
+    const remembered = applyUpdate(stored(), echoed).metadata.annotations?.[LAST_APPLIED] ?? '';
+    expect(JSON.parse(remembered).metadata.annotations).toEqual({ a: 'b' });
+  });
+
+  it.each([
+    ['labels: {}', { ...desired, metadata: { ...desired.metadata, labels: {} } }],
+    ['a null', { ...desired, spec: { v: 1, gone: null } }],
+  ])('%s is written again at every sync, as the real one does', (_what, wanted) => {
+    const written = applyUpdate(stored(), wanted);
+    const { labels: _dropped, ...metadata } = written.metadata;
+    const asStored: KubeObject = { ...written, metadata, spec: { v: 1 } };
+    expect(jsonEqual(applyUpdate(asStored, wanted), asStored)).toBe(false);
+  });
+
+  it('names the object whose annotation is broken', () => {
+    const broken = stored();
+    broken.metadata.annotations = { [LAST_APPLIED]: '{' };
+    expect(() => applyUpdate(broken, desired)).toThrow(`Thing b/a: annotation ${LAST_APPLIED} is not a JSON object`);
+  });
+});

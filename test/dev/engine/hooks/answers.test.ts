@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  parseCompositeAnswer,
+  parseCustomizeAnswer,
+  parseDecoratorAnswer,
+} from '../../../../dev/engine/hooks/answers.ts';
+
+const NOTHING = {
+  status: undefined,
+  objects: [],
+  labels: {},
+  annotations: {},
+  resyncAfterSeconds: 0,
+};
+const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+
+describe('answers that are accepted', () => {
+  it.each<[string, object]>([
+    ['{}', NOTHING],
+    ['null', NOTHING],
+    ['{"status":null,"children":null,"resyncAfterSeconds":null,"finalized":null}', NOTHING],
+    ['{"status":{"phase":"Ready"},"resyncAfterSeconds":0.5}', { status: { phase: 'Ready' }, resyncAfterSeconds: 0.5 }],
+    [JSON.stringify({ children: [child], finalized: true }), { objects: [child] }],
+  ])('composite: %s', (body, expected) => {
+    expect(parseCompositeAnswer(body)).toEqual({ ...NOTHING, ...expected });
+  });
+
+  it('decorator: null removes a label or an annotation', () => {
+    const body = JSON.stringify({ labels: { a: null }, annotations: { b: 'c' }, attachments: [child] });
+    expect(parseDecoratorAnswer(body)).toMatchObject({
+      labels: { a: null },
+      annotations: { b: 'c' },
+      objects: [child],
+    });
+  });
+
+  it('customize: rules as they are', () => {
+    const rule = { apiVersion: 'v1', resource: 'configmaps', namespace: 'a', names: [], labelSelector: null };
+    expect(parseCustomizeAnswer(JSON.stringify({ relatedResources: [rule] }))).toEqual([rule]);
+    expect(parseCustomizeAnswer('{}')).toEqual([]);
+  });
+});
+
+describe('answers that fail the sync', () => {
+  it.each<[string, RegExp]>([
+    ['', /not JSON/],
+    ['<html>', /not JSON/],
+    ['[]', /expected an object/],
+    ['{"attachments":[]}', /unknown field "attachments"/],
+    ['{"labels":{}}', /unknown field "labels"/],
+    ['{"status":{"a":1,"a":2}}', /duplicate field "a"/],
+    ['{"status":{},"status":{}}', /duplicate field "status"/],
+    ['{"status":"Ready"}', /status: expected an object, found "Ready"/],
+    ['{"children":{}}', /children: expected a list/],
+    ['{"children":[{"apiVersion":"v1","metadata":{}}]}', /children\[0\].kind: expected a string, found nothing/],
+    [
+      JSON.stringify({ children: [{ ...child, metadata: { labels: { a: 1 } } }] }),
+      /children\[0\].metadata.labels.a: expected a string, found 1/,
+    ],
+    ['{"resyncAfterSeconds":"5"}', /resyncAfterSeconds: expected a number/],
+    ['{"finalized":"yes"}', /finalized: expected a boolean/],
+  ])('composite: %s', (body, message) => {
+    expect(() => parseCompositeAnswer(body)).toThrow(message);
+  });
+
+  it.each<[string, RegExp]>([
+    ['{"children":[]}', /unknown field "children"/],
+    ['{"annotations":{"a":1}}', /annotations.a: expected a string, found 1/],
+  ])('decorator: %s', (body, message) => {
+    expect(() => parseDecoratorAnswer(body)).toThrow(message);
+  });
+
+  it.each<[string, RegExp]>([
+    [
+      '{"relatedResources":[{"apiVersion":"v1","resource":"pods","name":"a"}]}',
+      /unknown field "relatedResources\[0\].name"/,
+    ],
+    [
+      '{"relatedResources":[{"labelSelector":{"match":{}}}]}',
+      /unknown field "relatedResources\[0\].labelSelector.match"/,
+    ],
+    ['{"relatedResources":[{"names":"a"}]}', /names: expected a list/],
+    ['{"resources":[]}', /unknown field "resources"/],
+  ])('customize: %s', (body, message) => {
+    expect(() => parseCustomizeAnswer(body)).toThrow(message);
+  });
+});

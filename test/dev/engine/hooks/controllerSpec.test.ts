@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../api/kubernetes.ts';
+import { compositeController, decoratorController } from '../../../../dev/engine/hooks/controllerSpec.ts';
+import { REPOSITORY } from '../../../../dev/local/cache.ts';
+import { withToken } from '../../../../dev/local/hooksToken.ts';
+import { readManifests } from '../../../../dev/local/manifests.ts';
+import { useLoopback } from '../../../../dev/local/references.ts';
+
+const parent = { apiVersion: 'v1', resource: 'things' };
+const hook = { version: 'v2', webhook: { url: 'http://127.0.0.1/sync' } };
+const composite = { generateSelector: true, parentResource: parent, hooks: { sync: hook } };
+const decorator = { resources: [parent], hooks: { sync: hook } };
+const object = (spec: object) => ({ apiVersion: 'x/v1', kind: 'X', metadata: {}, spec }) as KubeObject;
+
+it('every controller that we ship is supported', () => {
+  const server = { hooksPort: 1, webhookPort: 2, ca: '' };
+  for (const controller of readManifests(join(REPOSITORY, 'manifests/controllers'))) {
+    const check = controller.kind === 'CompositeController' ? compositeController : decoratorController;
+    expect(() => check(useLoopback(withToken(controller), server))).not.toThrow();
+  }
+});
+
+describe('what the engine does not do is refused, not ignored', () => {
+  it.each<[string, object, string]>([
+    ['a selector of its own', { generateSelector: false }, 'spec.generateSelector: expected true, found false'],
+    ['no generated selector', { generateSelector: undefined }, 'spec.generateSelector: expected true, found nothing'],
+    ['a finalize hook', { hooks: { sync: hook, finalize: hook } }, 'unknown field "spec.hooks.finalize"'],
+    ['no sync hook', { hooks: {} }, 'spec.hooks.sync: expected an object, found nothing'],
+    ['hooks of version v1', { hooks: { sync: { ...hook, version: 'v1' } } }, 'spec.hooks.sync.version: expected v2'],
+    ['no version, which is v1', { hooks: { sync: { webhook: hook.webhook } } }, 'spec.hooks.sync.version: expected v2'],
+    ['a Service', { hooks: { sync: { ...hook, webhook: { path: '/sync' } } } }, '"spec.hooks.sync.webhook.path"'],
+    ['an ETag cache', { hooks: { sync: { ...hook, webhook: { ...hook.webhook, etag: {} } } } }, 'webhook.etag'],
+    ['passwords', { endpointConfigs: [{ host: 'a', basicAuth: {} }] }, '"spec.endpointConfigs[0].basicAuth"'],
+    [
+      'another update strategy',
+      { childResources: [{ ...parent, updateStrategy: { method: 'Recreate' } }] },
+      'spec.childResources[0].updateStrategy.method: expected OnDelete or InPlace, found "Recreate"',
+    ],
+  ])('composite: %s', (_what, change, message) => {
+    expect(() => compositeController(object(composite))).not.toThrow();
+    expect(() => compositeController(object(JSON.parse(JSON.stringify({ ...composite, ...change }))))).toThrow(message);
+  });
+
+  it.each<[string, object, string]>([
+    ['annotations that select', { resources: [{ ...parent, annotationSelector: {} }] }, 'annotationSelector'],
+    ['no resources', { resources: null }, 'spec.resources: expected a list, found nothing'],
+  ])('decorator: %s', (_what, change, message) => {
+    expect(() => decoratorController(object(decorator))).not.toThrow();
+    expect(() => decoratorController(object({ ...decorator, ...change }))).toThrow(message);
+  });
+});

@@ -1,0 +1,68 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { ApiClient } from '../../../../dev/engine/cluster/apiClient.ts';
+import type { Authorization, EndpointConfig } from '../../../../dev/engine/hooks/controllerSpec.ts';
+import { hookAgent, hookClient, retryAfterSeconds } from '../../../../dev/engine/hooks/hookClient.ts';
+import { systemClock } from '../../../../dev/engine/runtime/clock.ts';
+
+describe('Retry-After', () => {
+  const now = Date.parse('2030-01-01T00:00:00Z');
+  it.each([
+    ['120', 120],
+    ['Tue, 01 Jan 2030 00:00:30 GMT', 30],
+    ['Mon, 31 Dec 2029 23:59:00 GMT', -60],
+    ['', 0],
+    ['soon', 0],
+  ])('%j is %d s', (header, seconds) => {
+    expect(retryAfterSeconds(header, now)).toBe(seconds);
+  });
+});
+
+describe('hook of a controller', () => {
+  const secrets: Record<string, object> = { '/api/v1/namespaces/ns/secrets/t': { data: { token: btoa(' s3cret\n') } } };
+  const api = { get: async (path: string) => secrets[path] ?? Promise.reject(new Error(`no ${path}`)) };
+  const engine = { hooks: hookAgent(), clock: systemClock, client: api as unknown as ApiClient };
+  const client = (url: string, endpointConfigs: EndpointConfig[]) =>
+    hookClient({ version: 'v2', webhook: { url } }, engine, endpointConfigs);
+
+  describe('with a token', () => {
+    const authorization = { secretRef: { namespace: 'ns', name: 't', key: 'token' } };
+    /** What the hook is sent. */
+    async function sent(endpointConfigs: EndpointConfig[]) {
+      const seen = Promise.withResolvers<string | undefined>();
+      const server = createServer((request, response) => {
+        seen.resolve(request.headers.authorization);
+        response.end('{}');
+      });
+      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+      const { port } = server.address() as AddressInfo;
+      const here = endpointConfigs.map((config) => ({ ...config, host: config.host.replace('PORT', `${port}`) }));
+      const hook = await client(`http://127.0.0.1:${port}/sync`, here);
+      await hook.call('{}');
+      server.close();
+      return seen.promise;
+    }
+
+    it.each<[string, EndpointConfig[], string | undefined]>([
+      ["its host's, without the space around it", [{ host: '127.0.0.1:PORT', authorization }], 'Bearer s3cret'],
+      [
+        'of a scheme of its own',
+        [{ host: '127.0.0.1:PORT', authorization: { ...authorization, type: 'Token' } }],
+        'Token s3cret',
+      ],
+      ['none for another host', [{ host: '127.0.0.1', authorization }], undefined],
+    ])('sends %s', async (_what, configs, header) => {
+      expect(await sent(configs)).toBe(header);
+    });
+
+    const { secretRef } = authorization;
+    it.each<[string, Authorization, RegExp]>([
+      ['a Secret that is not there', { secretRef: { ...secretRef, name: 'x' } }, /no .*x/],
+      ['a key that is not there', { secretRef: { ...secretRef, key: 'x' } }, /no key x/],
+      ['the scheme Basic', { secretRef, type: 'basic' }, /use basicAuth/],
+    ])('and %s is refused', async (_what, wrong, message) => {
+      await expect(client('http://a/sync', [{ host: 'a', authorization: wrong }])).rejects.toThrow(message);
+    });
+  });
+});

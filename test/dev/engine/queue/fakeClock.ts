@@ -1,0 +1,32 @@
+/** A clock that moves only when told to. */
+import type { Clock } from '../../../../dev/engine/runtime/clock.ts';
+
+export class FakeClock implements Clock {
+  #now = 0;
+  #timers: { at: number; action: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(delayMs: number, action: () => void): () => void {
+    const timer = { at: this.#now + delayMs, action };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  /** Runs what becomes due on the way, in order. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const [next] = this.#timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (!next) break;
+      this.#timers = this.#timers.filter((timer) => timer !== next);
+      this.#now = next.at;
+      next.action();
+    }
+    this.#now = end;
+  }
+}
