@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { goDurationMs } from '../../dev/engine/runtime/goDuration.ts';
+import { goDurationMs } from '../../dev/engine/runtime/clock.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { boundedResync } from '../../hooks/resync.ts';
 import { gate } from '../core/gate/gate.ts';

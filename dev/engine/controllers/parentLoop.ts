@@ -8,7 +8,7 @@ import { jsonEqual } from '../json/json.ts';
 import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
 import { Workers } from '../queue/workers.ts';
 import { Customize, NotSyncedError } from '../related/customize.ts';
-import { goDurationMs } from '../runtime/goDuration.ts';
+import { goDurationMs } from '../runtime/clock.ts';
 import { reasonOf } from '../runtime/log.ts';
 
 /** Metacontroller looks at every parent at least this often. */

@@ -1,11 +1,11 @@
 /** Calls one hook over HTTP: only 200 counts, 429 asks to come back later, everything else fails the sync. */
 import { Agent } from 'undici';
-import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
+import type { ApiClient } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
-import { authorizationAt, authorizationHeader } from './endpoint.ts';
+import type { Authorization, EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const IDLE_MS = 90_000;
@@ -82,4 +82,28 @@ export function retryAfterSeconds(retryAfter: string, now: EpochMs): number {
   if (/^-?\d+$/.test(retryAfter)) return Number(retryAfter);
   const date = Date.parse(retryAfter);
   return Number.isNaN(date) ? 0 : Math.ceil((date - now) / 1000);
+}
+
+type Secret = KubeObject & { data?: Record<string, string> };
+
+/** That of the hook's host. */
+function authorizationAt(url: string, endpointConfigs: readonly EndpointConfig[]): Authorization | undefined {
+  const { protocol, hostname, port, host } = new URL(url);
+  const usual = protocol === 'https:' ? '443' : '80';
+  const names = [host, `${hostname}:${port || usual}`];
+  return endpointConfigs.find((config) => names.includes(config.host.toLowerCase()))?.authorization;
+}
+
+/** Reads the Secret with the engine's own rights. */
+async function authorizationHeader(
+  { type = 'Bearer', secretRef }: Authorization,
+  client: Pick<ApiClient, 'get'>,
+): Promise<string> {
+  if (type.trim().toLowerCase() === 'basic')
+    throw new Error('authorization of type Basic is not supported: use basicAuth');
+  const { namespace, name, key } = secretRef;
+  const secret = await client.get<Secret>(`/api/v1/namespaces/${namespace}/secrets/${name}`);
+  const value = secret.data?.[key];
+  if (value === undefined) throw new Error(`authorization: Secret ${namespace}/${name} has no key ${key}`);
+  return `${type.trim() || 'Bearer'} ${Buffer.from(value, 'base64').toString('utf8').trim()}`;
 }

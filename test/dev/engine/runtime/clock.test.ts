@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { goDurationMs } from '../../../../dev/engine/runtime/goDuration.ts';
+import { goDurationMs } from '../../../../dev/engine/runtime/clock.ts';
 
 it.each([
   [0.3, 300],
