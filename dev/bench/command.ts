@@ -1,8 +1,8 @@
 /** What the benches share as commands: options, a cluster of their own, text or JSON, an exit code. */
 import { parseArgs } from 'node:util';
 import type { LocalCluster } from '../local/cluster.ts';
-import { logToStderr } from '../local/log.ts';
-import { Problem } from '../local/problem.ts';
+import { logToStderr } from '../local/process/log.ts';
+import { Problem } from '../local/process/problem.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 
 export interface Bench<Counts extends Record<string, number>, Result> {

@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { logToStderr } from '../local/log.ts';
-import { Problem } from '../local/problem.ts';
+import { logToStderr } from '../local/process/log.ts';
+import { Problem } from '../local/process/problem.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';
 import { type Fleet, fleet } from './fleet.ts';

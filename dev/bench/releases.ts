@@ -4,7 +4,7 @@ import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { logToStderr } from '../local/log.ts';
+import { logToStderr } from '../local/process/log.ts';
 import { type Arrivals, watchArrivals } from './arrivals.ts';
 import { memoryLines, runBench } from './command.ts';
 import { cpuSeconds, inParallel, peakMemoryMiB, requestCounts } from './measure.ts';

@@ -1,6 +1,6 @@
 /** `npm run chaos`: every process dies and stops at random while everybody works; afterwards it is proven that nothing was lost. */
 import { parseArgs } from 'node:util';
-import { logToStderr } from '../local/log.ts';
+import { logToStderr } from '../local/process/log.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { AUDIT_RULES } from './audit.ts';
 import { replicasOf } from './replicas.ts';

@@ -1,9 +1,9 @@
 /** Several hook servers behind a balancer, as the Deployment's Pods are behind its Service. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RunningChild } from '../local/childProcess.ts';
 import type { StartReplica } from '../local/cluster.ts';
-import type { HookPorts } from '../local/hookServer.ts';
-import { freePort } from '../local/ports.ts';
+import type { HookPorts } from '../local/hooks/hookServer.ts';
+import type { RunningChild } from '../local/process/childProcess.ts';
+import { freePort } from '../local/process/ports.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 
 /** Far oftener than the Deployment's readinessProbe, since the replicas live so much shorter. */

@@ -6,8 +6,8 @@ import { User } from '../../test/cluster/support/user.ts';
 import { type Random, randomFrom } from '../../test/faults/day/random.ts';
 import { ApiError } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import type { Log } from '../local/log.ts';
-import { Problem } from '../local/problem.ts';
+import type { Log } from '../local/process/log.ts';
+import { Problem } from '../local/process/problem.ts';
 import { FLUX_NAMESPACE, type People, type Team, teamOf } from './team.ts';
 
 const TELL_MS = 10_000;

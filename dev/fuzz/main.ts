@@ -1,5 +1,5 @@
 /** `npm run fuzz`: see options.ts. */
-import { endRequested } from '../local/endRequested.ts';
+import { endRequested } from '../local/process/endRequested.ts';
 import { Finding } from './finding.ts';
 import { MemoryWatch } from './memory.ts';
 import { HELP, type Options, parseOptions, UsageError } from './options.ts';

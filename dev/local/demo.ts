@@ -7,8 +7,8 @@ import { type AnyObject, ApiError, send } from '../client/send.ts';
 import type { LocalCluster } from './cluster.ts';
 import { imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './demo/objects.ts';
 import { createStory, type Story, terminalOf } from './demo/story.ts';
-import { logToStderr } from './log.ts';
-import { Problem } from './problem.ts';
+import { logToStderr } from './process/log.ts';
+import { Problem } from './process/problem.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
 const HELP = `Usage: npm run demo -- [--keep] [--metacontroller PATH]

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterOptions, type LocalCluster, startCluster } from './cluster.ts';
-import { endRequested } from './endRequested.ts';
-import { logToStderr } from './log.ts';
-import { asProblem } from './problem.ts';
+import { endRequested } from './process/endRequested.ts';
+import { logToStderr } from './process/log.ts';
+import { asProblem } from './process/problem.ts';
 
 export interface TemporaryClusterOptions extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv'> {
   /** What its directory's name begins with. */

@@ -1,13 +1,13 @@
 /** `npm run up`: a control plane with the hooks on this machine, until it is told to stop. */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { REPOSITORY } from './cache.ts';
+import { REPOSITORY } from './binaries/cache.ts';
 import { startCluster } from './cluster.ts';
-import { endRequested } from './endRequested.ts';
-import { type ServedCluster, serveCluster } from './existingCluster.ts';
-import { logToStderr } from './log.ts';
-import { asProblem, Problem } from './problem.ts';
-import { USERS } from './users.ts';
+import { USERS } from './controlPlane/users.ts';
+import { type ServedCluster, serveCluster } from './existing/existingCluster.ts';
+import { endRequested } from './process/endRequested.ts';
+import { logToStderr } from './process/log.ts';
+import { asProblem, Problem } from './process/problem.ts';
 
 const DEFAULT_DIR = '.local/up';
 /** Beside the other: a control plane of our own and an existing cluster can be served at the same time. */

@@ -3,7 +3,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { freePort } from '../../dev/local/ports.ts';
+import { freePort } from '../../dev/local/process/ports.ts';
 import { type AnyObject, type ClusterView, gate, ref, viewCluster, waitFor } from './support/cluster.ts';
 import { ask, conditionText, gated, isFree, isHeld } from './support/gates.ts';
 import { startTestCluster, type TestCluster } from './support/testCluster.ts';

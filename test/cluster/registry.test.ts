@@ -1,7 +1,7 @@
 /** What a real registry says of a release reaches its Rollout; what it does not say delays nothing. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../dev/local/ports.ts';
+import { freePort } from '../../dev/local/process/ports.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { type Story, storyOf } from './support/rolloutStory.ts';

@@ -1,7 +1,7 @@
 /** What the components name is what server and local control plane use. */
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { WEBHOOK_CLIENT_NAME } from '../../dev/local/webhookClient.ts';
+import { WEBHOOK_CLIENT_NAME } from '../../dev/local/controlPlane/webhookClient.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
 import { kustomizations, objectIn } from './support/files.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/certificates.ts';
+import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
 import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
 
 const POLL_MS = 10;

@@ -6,8 +6,8 @@ import { type Agent, createServer, type RequestOptions, request } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority } from '../../dev/local/certificates.ts';
-import { freePort } from '../../dev/local/ports.ts';
+import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
+import { freePort } from '../../dev/local/process/ports.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -2,7 +2,7 @@
 
 import type { Access } from '../../../dev/client/kubeconfig.ts';
 import type { LocalCluster } from '../../../dev/local/cluster.ts';
-import { USERS, type UserName } from '../../../dev/local/users.ts';
+import { USERS, type UserName } from '../../../dev/local/controlPlane/users.ts';
 
 export interface ConnectionData {
   dir: string;

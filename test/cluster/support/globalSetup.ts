@@ -1,6 +1,6 @@
 /** One cluster for all files of the project `cluster`, in a temporary directory. */
 import type { TestProject } from 'vitest/node';
-import { logToStderr } from '../../../dev/local/log.ts';
+import { logToStderr } from '../../../dev/local/process/log.ts';
 import { type ConnectionData, connectionData } from './connection.ts';
 import { startTestCluster, type TestCluster } from './testCluster.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterOptions, type LocalCluster, startCluster } from '../../../dev/local/cluster.ts';
-import { endLeftovers, runningProcess } from '../../../dev/local/pids.ts';
+import { endLeftovers, runningProcess } from '../../../dev/local/process/pids.ts';
 
 const PREFIX = 'rollout-hooks-test-';
 

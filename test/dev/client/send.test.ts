@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect, it } from 'vitest';
 import { send } from '../../../dev/client/send.ts';
-import { createAuthority } from '../../../dev/local/certificates.ts';
+import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 
 it('signs in with a token, or with a client certificate, each user with its own', async () => {
   const authority = await createAuthority(Date.now());

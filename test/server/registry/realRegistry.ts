@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startChild } from '../../../dev/local/childProcess.ts';
-import { provideGoBinary } from '../../../dev/local/goBinary.ts';
-import { freePort } from '../../../dev/local/ports.ts';
+import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
+import { startChild } from '../../../dev/local/process/childProcess.ts';
+import { freePort } from '../../../dev/local/process/ports.ts';
 
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 

@@ -1,7 +1,11 @@
 /** `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may ask who is there. */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type CertificateAuthority, createAuthority, type KeyPair } from '../../../dev/local/certificates.ts';
+import {
+  type CertificateAuthority,
+  createAuthority,
+  type KeyPair,
+} from '../../../dev/local/controlPlane/certificates.ts';
 import { trustOf } from '../../../server/registry/trust.ts';
 import { cacheOn, world } from './cacheFixture.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';

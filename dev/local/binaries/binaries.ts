@@ -1,0 +1,104 @@
+/** The three binaries of the control plane: found, or built once from dev/tools/go.mod. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Log } from '../process/log.ts';
+import { cacheDirectory, REPOSITORY, withLock } from './cache.ts';
+import { requireGo, runGo } from './goTool.ts';
+import { isUsable } from './versions.ts';
+
+const PACKAGES = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+} as const;
+
+export type BinaryName = keyof typeof PACKAGES;
+/** Path of each binary. */
+export type Binaries = Record<BinaryName, string>;
+export const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
+
+/** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds those that are nowhere. */
+export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process.env): Promise<Binaries> {
+  const cache = cacheDirectory(env);
+  const folders = searchFolders(env, cache);
+  const found = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
+  let binaries = found();
+  if (missingOf(binaries).length > 0) {
+    const waiting = () => log(`Another process is building the control plane in ${cache}; waiting for it`);
+    await withLock(cache, waiting, async (work) => {
+      binaries = found();
+      const missing = missingOf(binaries);
+      if (missing.length > 0) await build(missing, work, cache, log);
+    });
+    binaries = found();
+  }
+  return binaries as Binaries;
+}
+
+const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
+
+/** Folders to look in, in order. */
+export function searchFolders(env: NodeJS.ProcessEnv, cache: string): string[] {
+  const path = (env.PATH ?? '').split(delimiter).filter(Boolean);
+  return [...(env.KUBEBUILDER_ASSETS ? [env.KUBEBUILDER_ASSETS] : []), ...path, cache];
+}
+
+function findIn(folders: string[], name: BinaryName): string | undefined {
+  return folders.map((folder) => join(folder, name)).find((file) => works(file, name));
+}
+
+function works(file: string, name: BinaryName): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return isUsable(name, execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 20_000 }));
+  } catch {
+    return false;
+  }
+}
+
+async function build(names: BinaryName[], work: string, cache: string, log: Log): Promise<void> {
+  requireGo(names.join(', '));
+  const started = performance.now();
+  let packages = 0;
+  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  log(`Building ${names.join(', ')} with Go, once for this machine: about five minutes on two cores`);
+  const progress = setInterval(() => log(`  still building: ${packages} packages compiled, ${elapsed()}`), 10_000);
+  try {
+    await runGo({
+      purpose: `Building ${names.join(', ')}`,
+      cwd: join(REPOSITORY, 'dev/tools'),
+      // -v writes one line per package that is compiled.
+      args: [
+        'build',
+        '-v',
+        '-buildvcs=false',
+        `-ldflags=${versionFlags()}`,
+        '-o',
+        `${work}/`,
+        ...names.map((name) => PACKAGES[name]),
+      ],
+      onLine: (line) => {
+        if (line.startsWith('go: downloading')) return;
+        packages++;
+      },
+    });
+    for (const name of names) {
+      // go names a binary after the last part of its package; etcd's is `server`.
+      const built = join(work, name === 'etcd' ? 'server' : name);
+      renameSync(built, join(cache, name));
+    }
+    log(`Built ${names.join(', ')} in ${elapsed()}; later starts find them in ${cache}`);
+  } finally {
+    clearInterval(progress);
+  }
+}
+
+/** Without a stamp the binaries call themselves v0.0.0, to their clients as well. */
+function versionFlags(): string {
+  const goMod = readFileSync(join(REPOSITORY, 'dev/tools/go.mod'), 'utf8');
+  const version = /k8s\.io\/kubernetes (v\S+)/.exec(goMod)?.[1] ?? 'v0.0.0';
+  const [major, minor] = version.slice(1).split('.');
+  const set = (name: string, value = '') => `-X k8s.io/component-base/version.${name}=${value}`;
+  return ['-s -w', set('gitVersion', version), set('gitMajor', major), set('gitMinor', minor)].join(' ');
+}

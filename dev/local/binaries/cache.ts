@@ -1,0 +1,73 @@
+/** The user's cache, keyed by what is in it, and a lock so that two starts do not build the same thing at once. */
+import { createHash, randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { identify, isSameProcess, type ProcessIdentity } from '../process/pids.ts';
+
+export const REPOSITORY = join(import.meta.dirname, '../../..');
+const GO_MOD = join(REPOSITORY, 'dev/tools/go.mod');
+
+/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/<sha256 of dev/tools/go.mod>`. It need not exist yet. */
+export function cacheDirectory(env: NodeJS.ProcessEnv): string {
+  const base = env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  return join(base, 'rollout-hooks', createHash('sha256').update(readFileSync(GO_MOD)).digest('hex'));
+}
+
+/**
+ * Runs `work` while no other process on this machine runs any for the same cache, with an empty directory on the same disk, from
+ * which things can be moved into the cache in one step. A lock whose holder is dead is free.
+ */
+export async function withLock<T>(
+  cache: string,
+  waiting: () => void,
+  work: (directory: string) => Promise<T>,
+): Promise<T> {
+  mkdirSync(cache, { recursive: true });
+  const lock = join(cache, 'lock');
+  const directory = join(cache, 'work');
+  let told = false;
+  while (!tryLock(lock)) {
+    if (!isHeld(lock)) {
+      rmSync(lock, { force: true });
+      continue;
+    }
+    if (!told) waiting();
+    told = true;
+    await wait(500);
+  }
+  try {
+    // A killed build may have left its own.
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory);
+    return await work(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+    rmSync(lock, { force: true });
+  }
+}
+
+/** A link appears with its content in one step; a file made in place would look dead until it is written. */
+function tryLock(lock: string): boolean {
+  const mine = `${lock}-${randomUUID()}`;
+  writeFileSync(mine, JSON.stringify(identify(process.pid)));
+  try {
+    linkSync(mine, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function isHeld(lock: string): boolean {
+  try {
+    const holder = JSON.parse(readFileSync(lock, 'utf8')) as ProcessIdentity;
+    return isSameProcess(holder, identify(holder.pid));
+  } catch {
+    return false;
+  }
+}

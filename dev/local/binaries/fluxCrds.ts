@@ -1,0 +1,50 @@
+/** Flux's own CRDs, out of its Go modules. */
+import { cpSync, existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../process/log.ts';
+import { cacheDirectory, withLock } from './cache.ts';
+import { requireGo, runGo } from './goTool.ts';
+
+/** The one place that says which Flux. Image and Helm have no CRDs in a module that go serves: dev/local/install/crds has small ones. */
+export const FLUX_MODULES = [
+  { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6', group: 'kustomize.toolkit.fluxcd.io' },
+  { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6', group: 'source.toolkit.fluxcd.io' },
+] as const;
+
+interface FluxModule {
+  path: string;
+  version: string;
+  /** Of all kinds in it. */
+  group: string;
+}
+
+/** Folders with the CRDs' YAML, from the cache or downloaded into it. */
+export async function provideFluxCrds(log: Log, modules: readonly FluxModule[] = FLUX_MODULES): Promise<string[]> {
+  const cache = join(cacheDirectory(process.env), 'flux-crds');
+  const waiting = () => log(`Another process is downloading the CRDs of Flux to ${cache}; waiting for it`);
+  const folders = modules.map((module) => ({ module, folder: join(cache, nameOf(module)) }));
+  if (folders.some(({ folder }) => !existsSync(folder))) {
+    await withLock(cache, waiting, async (work) => {
+      for (const { module, folder } of folders) if (!existsSync(folder)) await download(module, folder, work, log);
+    });
+  }
+  return folders.map(({ folder }) => folder);
+}
+
+const nameOf = ({ path, version }: FluxModule) => `${path.split('/').at(-1)}@${version}`;
+
+async function download(module: FluxModule, folder: string, work: string, log: Log): Promise<void> {
+  const name = nameOf(module);
+  requireGo(`The CRDs of ${name}`);
+  log(`Downloading the CRDs of ${name}`);
+  const answer = await runGo({
+    purpose: `Downloading ${name}`,
+    // Outside any module: the versions are those named here.
+    cwd: work,
+    args: ['mod', 'download', '-json', `${module.path}@${module.version}`],
+  });
+  const { Dir } = JSON.parse(answer) as { Dir: string };
+  const copy = join(work, name);
+  cpSync(join(Dir, 'config/crd/bases'), copy, { recursive: true });
+  renameSync(copy, folder);
+}

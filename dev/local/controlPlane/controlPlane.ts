@@ -1,0 +1,180 @@
+/** etcd, kube-apiserver and kube-controller-manager on loopback, with everything they need in one directory. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { Access } from '../../client/kubeconfig.ts';
+import { send } from '../../client/send.ts';
+import type { Binaries } from '../binaries/binaries.ts';
+import { type RunningChild, startChild } from '../process/childProcess.ts';
+import { freePort } from '../process/ports.ts';
+import { createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
+import { createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
+import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';
+
+export interface ControlPlane {
+  url: string;
+  etcdUrl: string;
+  /** PEM of the authority that signed the certificates of the API server and of the webhook. */
+  ca: string;
+  /** For the admission webhook on loopback. */
+  webhookCertificate: KeyPair;
+  /** Path of the authority (PEM) of the client certificate that the API server shows to webhooks. */
+  webhookClientCa: string;
+  accessOf(user: UserName): Access;
+  /** etcd, then kube-apiserver. */
+  children: RunningChild[];
+  /**
+   * Starts one of them, again where its handle was stopped or killed: same ports, same data. The garbage collector looks for
+   * kinds every 30 s only: start the controller manager when the CRDs are there.
+   */
+  start(name: ControlPlaneProcess): Promise<RunningChild>;
+}
+
+/** In the order in which they start. */
+export const CONTROL_PLANE = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
+export type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
+
+export interface ControlPlaneOptions {
+  dir: string;
+  /** Of the API server; 0 is a free one. */
+  port: number;
+  binaries: Binaries;
+  /** What the API server writes to DIR/audit.log: rules of an audit Policy. */
+  auditRules?: object[] | undefined;
+}
+
+/** Nothing but metadata, once per request, so that requests can be counted by user, verb and resource. */
+const METADATA = [{ level: 'Metadata', omitStages: ['RequestReceived'] }];
+
+const auditPolicy = (rules: object[]) => ({
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitManagedFields: true,
+  rules,
+});
+
+/** Starts etcd and kube-apiserver and resolves when the API server is ready. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { dir, binaries } = options;
+  const pki = join(dir, 'pki');
+  mkdirSync(pki, { recursive: true, mode: 0o700 });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(pki, name), text, { mode: 0o600 });
+    return join(pki, name);
+  };
+  const authority = await createAuthority(Date.now());
+  const serving = await authority.issue('kube-apiserver');
+  const webhookCertificate = await authority.issue('rollout-hooks');
+  const webhookClient = await createWebhookClient(Date.now());
+  const webhookClientCa = file('webhook-client-ca.crt', webhookClient.ca);
+  const admissionConfig = admissionConfiguration(file('webhook-client.kubeconfig', webhookClient.kubeconfig));
+  const signing = createSigningKey();
+  const tokens = createTokens();
+  const signingKeyFile = file('service-account.key', signing.key);
+  const securePort = options.port || (await freePort());
+  const url = `https://127.0.0.1:${securePort}`;
+  const ca = authority.certificate;
+  writeKubeconfigs(dir, url, ca, tokens);
+  const accessOf = (user: UserName): Access => ({ url, ca, token: tokens[user] });
+  const etcdUrl = `http://127.0.0.1:${await freePort()}`;
+  const peerUrl = `http://127.0.0.1:${await freePort()}`;
+  const starts: Record<ControlPlaneProcess, () => Promise<RunningChild>> = {
+    etcd: () => startEtcd(dir, binaries.etcd, etcdUrl, peerUrl),
+    'kube-apiserver': () =>
+      startChild({
+        name: 'kube-apiserver',
+        command: binaries['kube-apiserver'],
+        dir,
+        args: [
+          `--etcd-servers=${etcdUrl}`,
+          '--bind-address=127.0.0.1',
+          '--advertise-address=127.0.0.1',
+          // Endpoints of the kubernetes Service may not be on loopback, and nobody here uses them.
+          '--endpoint-reconciler-type=none',
+          `--secure-port=${securePort}`,
+          `--cert-dir=${pki}`,
+          `--tls-cert-file=${file('apiserver.crt', serving.certificate)}`,
+          `--tls-private-key-file=${file('apiserver.key', serving.key)}`,
+          `--token-auth-file=${file('tokens.csv', tokenFile(tokens))}`,
+          '--authorization-mode=RBAC',
+          `--admission-control-config-file=${file('admission.yaml', admissionConfig)}`,
+          // It would want every Namespace's default ServiceAccount, which a controller we do not run makes.
+          '--disable-admission-plugins=ServiceAccount',
+          '--service-cluster-ip-range=10.0.0.0/24',
+          '--service-account-issuer=https://kubernetes.default.svc',
+          `--service-account-signing-key-file=${signingKeyFile}`,
+          `--service-account-key-file=${file('service-account.pub', signing.publicKey)}`,
+          `--audit-policy-file=${file('audit-policy.yaml', stringify(auditPolicy(options.auditRules ?? METADATA)))}`,
+          `--audit-log-path=${join(dir, 'audit.log')}`,
+          '--audit-log-maxsize=2000',
+          '--shutdown-delay-duration=0s',
+        ],
+        ready: async () =>
+          (await send<string>(accessOf('admin'), 'GET', '/readyz', { timeoutMs: 2_000 })).object === 'ok',
+        // Open watches would hold up a graceful end for a minute.
+        stopTimeoutMs: 3_000,
+      }),
+    'kube-controller-manager': async () => {
+      const kubeconfig = join(dir, USERS.controllerManager.file);
+      const healthPort = await freePort();
+      return startChild({
+        name: 'kube-controller-manager',
+        command: binaries['kube-controller-manager'],
+        dir,
+        args: [
+          `--kubeconfig=${kubeconfig}`,
+          `--authentication-kubeconfig=${kubeconfig}`,
+          `--authorization-kubeconfig=${kubeconfig}`,
+          '--controllers=garbage-collector-controller,namespace-controller',
+          // So that the two act under their real names, which admission knows.
+          '--use-service-account-credentials',
+          `--service-account-private-key-file=${signingKeyFile}`,
+          '--leader-elect=false',
+          '--bind-address=127.0.0.1',
+          `--secure-port=${healthPort}`,
+          `--cert-dir=${join(pki, 'kube-controller-manager')}`,
+        ],
+        ready: async (output) => output().includes('Garbage collector: all resource monitors have synced'),
+        stopTimeoutMs: 2_000,
+      });
+    },
+  };
+  const etcd = await starts.etcd();
+  try {
+    const apiserver = await starts['kube-apiserver']();
+    return {
+      url,
+      ca,
+      etcdUrl,
+      webhookCertificate,
+      webhookClientCa,
+      accessOf,
+      children: [etcd, apiserver],
+      start: (name) => starts[name](),
+    };
+  } catch (error) {
+    await etcd.stop();
+    throw error;
+  }
+}
+
+function startEtcd(dir: string, command: string, clientUrl: string, peerUrl: string): Promise<RunningChild> {
+  return startChild({
+    name: 'etcd',
+    command,
+    dir,
+    args: [
+      '--name=local',
+      `--data-dir=${join(dir, 'etcd')}`,
+      `--listen-client-urls=${clientUrl}`,
+      `--advertise-client-urls=${clientUrl}`,
+      `--listen-peer-urls=${peerUrl}`,
+      `--initial-advertise-peer-urls=${peerUrl}`,
+      `--initial-cluster=local=${peerUrl}`,
+      // The data is worth a restart of a process, not a power cut.
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+    ],
+    ready: async () => (await fetch(`${clientUrl}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+  });
+}

@@ -1,0 +1,115 @@
+/** The hooks on this machine for a cluster that is there already: `up --kubeconfig`. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Access } from '../../client/kubeconfig.ts';
+import { send } from '../../client/send.ts';
+import { createAuthority } from '../controlPlane/certificates.ts';
+import { kubeconfigOf, USERS } from '../controlPlane/users.ts';
+import { requireMetacontroller, startDriver } from '../hooks/driver.ts';
+import { startHookServer } from '../hooks/hookServer.ts';
+import {
+  installControllers,
+  installServiceAccounts,
+  installWebhooks,
+  MANAGED_BY,
+  removeHooks,
+} from '../install/install.ts';
+import { installMissingKinds } from '../install/kinds.ts';
+import { claimDirectory, releaseDirectory } from '../process/directory.ts';
+import type { Log } from '../process/log.ts';
+import { freePort } from '../process/ports.ts';
+import { Problem } from '../process/problem.ts';
+import { superviseChildren } from '../process/superviseChildren.ts';
+import { requireAdmin, requireFree, requireReach } from './clusterChecks.ts';
+
+export interface ExistingClusterOptions {
+  /** Path; the user of its current context is cluster admin. */
+  kubeconfig: string;
+  /** For logs, keys and the kubeconfigs of the two ServiceAccounts. */
+  dir: string;
+  /** Path of a Metacontroller binary, to use it instead of the engine. */
+  metacontroller?: string;
+  log: Log;
+}
+
+export interface ServedCluster {
+  /** Resolves when a process ends by itself. */
+  died: Promise<Problem>;
+  /** Takes away what points at this machine and ends every process. Kinds, rights and objects stay. */
+  stop(): Promise<void>;
+}
+
+/** The API server may give less: after that time `up` has to be started again. */
+const TOKEN_SECONDS = 30 * 86_400;
+
+export async function serveCluster(options: ExistingClusterOptions): Promise<ServedCluster> {
+  const { log, kubeconfig, metacontroller } = options;
+  const dir = resolve(options.dir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (metacontroller) requireMetacontroller(metacontroller);
+  const admin = await requireAdmin(kubeconfig);
+  await claimDirectory(dir, log);
+  const { running, died, watch } = superviseChildren();
+  let installed = false;
+  const stop = async () => {
+    try {
+      // First of all: a webhook that fails closed and has no server would lock the cluster.
+      if (installed) await removeHooks(admin).catch((error) => refuse(error, kubeconfig));
+    } finally {
+      await Promise.all([...running.values()].map((child) => child.stop()));
+      releaseDirectory(dir);
+    }
+  };
+  try {
+    await requireFree(admin);
+    log(`Installing kinds and rights at ${admin.url}`);
+    await installMissingKinds(admin, log);
+    await installServiceAccounts(admin);
+    await writeServiceAccounts(admin, dir);
+
+    const authority = await createAuthority(Date.now());
+    const serving = await authority.issue('rollout-hooks');
+    const certificateFile = join(dir, 'webhook.crt');
+    const keyFile = join(dir, 'webhook.key');
+    writeFileSync(certificateFile, serving.certificate);
+    writeFileSync(keyFile, serving.key, { mode: 0o600 });
+    const server = { hooksPort: await freePort(), webhookPort: await freePort(), ca: authority.certificate };
+    log('Starting the hook server');
+    watch(await startHookServer({ dir, ...server, certificateFile, keyFile }));
+    installed = true;
+    await installWebhooks(admin, server);
+    await requireReach(admin);
+    await installControllers(admin, server);
+    log(metacontroller ? `Starting ${metacontroller}` : 'Starting the engine');
+    watch(await startDriver({ dir, metacontroller }));
+    return { died, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Kubeconfigs of Metacontroller's and the hook server's ServiceAccounts, so that both act under their real names. */
+async function writeServiceAccounts(admin: Access, dir: string): Promise<void> {
+  for (const user of ['metacontroller', 'hooks'] as const) {
+    const [, , namespace, name] = USERS[user].userName.split(':');
+    const { object } = await send(admin, 'POST', `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: TOKEN_SECONDS },
+      },
+    });
+    const text = kubeconfigOf(user, { url: admin.url, ca: admin.ca, token: object.status.token });
+    writeFileSync(join(dir, USERS[user].file), text, { mode: 0o600 });
+  }
+}
+
+function refuse(error: Error, kubeconfig: string): never {
+  const [label] = Object.entries(MANAGED_BY).map((pair) => pair.join('='));
+  const kinds =
+    'mutatingwebhookconfigurations,validatingwebhookconfigurations,compositecontrollers,decoratorcontrollers';
+  throw new Problem(
+    `What points at this machine could not be taken away (${error.message}): do it with kubectl --kubeconfig ${kubeconfig} delete ${kinds} -l ${label}, or writes of Rollouts, Gates and marked Flux objects are refused.`,
+  );
+}

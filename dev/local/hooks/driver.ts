@@ -1,0 +1,68 @@
+/** What calls the hooks: the engine of this repository, or a real Metacontroller. */
+
+import { accessSync, constants, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { LIMITS } from '../../engine/runtime/limits.ts';
+import { REPOSITORY } from '../binaries/cache.ts';
+import { USERS } from '../controlPlane/users.ts';
+import { type RunningChild, startChild } from '../process/childProcess.ts';
+import { freePort } from '../process/ports.ts';
+import { Problem } from '../process/problem.ts';
+
+export interface DriverOptions {
+  dir: string;
+  /** Path of a Metacontroller binary; without one, the engine. */
+  metacontroller?: string;
+  /** How long the engine keeps customize answers. Metacontroller keeps them 20 minutes, whatever is said here. */
+  customizeCacheSeconds?: number;
+}
+
+export async function startDriver(options: DriverOptions): Promise<RunningChild> {
+  return options.metacontroller ? startMetacontroller(options.dir, options.metacontroller) : startEngine(options);
+}
+
+async function startEngine({ dir, customizeCacheSeconds }: DriverOptions): Promise<RunningChild> {
+  const program = join(REPOSITORY, 'dev/engine/main.ts');
+  if (!existsSync(program)) throw new Problem(`${program} is not there: give a Metacontroller with --metacontroller.`);
+  const cache = customizeCacheSeconds === undefined ? [] : ['--customize-cache-seconds', String(customizeCacheSeconds)];
+  return startChild({
+    name: 'engine',
+    command: process.execPath,
+    args: [program, ...cache],
+    cwd: REPOSITORY,
+    dir,
+    env: { KUBECONFIG: join(dir, USERS.metacontroller.file) },
+    ready: async (output) => output().includes('engine ready'),
+  });
+}
+
+/** Fails with a sentence when the path is no program. */
+export function requireMetacontroller(path: string): void {
+  try {
+    accessSync(path, constants.X_OK);
+  } catch {
+    throw new Problem(
+      `${path} is not a program that can be run: give the path of a Metacontroller binary with --metacontroller (or METACONTROLLER), or leave it out to use the engine.`,
+    );
+  }
+}
+
+async function startMetacontroller(dir: string, command: string): Promise<RunningChild> {
+  requireMetacontroller(command);
+  const health = `127.0.0.1:${await freePort()}`;
+  return startChild({
+    name: 'metacontroller',
+    command,
+    dir,
+    env: { KUBECONFIG: join(dir, USERS.metacontroller.file) },
+    args: [
+      `--metrics-address=127.0.0.1:${await freePort()}`,
+      `--health-probe-bind-address=${health}`,
+      // Its defaults allow about one release every two seconds.
+      `--client-go-qps=${LIMITS.qps}`,
+      `--client-go-burst=${LIMITS.burst}`,
+      `--workers=${LIMITS.workers}`,
+    ],
+    ready: async () => (await fetch(`http://${health}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
+  });
+}

@@ -1,0 +1,35 @@
+/** How manifests made for a cluster reach the hook server on this machine: Service references become loopback URLs. */
+import type { AnyObject } from '../../client/send.ts';
+
+export interface LoopbackServer {
+  /** Plain HTTP, for Metacontroller's hooks. */
+  hooksPort: number;
+  /** TLS, for admission. */
+  webhookPort: number;
+  /** PEM of the authority that signed the webhook's certificate. */
+  ca: string;
+  /** What the hooks ask for, where they ask for something. */
+  hooksToken?: string;
+}
+
+/** The object with each reference to a Service replaced; everything else, and every other object, is left as it is. */
+export function useLoopback(object: AnyObject, server: LoopbackServer): AnyObject {
+  const changed = structuredClone(object);
+  if (object.apiVersion.startsWith('metacontroller.k8s.io/')) {
+    for (const endpoint of changed.spec?.endpointConfigs ?? []) endpoint.host = `127.0.0.1:${server.hooksPort}`;
+    for (const hook of Object.values<AnyObject>(changed.spec?.hooks ?? {})) {
+      if (!hook?.webhook?.service) continue;
+      const { service: _, path = '/', ...options } = hook.webhook;
+      hook.webhook = { ...options, url: `http://127.0.0.1:${server.hooksPort}${path}` };
+    }
+  }
+  if (object.apiVersion.startsWith('admissionregistration.k8s.io/')) {
+    for (const { clientConfig } of changed.webhooks ?? []) {
+      if (!clientConfig?.service) continue;
+      clientConfig.url = `https://127.0.0.1:${server.webhookPort}${clientConfig.service.path ?? '/'}`;
+      clientConfig.caBundle = Buffer.from(server.ca).toString('base64');
+      delete clientConfig.service;
+    }
+  }
+  return changed;
+}
