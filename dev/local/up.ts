@@ -1,7 +1,7 @@
 /** `npm run up`: a control plane with the hooks on this machine, until it is told to stop. */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { REPOSITORY } from './binaries/cache.ts';
+import { REPOSITORY } from '../repository.ts';
 import { startCluster } from './cluster.ts';
 import { USERS } from './controlPlane/users.ts';
 import { type ServedCluster, serveCluster } from './existing/existingCluster.ts';

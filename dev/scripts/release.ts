@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { REPOSITORY } from '../local/binaries/cache.ts';
 import { provideGoBinary } from '../local/binaries/goBinary.ts';
+import { REPOSITORY } from '../repository.ts';
 
 const usage = `Usage: npm run release -- check vX.Y.Z                whether all files say that version; prints outputs for the workflow
        npm run release -- notes X.Y.Z                 its section of CHANGELOG.md

@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
-import { cacheDirectory, REPOSITORY, withLock } from './cache.ts';
+import { cacheDirectory, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 import { isUsable } from './versions.ts';
 

@@ -4,9 +4,9 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { REPOSITORY } from '../../repository.ts';
 import { identify, isSameProcess, type ProcessIdentity } from '../process/pids.ts';
 
-export const REPOSITORY = join(import.meta.dirname, '../../..');
 const GO_MOD = join(REPOSITORY, 'dev/tools/go.mod');
 
 /** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/<sha256 of dev/tools/go.mod>`. It need not exist yet. */

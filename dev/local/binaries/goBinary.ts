@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { REPOSITORY, withLock } from './cache.ts';
+import { REPOSITORY } from '../../repository.ts';
+import { withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 /** `module` is a folder of dev/tools, `program` the package that it pins. Resolves to the path of the binary. */

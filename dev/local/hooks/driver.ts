@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIMITS } from '../../engine/runtime/limits.ts';
-import { REPOSITORY } from '../binaries/cache.ts';
+import { REPOSITORY } from '../../repository.ts';
 import { USERS } from '../controlPlane/users.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';

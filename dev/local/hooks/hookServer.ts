@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { REPOSITORY } from '../binaries/cache.ts';
+import { REPOSITORY } from '../../repository.ts';
 import { USERS } from '../controlPlane/users.ts';
 import { WEBHOOK_CLIENT_NAME } from '../controlPlane/webhookClient.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';

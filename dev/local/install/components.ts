@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { AnyObject } from '../../client/send.ts';
-import { REPOSITORY } from '../binaries/cache.ts';
+import { REPOSITORY } from '../../repository.ts';
 import { readManifests } from './manifests.ts';
 
 const folderOf = (component: string) => join(REPOSITORY, 'manifests/components', component);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { REPOSITORY } from '../binaries/cache.ts';
+import { REPOSITORY } from '../../repository.ts';
 import { applyAll } from './applyAll.ts';
 import { readManifests } from './manifests.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Access } from '../../client/kubeconfig.ts';
 import { pathOf } from '../../client/resources.ts';
 import { type AnyObject, send } from '../../client/send.ts';
-import { REPOSITORY } from '../binaries/cache.ts';
+import { REPOSITORY } from '../../repository.ts';
 import { applyAll, MANAGER } from './applyAll.ts';
 import { componentObjects, withComponent } from './components.ts';
 import { installHooksToken, withToken } from './hooksToken.ts';

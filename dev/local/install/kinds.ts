@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
-import { REPOSITORY } from '../binaries/cache.ts';
+import { REPOSITORY } from '../../repository.ts';
 import { FLUX_MODULES, provideFluxCrds } from '../binaries/fluxCrds.ts';
 import type { Log } from '../process/log.ts';
 import { Problem } from '../process/problem.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { REPOSITORY } from '../../../dev/local/binaries/cache.ts';
+import { REPOSITORY } from '../../../dev/repository.ts';
 import { bundle, notesOf, readVersions, releaseProblems, type Versions } from '../../../dev/scripts/release.ts';
 
 const changelog = `# Changelog

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../api/kubernetes.ts';
 import { compositeController, decoratorController } from '../../../../dev/engine/hooks/controllerSpec.ts';
-import { REPOSITORY } from '../../../../dev/local/binaries/cache.ts';
 import { withToken } from '../../../../dev/local/install/hooksToken.ts';
 import { readManifests } from '../../../../dev/local/install/manifests.ts';
 import { useLoopback } from '../../../../dev/local/install/references.ts';
+import { REPOSITORY } from '../../../../dev/repository.ts';
 
 const parent = { apiVersion: 'v1', resource: 'things' };
 const hook = { version: 'v2', webhook: { url: 'http://127.0.0.1/sync' } };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../../../dev/engine/runtime/limits.ts';
-import { REPOSITORY } from '../../../../dev/local/binaries/cache.ts';
+import { REPOSITORY } from '../../../../dev/repository.ts';
 
 it.each(['values.yaml', 'patch.yaml'])('measurements run with the limits that %s recommends', (file) => {
   const text = readFileSync(join(REPOSITORY, 'manifests/metacontroller', file), 'utf8');

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../../../dev/client/send.ts';
-import { REPOSITORY } from '../../../../dev/local/binaries/cache.ts';
 import { readManifests } from '../../../../dev/local/install/manifests.ts';
 import { useLoopback } from '../../../../dev/local/install/references.ts';
+import { REPOSITORY } from '../../../../dev/repository.ts';
 
 const server = { hooksPort: 8081, webhookPort: 8443, ca: 'PEM' };
 const service = { name: 'rollout-hooks', namespace: 'rollout-hooks', port: 80 };
