@@ -1,7 +1,7 @@
 /** Composition root: environment, clock, sockets and the cluster client enter here and nowhere else. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { FLUX_BINDINGS } from './api/kinds.ts';
 import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/ports.ts';
-import { FLUX_BINDINGS } from './api/resources.ts';
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';

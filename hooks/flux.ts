@@ -1,6 +1,7 @@
 /** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and wakes the webhook. */
 import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
+import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/binding/spec.ts';
@@ -13,26 +14,23 @@ import { reconcileRequest } from '../core/suspend/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/suspend/resume.ts';
 import type { DecoratorHook } from './hook.ts';
 
-const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
-
 export const fluxHook: DecoratorHook = {
   /** The answer is cached by generation, so the rules that matter are the same for every object. */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
     const relatedResources: RelatedResourceRule[] = [
       // In one rule for all, the Gates of one namespace would be a burden to every other.
-      { apiVersion: GATING, resource: 'gates', labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_BEYOND } } },
+      { ...GATES, labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_BEYOND } } },
       {
-        apiVersion: GATING,
-        resource: 'gates',
+        ...GATES,
         namespace,
         labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_OWN_NAMESPACE } },
       },
-      { apiVersion: 'v1', resource: 'namespaces', names: [namespace] },
+      { ...NAMESPACES, names: [namespace] },
     ];
     if (mayApplyFluxObjects(parent)) {
       const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
-      relatedResources.push({ apiVersion: 'kuberik.com/v1alpha1', resource: 'fluxbindings', labelSelector: waiting });
+      relatedResources.push({ ...FLUX_BINDINGS, labelSelector: waiting });
     }
     return { relatedResources };
   },
@@ -40,9 +38,9 @@ export const fluxHook: DecoratorHook = {
   async sync(request, { now, settings }) {
     const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
-    const observed = objectAt<FluxBinding>(attachments, 'kuberik.com', 'FluxBinding', namespace, bindingName(object));
-    const ownNamespace = objectAt(related, '', 'Namespace', undefined, namespace ?? '');
-    const selectors = objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate');
+    const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
+    const ownNamespace = objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace ?? '');
+    const selectors = objectsOf<Gate>(related, KINDS.Gate);
     const gating = gatingOf(object, selectors, ownNamespace?.metadata.labels ?? {}, observed?.status, now, {
       ownNamespaceOnly: settings.noCrossNamespaceRefs,
     });
@@ -54,7 +52,7 @@ export const fluxHook: DecoratorHook = {
     const annotations = gateMarks(object, gating, observed?.status, now);
     const deployed = trigger(object, observed?.status);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
-    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'), now);
+    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, KINDS.FluxBinding), now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
 
     const awaits = currentAwaits(object, observed?.status);

@@ -1,14 +1,15 @@
 /** Composite of FluxBindings: what the Rollouts and Gates of one Flux object say now, and whether the object has it. */
 import type { FluxObject } from '../api/flux.ts';
+import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
 import { sourceResource } from '../core/binding/source.ts';
 import { type BindingSurroundings, bindingStatus } from '../core/binding/status.ts';
 import { judgeGates } from '../core/gate/judge.ts';
 import { isTooMany } from '../core/gate/refs.ts';
+import { groupOf } from '../core/kube/names.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { formatTime } from '../core/kube/time.ts';
-import { KUSTOMIZATIONS } from '../core/suspend/applier.ts';
 import type { CompositeHook } from './hook.ts';
 
 export const fluxBindingHook: CompositeHook = {
@@ -18,7 +19,7 @@ export const fluxBindingHook: CompositeHook = {
     const rollouts = [...new Set((spec?.pins ?? []).map((pin) => pin.rollout))];
     if (rollouts.length > 0) {
       const namespace = metadata.namespace ?? '';
-      relatedResources.push({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, names: rollouts });
+      relatedResources.push({ ...ROLLOUTS, namespace, names: rollouts });
     }
     relatedResources.push(...gateRules(spec));
     const source = spec?.source && sourceRule(spec.source);
@@ -34,18 +35,22 @@ export const fluxBindingHook: CompositeHook = {
     const binding = parent as FluxBinding;
     const { all: gates } = judgeGates(
       (binding.spec?.gates ?? []).map(({ namespace, name }) => ({ namespace, name })),
-      (ref) => objectAt<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate', ref.namespace, ref.name),
+      (ref) => objectAt<Gate>(related, KINDS.Gate, ref.namespace, ref.name),
       now,
     );
-    const rollouts = objectsOf<Rollout>(related, 'kuberik.com', 'Rollout');
+    const rollouts = objectsOf<Rollout>(related, KINDS.Rollout);
     const { source, awaits } = binding.spec ?? {};
     const around: BindingSurroundings = {
       rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
       source:
-        source && objectAt<FluxObject>(related, groupOf(source.apiVersion), source.kind, source.namespace, source.name),
-      applier:
-        awaits &&
-        objectAt<FluxObject>(related, 'kustomize.toolkit.fluxcd.io', 'Kustomization', awaits.namespace, awaits.name),
+        source &&
+        objectAt<FluxObject>(
+          related,
+          { group: groupOf(source.apiVersion), kind: source.kind },
+          source.namespace,
+          source.name,
+        ),
+      applier: awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name),
       gates: gates.map(({ ref, open, message, until, closing }) => ({
         ...ref,
         opened: open,
@@ -67,8 +72,7 @@ function gateRules(spec: FluxBindingSpec | undefined): RelatedResourceRule[] {
   const gates = (spec?.gates ?? []).filter((gate) => !isTooMany(gate));
   const byNamespace = Map.groupBy(gates, (gate) => gate.namespace);
   return [...byNamespace].map(([namespace, gates]) => ({
-    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-    resource: 'gates',
+    ...GATES,
     namespace,
     names: gates.map((gate) => gate.name),
   }));
@@ -78,8 +82,4 @@ function sourceRule(source: NonNullable<FluxBindingSpec['source']>): RelatedReso
   const resource = sourceResource(source);
   if (!resource) return undefined;
   return { apiVersion: source.apiVersion, resource, namespace: source.namespace, names: [source.name] };
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.split('/')[0] ?? '';
 }

@@ -1,5 +1,5 @@
 /** The route table of the Metacontroller hooks: `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
-import { GOVERNED_KINDS } from '../api/flux.ts';
+import { GOVERNED_KINDS } from '../api/kinds.ts';
 import type {
   CompositeRequest,
   CompositeResponse,

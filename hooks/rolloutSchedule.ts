@@ -1,4 +1,5 @@
 /** CompositeControllers `rolloutschedules` and `clusterrolloutschedules`: calendar rules → RolloutGates. */
+import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterRolloutSchedule, Rollout, RolloutGate } from '../api/types.ts';
@@ -22,10 +23,10 @@ const scheduleHook: CompositeHook = {
 
   async sync({ parent, related, children }, { now }) {
     const schedule = parent as unknown as Schedule;
-    const observed = objectsOf<RolloutGate>(children, 'kuberik.com', 'RolloutGate');
+    const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);
     const { gates, status, until } = planSchedule(
       schedule,
-      matching(schedule, objectsOf(related, 'kuberik.com', 'Rollout')),
+      matching(schedule, objectsOf(related, KINDS.Rollout)),
       observed,
       now,
     );
@@ -40,8 +41,7 @@ export const clusterRolloutScheduleHook = scheduleHook;
 function rolloutRule(schedule: Schedule): RelatedResourceRule | undefined {
   if (!schedule.spec || scheduleProblems(schedule).length > 0) return undefined;
   const rule = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    resource: 'rollouts',
+    ...ROLLOUTS,
     labelSelector: schedule.spec.rolloutSelector,
   };
   if (schedule.metadata.namespace) return { ...rule, namespace: schedule.metadata.namespace };

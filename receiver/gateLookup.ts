@@ -1,7 +1,7 @@
 /** From a path to its Gate. Unknown paths come from anywhere, so they must not cost a list each. */
+import { GATES } from '../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
-import { GATES } from '../api/resources.ts';
 import type { Gate } from '../api/types.ts';
 
 /** At most one list in this time; a Gate is found this long after its path is in its status, or sooner. */

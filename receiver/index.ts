@@ -10,9 +10,9 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
+import { GATES } from '../api/kinds.ts';
 import { COUNTERS } from '../api/metrics.ts';
 import type { Metrics, ReceiverPorts } from '../api/ports.ts';
-import { GATES } from '../api/resources.ts';
 import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import type { SignedCall } from '../core/receiver/signedCall.ts';

@@ -1,7 +1,7 @@
 /** A signed call, from its path to the annotations that carry the request to the Gate. */
+import { GATES } from '../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';
-import { GATES } from '../api/resources.ts';
 import type { Gate } from '../api/types.ts';
 import { checkCall, judgeCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { tokenBytes } from '../core/receiver/token.ts';

@@ -1,7 +1,7 @@
 /** Getting past closed Gates with the verb `bypass` and a reason: who may, and what is recorded of it. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
-import { GOVERNED_KINDS } from '../api/flux.ts';
+import { GOVERNED_KINDS, KINDS, resourceOf } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import { isPerson } from '../core/gate/bypass.ts';
@@ -25,7 +25,7 @@ export async function getPast(
   if (!isPerson(userInfo.username, call.settings.glassBreakers)) {
     return { granted: false, refused: `${userInfo.username} is a ServiceAccount and not listed as a glass breaker` };
   }
-  const what = { verb: 'bypass', group: 'gating.toolkit.fluxcd.io', resource: 'gates' };
+  const what = { verb: 'bypass', group: KINDS.Gate.group, resource: KINDS.Gate.resource };
   const may = await Promise.all(gates.map((gate) => call.access.may(userInfo, { ...what, ...gate })));
   const refused = gates.filter((_, i) => !may[i]);
   if (refused.length === 0) return { granted: true, gates, reason };
@@ -81,16 +81,10 @@ function recordIn(object: AnyObject | undefined): Record<string, string | undefi
   return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
 }
 
-const OURS: Record<string, ResourceRef | undefined> = {
-  Gate: { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates' },
-  Rollout: { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' },
-};
-
 /** In the version that we read, whatever the request says. */
 function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
-  const flux = GOVERNED_KINDS.find((each) => each.kind === kind);
-  const known = flux ? { apiVersion: `${flux.group}/${flux.version}`, resource: flux.resource } : OURS[kind];
+  const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
   return known && metadata.name
-    ? { ...known, namespace: metadata.namespace ?? namespace, name: metadata.name }
+    ? { ...resourceOf(known), namespace: metadata.namespace ?? namespace, name: metadata.name }
     : undefined;
 }

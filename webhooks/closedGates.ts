@@ -1,5 +1,6 @@
 /** Closed Gates in the way of a write: read, got past or told of. */
 import type { AdmissionRequest } from '../api/admission.ts';
+import { GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
@@ -20,8 +21,7 @@ export async function readClosed(
   { cluster, now }: WebhookCall,
 ): Promise<JudgedGate[]> {
   if (refs.length > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, now).closed;
-  const apiVersion = 'gating.toolkit.fluxcd.io/v1alpha1';
-  const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ apiVersion, resource: 'gates', ...ref })));
+  const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
   const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
   return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
@@ -71,12 +71,12 @@ async function readableGates(
   { access }: WebhookCall,
 ): Promise<Readable> {
   const asked = [...new Map(refs.map((ref) => [refKey(ref), ref])).values()].slice(0, MAX_LISTED);
-  const what = { verb: 'get', group: 'gating.toolkit.fluxcd.io', resource: 'gates' };
+  const what = { verb: 'get', group: KINDS.Gate.group, resource: KINDS.Gate.resource };
   const may = await Promise.all(asked.map((ref) => access.may(userInfo, { ...what, ...ref })));
   return new Set(asked.filter((_, i) => may[i]).map(refKey));
 }
 
 async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {
-  const namespace = await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+  const namespace = await cluster.get({ ...NAMESPACES, name });
   return !namespace || namespace.metadata.deletionTimestamp !== undefined;
 }

@@ -1,6 +1,7 @@
 /** The FluxBinding of one Flux object: what it asks for and what it carries (SEAMS, contract 2). */
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { marksOf } from '../pin/annotations.ts';
@@ -8,7 +9,7 @@ import { awaitedApply, resumeLabel } from '../suspend/resume.ts';
 import { observedOf } from './observed.ts';
 import { sourceOf } from './source.ts';
 
-export const BINDING_API_VERSION = 'kuberik.com/v1alpha1';
+export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);
 
 export interface BindingGates {
   gates: GateRef[];

@@ -1,4 +1,5 @@
 /** How far a deployment has come in the Flux objects that are bound to its Rollout, as their FluxBindings tell. */
+import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
 import { isHeld } from '../binding/trigger.ts';
@@ -17,7 +18,7 @@ export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[])
 /** A bound object that has no FluxBinding yet: nothing is proven of it. */
 export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
   return {
-    apiVersion: 'kuberik.com/v1alpha1',
+    apiVersion: FLUX_BINDINGS.apiVersion,
     kind: 'FluxBinding',
     metadata: { name: objectName(kind, name), namespace: rollout.metadata.namespace ?? '' },
     spec: {

@@ -6,14 +6,13 @@
  * absent. `maxHistory: 0` is a pointer and means something else than no maxHistory. A field that is missing here is
  * compared as it is written.
  */
-import { type FluxObject, GOVERNED_KINDS } from '../../api/flux.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { GOVERNED_KINDS, type GovernedKind } from '../../api/kinds.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { isMap } from '../kube/json.ts';
 
-type Kind = (typeof GOVERNED_KINDS)[number]['kind'];
-
 /** `metav1.Duration`, and pointers to one. */
-export const DURATIONS: Record<Kind, string> = {
+export const DURATIONS: Record<GovernedKind, string> = {
   Kustomization: 'interval retryInterval timeout',
   HelmRelease:
     'interval timeout chart.spec.interval install.timeout install.strategy.retryInterval upgrade.timeout ' +
@@ -26,7 +25,7 @@ export const DURATIONS: Record<Kind, string> = {
 };
 
 /** Texts, numbers, flags, lists and maps with `omitempty` that are no pointers; never `suspend`. `[]` stands for each item of a list. */
-const OMITTED: Record<Kind, string> = {
+const OMITTED: Record<GovernedKind, string> = {
   Kustomization:
     'dependsOn dependsOn[].namespace path postBuild.substitute postBuild.substituteFrom postBuild.substituteFrom[].optional ' +
     'deletionPolicy healthChecks healthChecks[].apiVersion healthChecks[].namespace namePrefix nameSuffix patches images ' +

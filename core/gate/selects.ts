@@ -1,7 +1,8 @@
 /** `spec.selects`: one Gate for a team, a namespace or a cluster, with nothing added to the objects it holds. */
-import { GOVERNED_KINDS } from '../../api/flux.ts';
+import { governedKindOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { groupOf } from '../kube/names.ts';
 import { matchesSelector, SelectorError } from '../kube/selector.ts';
 
 /** Values of SELECTS_LABEL: Gates of one namespace are found there, so that many of them burden nobody else. */
@@ -19,7 +20,7 @@ export function gateSelects(
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
   const { selects } = gate.spec;
-  if (!selects || !isGoverned(object)) return false;
+  if (!selects || !governedKindOf(groupOf(object.apiVersion), object.kind)) return false;
   if (selects.kinds?.length && !(selects.kinds as string[]).includes(object.kind)) return false;
   try {
     const inNamespace = selects.namespaceSelector
@@ -44,8 +45,4 @@ export const BEYOND_FORBIDDEN =
 
 export function reachesBeyond(selects: Gate['spec']['selects']): boolean {
   return selects?.namespaceSelector !== undefined;
-}
-
-function isGoverned({ apiVersion, kind }: KubeObject<any, any>): boolean {
-  return GOVERNED_KINDS.some((known) => known.kind === kind && apiVersion.startsWith(`${known.group}/`));
 }

@@ -1,7 +1,8 @@
 /** `Approved` on syncs, `Blocked` on sources: the RFC's conditions on the Flux objects themselves. */
 import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
-import { type FluxObject, type FluxStatus, GOVERNED_KINDS } from '../../api/flux.ts';
+import type { FluxObject, FluxStatus } from '../../api/flux.ts';
+import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { TOO_MANY_TEXT } from '../gate/judge.ts';
 import { isTooMany } from '../gate/refs.ts';
@@ -61,7 +62,7 @@ function withCondition(
   awaits: Awaits | undefined,
   closings: readonly string[],
 ): Status | undefined {
-  const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.role === 'source';
+  const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.governed === 'source';
   const holds = closed.length > 0;
   const isRunning = isBypassed(parseGateState(object.metadata.annotations?.[GATE_STATE]), closings);
   const condition = {

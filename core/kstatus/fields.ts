@@ -54,9 +54,3 @@ export function conditionsOf(object: KubeObject<any, any>): LooseCondition[] {
     ];
   });
 }
-
-/** `group` of an apiVersion; empty for the core group. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
-}

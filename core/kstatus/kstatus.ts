@@ -4,8 +4,9 @@
  * the kind, then its Ready condition.
  */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { groupOf } from '../kube/names.ts';
 import { crdStatus, pvcStatus, serviceStatus } from './cluster.ts';
-import { conditionsOf, groupOf, numberAt } from './fields.ts';
+import { conditionsOf, numberAt } from './fields.ts';
 import { jobStatus, podStatus } from './pods.ts';
 import { current, failed, inProgress, type KStatus } from './result.ts';
 import { daemonSetStatus, deploymentStatus, replicaSetStatus, statefulSetStatus } from './workloads.ts';

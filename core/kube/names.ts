@@ -20,6 +20,12 @@ export function refKey({ namespace, name }: NamespacedName): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
+/** The group of an apiVersion; empty for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
 /** The parts of a list in an annotation, `a, ns/b`, trimmed; undefined where there are more than anybody reads. An annotation may have 256 kB. */
 export function splitNames(text: string): string[] | undefined {
   const parts: string[] = [];

@@ -2,15 +2,14 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 
+/** A row of api/kinds.ts, or the like. */
+type GroupKind = { group: string; kind: string };
+
 /** All objects of a kind, sorted by namespace and name: map order means nothing. */
-export function objectsOf<T extends KubeObject<any, any> = KubeObject>(
-  map: ObjectMap,
-  group: string,
-  kind: string,
-): T[] {
+export function objectsOf<T extends KubeObject<any, any> = KubeObject>(map: ObjectMap, of: GroupKind): T[] {
   const found: [string, KubeObject][] = [];
   for (const [key, objects] of Object.entries(map ?? {})) {
-    if (isKind(key, group, kind)) found.push(...Object.entries(objects ?? {}));
+    if (isKind(key, of)) found.push(...Object.entries(objects ?? {}));
   }
   return found.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, object]) => object as unknown as T);
 }
@@ -18,19 +17,18 @@ export function objectsOf<T extends KubeObject<any, any> = KubeObject>(
 /** One object; namespace undefined for cluster-scoped kinds. */
 export function objectAt<T extends KubeObject<any, any> = KubeObject>(
   map: ObjectMap,
-  group: string,
-  kind: string,
+  of: GroupKind,
   namespace: string | undefined,
   name: string,
 ): T | undefined {
   const path = namespace ? `${namespace}/${name}` : name;
   for (const [key, objects] of Object.entries(map ?? {})) {
-    if (isKind(key, group, kind) && objects?.[path]) return objects[path] as unknown as T;
+    if (isKind(key, of) && objects?.[path]) return objects[path] as unknown as T;
   }
   return undefined;
 }
 
-function isKind(key: string, group: string, kind: string): boolean {
+function isKind(key: string, { group, kind }: GroupKind): boolean {
   if (group === '') return key === `${kind}.v1`;
   return key.startsWith(`${kind}.${group}/`);
 }

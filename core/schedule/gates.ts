@@ -8,6 +8,7 @@ import {
   SCHEDULE_NAMESPACE_LABEL,
   SCHEDULE_ROLLOUT_LABEL,
 } from '../../api/annotations.ts';
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
@@ -26,7 +27,7 @@ export function scheduleGate(schedule: Schedule, rollout: KubeObject<any, any>, 
   const gateName = `schedule-gate-${shortHash([uid, rollout.metadata.namespace, rolloutName].join('/'))}`;
   const annotations = copied(schedule.metadata.annotations);
   return {
-    apiVersion: 'kuberik.com/v1alpha1',
+    apiVersion: apiVersionOf(KINDS.RolloutGate),
     kind: 'RolloutGate',
     metadata: {
       name: gateName,

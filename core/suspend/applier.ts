@@ -8,8 +8,6 @@ import { findCondition } from '../kube/conditions.ts';
 import { hasComeTo } from './reconcileRequest.ts';
 import { parseGateState } from './stateAnnotation.ts';
 
-export const KUSTOMIZATIONS = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' };
-
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
 export type ApplierState = Pick<Awaits, 'state' | 'reason'>;
 

@@ -5,7 +5,8 @@
  * then does comes back in the binding's status.
  */
 import { GATE_STATE } from '../../api/annotations.ts';
-import { type FluxObject, GOVERNED_KINDS, type KustomizationStatus } from '../../api/flux.ts';
+import type { FluxObject, KustomizationStatus } from '../../api/flux.ts';
+import { governedKindOf } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { labelValue } from '../kube/names.ts';
@@ -78,7 +79,7 @@ export function mayApplyFluxObjects(object: FluxObject): boolean {
   // `<namespace>_<name>_<group>_<kind>`
   const applies = inventory.some(({ id }) => {
     const [, , group, kind] = id.split('_');
-    return GOVERNED_KINDS.some((known) => known.group === group && known.kind === kind);
+    return governedKindOf(group ?? '', kind ?? '') !== undefined;
   });
   return applies || marksOf(object).pins.length === 0;
 }

@@ -1,6 +1,6 @@
 /** As much of an API server as admission needs: which webhooks it asks, what it does with their patches, what it stores. */
 import type { AdmissionReview, UserInfo } from '../../api/admission.ts';
-import { GOVERNED_KINDS } from '../../api/flux.ts';
+import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { AccessReviewer, HookCall, Route, WebhookCall } from '../../api/ports.ts';
 import { hookRoutes } from '../../hooks/index.ts';

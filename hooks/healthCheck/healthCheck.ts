@@ -3,6 +3,7 @@
  * health of class kustomization.
  */
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import { KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
@@ -16,11 +17,9 @@ import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/referen
 import { type Cutoffs, cutoffsOf, needsReset, resetStatus } from '../../core/health/reset.ts';
 import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../../core/health/status.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
-import { KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { readKustomization, readResources } from './reads.ts';
 
-const ROLLOUTS = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 /** A seeded time may lie years ahead. */
 const LONGEST_WAIT_SECONDS = 3600;
 
@@ -45,7 +44,7 @@ export const healthCheckHook: DecoratorHook = {
   async sync(request, call) {
     if (request.finalizing || request.object.metadata.deletionTimestamp) return { attachments: [] };
     const healthCheck = request.object as HealthCheck;
-    const rollouts = objectsOf<Rollout>(request.related, 'kuberik.com', 'Rollout');
+    const rollouts = objectsOf<Rollout>(request.related, KINDS.Rollout);
     const cutoffs = cutoffsOf(await rolloutsOf(healthCheck, rollouts, call), call.now);
     const before = healthCheck.status;
 
@@ -61,9 +60,7 @@ export const healthCheckHook: DecoratorHook = {
 async function rolloutsOf(healthCheck: HealthCheck, rollouts: Rollout[], call: HookCall): Promise<Rollout[]> {
   const name = healthCheck.metadata.namespace ?? '';
   const beside = rollouts.filter(({ metadata }) => metadata.namespace === name);
-  const namespace = needsNamespaceLabels(beside)
-    ? await call.cluster.get({ apiVersion: 'v1', resource: 'namespaces', name })
-    : undefined;
+  const namespace = needsNamespaceLabels(beside) ? await call.cluster.get({ ...NAMESPACES, name }) : undefined;
   return associatedRollouts(beside, healthCheck, namespace?.metadata.labels);
 }
 
@@ -101,7 +98,7 @@ async function consents(
   cluster: ClusterReader,
 ): Promise<boolean> {
   if (mayBeWatched(kustomization as FluxObject | undefined, from)) return true;
-  return mayBeWatched(await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name }), from);
+  return mayBeWatched(await cluster.get({ ...NAMESPACES, name }), from);
 }
 
 function answer(

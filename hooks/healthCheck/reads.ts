@@ -1,7 +1,7 @@
 /** Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory. */
-
 import type { UserInfo } from '../../api/admission.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader } from '../../api/ports.ts';
 import { sourceOf, sourceResource } from '../../core/binding/source.ts';
@@ -9,7 +9,6 @@ import type { InventoryResource } from '../../core/health/inventory.ts';
 import { planReads, type Read } from '../../core/health/reads.ts';
 import type { ObservedResource } from '../../core/health/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
 
 const AT_ONCE = 8;
 /** Two rounds of requests that time out; what then is left would not be read either, and the sync has to end. */

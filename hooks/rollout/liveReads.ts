@@ -1,5 +1,6 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
 import type { ImagePolicy } from '../../api/flux.ts';
+import { FLUX_BINDINGS, GATES, KINDS, PINNABLE_KINDS, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
@@ -11,26 +12,25 @@ import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { isForeign, releaseConfigMap } from '../../core/rollout/configMap.ts';
-import { GATING, imagePolicyVersion, KUBERIK } from './relatedRules.ts';
+import { imagePolicyVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
   const apiVersion = ref && (await imagePolicyVersion(cluster));
   if (!apiVersion) return undefined;
-  return cluster.get<ImagePolicy>({ apiVersion, resource: 'imagepolicies', ...ref });
+  return cluster.get<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource, ...ref });
 }
 
 /** Undefined where it is gone. */
 export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Promise<Rollout | undefined> {
   const { namespace = '', name = '' } = metadata;
-  return cluster.get<Rollout>({ apiVersion: KUBERIK, resource: 'rollouts', namespace, name });
+  return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
 }
 
 export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader): Promise<RolloutGate[]> {
   return cluster.list<RolloutGate>({
-    apiVersion: KUBERIK,
-    resource: 'rolloutgates',
+    ...ROLLOUT_GATES,
     ...(metadata.namespace && { namespace: metadata.namespace }),
     fieldSelector: `spec.rolloutRef.name=${metadata.name}`,
   });
@@ -39,9 +39,7 @@ export function liveRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
 /** Those that exist. */
 export async function liveGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
   const asked = refs.filter((ref) => !isTooMany(ref));
-  const found = await Promise.all(
-    asked.map(({ namespace, name }) => cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', namespace, name })),
-  );
+  const found = await Promise.all(asked.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })));
   return found.filter((gate) => gate !== undefined);
 }
 
@@ -49,16 +47,12 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
 export async function configMapIsForeign(request: CompositeRequest, cluster: ClusterReader): Promise<boolean> {
   const rollout = request.parent as unknown as Rollout;
   const wanted = rollout.metadata.deletionTimestamp ? undefined : releaseConfigMap(rollout)?.metadata;
-  if (!wanted?.name || objectAt(request.children, '', 'ConfigMap', wanted.namespace, wanted.name)) return false;
+  if (!wanted?.name || objectAt(request.children, { group: '', kind: 'ConfigMap' }, wanted.namespace, wanted.name))
+    return false;
   const { namespace = '', name } = wanted;
   const found = await cluster.get({ apiVersion: 'v1', resource: 'configmaps', namespace, name });
   return found !== undefined && isForeign(found, rollout);
 }
-
-const PINNED_KINDS = [
-  { kind: 'Kustomization', apiVersion: 'kustomize.toolkit.fluxcd.io/v1', resource: 'kustomizations' },
-  { kind: 'OCIRepository', apiVersion: 'source.toolkit.fluxcd.io/v1', resource: 'ocirepositories' },
-] as const;
 
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
@@ -71,8 +65,7 @@ export async function liveBindings(rollout: Rollout, cluster: ClusterReader): Pr
   const { namespace = '', name = '' } = rollout.metadata;
   const [bindings, objects] = await Promise.all([
     cluster.list<FluxBinding>({
-      apiVersion: KUBERIK,
-      resource: 'fluxbindings',
+      ...FLUX_BINDINGS,
       namespace,
       labelSelector: boundLabel(name),
     }),
@@ -91,10 +84,10 @@ async function pinnedObjects(
   cluster: ClusterReader,
 ): Promise<{ kind: string; object: KubeObject }[]> {
   const lists = await Promise.all(
-    PINNED_KINDS.map(async ({ kind, apiVersion, resource }) => {
-      if (!(await cluster.serves({ apiVersion, resource }))) return [];
-      const objects = await cluster.listMetadata({ apiVersion, resource, namespace });
-      return objects.map((object) => ({ kind, object }));
+    PINNABLE_KINDS.map(async (row) => {
+      if (!(await cluster.serves(resourceOf(row)))) return [];
+      const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
+      return objects.map((object) => ({ kind: row.kind, object }));
     }),
   );
   return lists.flat();

@@ -1,5 +1,6 @@
 /** What a Rollout's sync needs to see, as customize rules (DESIGN sections 3 and 4). */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
+import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES } from '../../api/kinds.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -9,14 +10,12 @@ import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { specProblems } from '../../core/rollout/config.ts';
 
-export const KUBERIK = 'kuberik.com/v1alpha1';
-export const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
-const IMAGE_VERSIONS = ['image.toolkit.fluxcd.io/v1', 'image.toolkit.fluxcd.io/v1beta2'];
-
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
 export async function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {
-  for (const apiVersion of IMAGE_VERSIONS) {
-    if (await cluster.serves({ apiVersion, resource: 'imagepolicies' })) return apiVersion;
+  const { group, versions, resource } = KINDS.ImagePolicy;
+  for (const version of versions) {
+    const apiVersion = `${group}/${version}`;
+    if (await cluster.serves({ apiVersion, resource })) return apiVersion;
   }
   return undefined;
 }
@@ -26,14 +25,12 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
   return [
     ...(await policyRule(rollout, cluster)),
     {
-      apiVersion: KUBERIK,
-      resource: 'rolloutgates',
+      ...ROLLOUT_GATES,
       namespace,
       labelSelector: { matchLabels: { [ROLLOUT_NAME_LABEL]: labelValue(name) } },
     },
     {
-      apiVersion: KUBERIK,
-      resource: 'fluxbindings',
+      ...FLUX_BINDINGS,
       namespace,
       labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
     },
@@ -46,7 +43,7 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
   const ref = policyRef(rollout);
   const apiVersion = ref && (await imagePolicyVersion(cluster));
   if (!apiVersion) return [];
-  return [{ apiVersion, resource: 'imagepolicies', namespace: ref.namespace, names: [ref.name] }];
+  return [{ apiVersion, resource: KINDS.ImagePolicy.resource, namespace: ref.namespace, names: [ref.name] }];
 }
 
 /** A rule with a selector that does not compile would fail the sync: the plan says what is wrong instead. */
@@ -55,14 +52,13 @@ function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   if (!labelSelector || specProblems(spec ?? {}).length > 0) return [];
   const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
   const where = namespaceSelector ? { namespaceSelector } : { namespace: metadata.namespace ?? '' };
-  return [{ apiVersion: KUBERIK, resource: 'healthchecks', ...where, labelSelector }];
+  return [{ ...HEALTH_CHECKS, ...where, labelSelector }];
 }
 
 function gateRules(rollout: Rollout): RelatedResourceRule[] {
   const byNamespace = Map.groupBy(gateRefsOf(rollout), ({ namespace }) => namespace);
   return [...byNamespace].map(([namespace, refs]) => ({
-    apiVersion: GATING,
-    resource: 'gates',
+    ...GATES,
     namespace,
     names: refs.map(({ name }) => name),
   }));

@@ -1,5 +1,6 @@
 /** CompositeController `rollouts`: gathers what a Rollout's plan needs, and decides a deployment twice. */
 import type { ImagePolicy } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { CompositeRequest, CompositeResponse } from '../../api/metacontroller.ts';
 import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
@@ -70,22 +71,22 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
   const reached = followed(rollout, call.settings);
   const ref = policyRef(reached);
   const imagePolicy = ref
-    ? (objectAt<ImagePolicy>(related, 'image.toolkit.fluxcd.io', 'ImagePolicy', ref.namespace, ref.name) ??
+    ? (objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name) ??
       (await liveImagePolicy(reached, call.cluster)))
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
-  const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, 'kuberik.com', 'HealthCheck'), call);
+  const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   // Metacontroller sends a map, if an empty one, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   return {
     rollout,
     imagePolicy,
-    rolloutGates: objectsOf<RolloutGate>(related, 'kuberik.com', 'RolloutGate'),
-    bindings: objectsOf<FluxBinding>(related, 'kuberik.com', 'FluxBinding'),
+    rolloutGates: objectsOf<RolloutGate>(related, KINDS.RolloutGate),
+    bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     problems: [...forbidden, ...watched.problems],
     gateRefs: gateRefsOf(reached),
-    gates: objectsOf<Gate>(related, 'gating.toolkit.fluxcd.io', 'Gate'),
+    gates: objectsOf<Gate>(related, KINDS.Gate),
     metadata: metadataOf(rollout, imagePolicy, call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
     configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),

@@ -1,4 +1,5 @@
 /** Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that let it. */
+import { NAMESPACES } from '../../api/kinds.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
@@ -26,9 +27,7 @@ export async function watchedChecks(
     const problem = `spec.healthCheckSelector finds HealthChecks in ${namespaces.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
     return { healthChecks: found.filter(mayWatch), healthLeftOut: asked.length, problems: [problem] };
   }
-  const objects = await Promise.all(
-    namespaces.map((name) => cluster.get({ apiVersion: 'v1', resource: 'namespaces', name })),
-  );
+  const objects = await Promise.all(namespaces.map((name) => cluster.get({ ...NAMESPACES, name })));
   const willing = new Set(
     objects.filter((object) => mayBeWatched(object, home)).map((object) => object?.metadata.name),
   );

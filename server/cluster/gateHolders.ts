@@ -2,9 +2,9 @@
  * The port `GateHolders`. To relate the holders to their Gates would wake every Gate at every change of a binding, so they are
  * listed, once for all Gates.
  */
+import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterReader, GateHolders } from '../../api/ports.ts';
-import { FLUX_BINDINGS, ROLLOUTS } from '../../api/resources.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 
 const MAX_AGE_MS = 30_000;

@@ -1,6 +1,6 @@
 /** The port `GateWriter`: a merge patch that fails when the Gate has changed since it was read. */
+import { GATES } from '../../api/kinds.ts';
 import type { GateWriter } from '../../api/ports.ts';
-import { GATES } from '../../api/resources.ts';
 import { resourcePath, withQuery } from './paths.ts';
 import { ApiError, type Transport } from './transport.ts';
 

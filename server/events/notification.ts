@@ -3,6 +3,7 @@
  * the Rollout: existing Alerts on these tell of its deployments. A receiver that is down costs the message, nothing else.
  */
 import { createHash } from 'node:crypto';
+import { NOTIFIED_KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
@@ -15,7 +16,7 @@ const TIMEOUT_MS = 3000;
 /** Of Flux's schema. */
 const MAX_MESSAGE = 39_000;
 /** The kinds that Alerts take their events from here. */
-const TOLD = new Set(['Kustomization', 'OCIRepository', 'HelmRelease']);
+const NOTIFIED = new Set<string>(NOTIFIED_KINDS.map(({ kind }) => kind));
 
 export interface FluxReference {
   apiVersion: string;
@@ -86,8 +87,8 @@ async function tell(record: EventRecord, options: NotificationOptions): Promise<
 async function objectsOf({ regarding }: EventRecord, options: NotificationOptions): Promise<FluxReference[]> {
   const { apiVersion, kind, metadata } = regarding;
   const { namespace = '', name = '', uid } = metadata;
-  if (kind === 'Rollout') return (await options.boundObjects({ namespace, name })).filter((o) => TOLD.has(o.kind));
-  return TOLD.has(kind) ? [{ apiVersion, kind, namespace, name, ...(uid && { uid }) }] : [];
+  if (kind === 'Rollout') return (await options.boundObjects({ namespace, name })).filter((o) => NOTIFIED.has(o.kind));
+  return NOTIFIED.has(kind) ? [{ apiVersion, kind, namespace, name, ...(uid && { uid }) }] : [];
 }
 
 /** Metadata keys need the group of the object, or notification-controller drops them. */

@@ -1,4 +1,5 @@
 /** ImageRepositories, read live. */
+import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import { Lru } from '../lru.ts';
@@ -30,7 +31,7 @@ export function createImageRepositories(cluster: ClusterReader, clock: () => num
 
   async function read(ref: NamespacedName, key: string): Promise<ImageRepository | undefined> {
     const apiVersion = await servedVersion(cluster);
-    const found = await cluster.get<ImageRepository>({ apiVersion, resource: 'imagerepositories', ...ref });
+    const found = await cluster.get<ImageRepository>({ apiVersion, resource: KINDS.ImageRepository.resource, ...ref });
     if (!found) absentUntil.set(key, clock() + ABSENT_MS);
     return found;
   }
@@ -46,6 +47,7 @@ export function createImageRepositories(cluster: ClusterReader, clock: () => num
 
 /** Flux 2.7 serves v1, older ones v1beta2. */
 async function servedVersion(cluster: ClusterReader): Promise<string> {
-  const [v1, v1beta2] = ['image.toolkit.fluxcd.io/v1', 'image.toolkit.fluxcd.io/v1beta2'] as const;
-  return (await cluster.serves({ apiVersion: v1, resource: 'imagerepositories' })) ? v1 : v1beta2;
+  const { group, versions, resource } = KINDS.ImageRepository;
+  const [v1, v1beta2] = versions.map((version) => `${group}/${version}`) as [string, string];
+  return (await cluster.serves({ apiVersion: v1, resource })) ? v1 : v1beta2;
 }

@@ -2,6 +2,7 @@
  * Where a release's manifest is, and with which credentials and certificates it may be read: those of its ImageRepository, if this
  * is in the Rollout's namespace or its `accessFrom` grants that namespace. Without them the registry is asked anonymously.
  */
+import { NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseMetadataCache } from '../../api/ports.ts';
 import { type Credentials, credentialsFor } from './dockerConfig.ts';
@@ -47,7 +48,7 @@ export async function targetOf(
 async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
   const selectors = spec.accessFrom?.namespaceSelectors ?? [];
   for (const name of namespaces) {
-    const namespace = await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name });
+    const namespace = await cluster.get({ ...NAMESPACES, name });
     const labels = namespace?.metadata.labels ?? {};
     const matches = selectors.some(({ matchLabels = {} }) =>
       Object.entries(matchLabels).every(([key, value]) => labels[key] === value),

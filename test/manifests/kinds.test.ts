@@ -1,6 +1,8 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GOVERNED_KINDS } from '../../api/flux.ts';
-import { objectIn, objectsBelow } from './support/files.ts';
+import { ARTIFACT_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
+import { objectIn, objectsBelow, ROOT } from './support/files.ts';
 
 const governed = GOVERNED_KINDS.map(({ group, resource }) => `${group}/${resource}`).sort();
 
@@ -31,13 +33,62 @@ describe('every governed kind of Flux', () => {
     ['rollout-hooks', ['get', 'list']],
     ['rollout-hooks-metacontroller', ['get', 'list', 'watch', 'update', 'patch']],
   ])('may be used by ClusterRole %s, and not deleted', (name, verbs) => {
-    const role = objectsBelow('rbac').find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name);
     for (const { group, resource } of GOVERNED_KINDS) {
-      const granted = role?.rules
-        .filter((rule: any) => rule.apiGroups.includes(group) && rule.resources.includes(resource))
-        .flatMap((rule: any) => rule.verbs);
+      const granted = verbsOn(name, group, resource);
       expect(granted, resource).toEqual(expect.arrayContaining(verbs));
       expect(granted, resource).not.toContain('delete');
     }
   });
+
+  it.each(['status', 'finalizers'])('lets Metacontroller write its %s', (part) => {
+    for (const { group, resource } of GOVERNED_KINDS) {
+      expect(verbsOn('rollout-hooks-metacontroller', group, `${resource}/${part}`), resource).toContain('update');
+    }
+  });
+
+  it('can be named in spec.selects.kinds of a Gate, and no other kind can', () => {
+    const [version] = objectIn('crds/gating.toolkit.fluxcd.io_gates.yaml').spec.versions;
+    const { kinds } = version.schema.openAPIV3Schema.properties.spec.properties.selects.properties;
+    expect(kinds.items.enum).toEqual(GOVERNED_KINDS.map(({ kind }) => kind));
+  });
 });
+
+describe('every kind in api/kinds.ts', () => {
+  const crds = objectsBelow('crds').map(({ spec }) => ({
+    kind: spec.names.kind,
+    group: spec.group,
+    versions: spec.versions.map(({ name }: { name: string }) => name),
+    resource: spec.names.plural,
+  }));
+
+  it('that is ours is what its CRD says', () => {
+    const ours = Object.values(KINDS).filter(({ group }) => crds.some((crd) => crd.group === group));
+    const byKind = (a: { kind: string }, b: { kind: string }) => (a.kind < b.kind ? -1 : 1);
+    expect([...ours].sort(byKind)).toEqual([...crds].sort(byKind));
+  });
+
+  it('that Kustomizations apply is related by Metacontroller, and read by the hook server', () => {
+    for (const { group, resource } of ARTIFACT_KINDS) {
+      expect(verbsOn('rollout-hooks-metacontroller', group, resource), resource).toContain('watch');
+      expect(verbsOn('rollout-hooks', group, resource), resource).toContain('get');
+    }
+  });
+});
+
+it('no other file spells the version or the resource of a kind', () => {
+  const resources = Object.values(KINDS).map(({ resource }) => resource);
+  const spelled = new RegExp(`'[a-z.]*(fluxcd\\.io|kuberik\\.com)/v\\d|resource: '(${resources.join('|')})'`);
+  const files = globSync('{api,core,hooks,webhooks,receiver,server}/**/*.ts', { cwd: ROOT });
+  const found = files.filter((file) => file !== 'api/kinds.ts' && spelled.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(files.length).toBeGreaterThan(100);
+  expect(found).toEqual([]);
+});
+
+function verbsOn(role: string, group: string, resource: string): string[] {
+  const { rules } = objectsBelow('rbac').find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === role,
+  )!;
+  return rules
+    .filter((rule: any) => rule.apiGroups.includes(group) && rule.resources.includes(resource))
+    .flatMap((rule: any) => rule.verbs);
+}

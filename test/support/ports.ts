@@ -1,4 +1,5 @@
 /** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was told to record. */
+import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Count } from '../../api/metrics.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   Settings,
   WebhookCall,
 } from '../../api/ports.ts';
-import { FLUX_BINDINGS, ROLLOUTS } from '../../api/resources.ts';
 
 type AnyObject = KubeObject<any, any>;
 

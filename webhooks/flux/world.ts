@@ -2,6 +2,7 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { GATES, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
@@ -14,12 +15,10 @@ import type { World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { marksOf, rolloutsLeft } from '../../core/pin/annotations.ts';
-import { applierOf, KUSTOMIZATIONS } from '../../core/suspend/applier.ts';
+import { applierOf } from '../../core/suspend/applier.ts';
 import { asksToResume } from '../../core/suspend/suspension.ts';
 import { readClosed } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
-
-const GATING = 'gating.toolkit.fluxcd.io/v1alpha1';
 
 export interface Objects {
   object: FluxObject | undefined;
@@ -73,9 +72,7 @@ async function readGates(
   const reads = gateReads(objects, rules, isNew);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, labels, listed] = await Promise.all([
-    readAll([...refs.keys()], (key) =>
-      call.cluster.get<Gate>({ apiVersion: GATING, resource: 'gates', ...refs.get(key)! }),
-    ),
+    readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),
     reads.namespace ? readLabels(namespace, call) : undefined,
     reads.list ? listSelecting(namespace, call) : undefined,
   ]);
@@ -87,8 +84,7 @@ async function readGates(
 async function listSelecting(namespace: string, { cluster }: WebhookCall): Promise<Gate[][]> {
   const list = (label: string, where: { namespace?: string }) =>
     cluster.list<Gate>({
-      apiVersion: GATING,
-      resource: 'gates',
+      ...GATES,
       ...where,
       labelSelector: `${SELECTS_LABEL}=${label}`,
       atMost: LIMITS.selectingGates + 1,
@@ -113,15 +109,13 @@ async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxO
 }
 
 async function readLabels(namespace: string, { cluster }: WebhookCall): Promise<Record<string, string> | undefined> {
-  const found = await cluster.get({ apiVersion: 'v1', resource: 'namespaces', name: namespace });
+  const found = await cluster.get({ ...NAMESPACES, name: namespace });
   return found?.metadata.labels;
 }
 
 /** Those that exist, each read once. */
 async function readRollouts(names: readonly string[], namespace: string, { cluster }: WebhookCall) {
-  return readAll([...new Set(names)], (name) =>
-    cluster.get<Rollout>({ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace, name }),
-  );
+  return readAll([...new Set(names)], (name) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
 }
 
 async function readAll<T>(keys: string[], read: (key: string) => Promise<T | undefined>): Promise<Map<string, T>> {

@@ -1,6 +1,7 @@
 /** DELETE of a closed Gate that holds something: without it the held objects would wait for a gate that nobody can open. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
@@ -32,10 +33,9 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
 
 /** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */
 async function readHolders(gate: NamespacedName, { cluster }: WebhookCall): Promise<string[]> {
-  const apiVersion = 'kuberik.com/v1alpha1';
   const [bindings, rollouts] = await Promise.all([
-    cluster.list<FluxBinding>({ apiVersion, resource: 'fluxbindings' }),
-    cluster.list<Rollout>({ apiVersion, resource: 'rollouts' }),
+    cluster.list<FluxBinding>(FLUX_BINDINGS),
+    cluster.list<Rollout>(ROLLOUTS),
   ]);
   return holdersOf(gate, bindings, rollouts);
 }

@@ -1,6 +1,7 @@
 /** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../../api/annotations.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { acceptRequests } from '../../core/gate/accept.ts';
@@ -65,7 +66,12 @@ async function refuseReach(
   const { selects } = gate.spec;
   if (!reachesBeyond(selects) || sameJson(selects, old?.spec.selects)) return undefined;
   if (settings.noCrossNamespaceRefs) return BEYOND_FORBIDDEN;
-  const where = { group: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace: '', name: gate.metadata.name ?? '' };
+  const where = {
+    group: KINDS.Gate.group,
+    resource: KINDS.Gate.resource,
+    namespace: '',
+    name: gate.metadata.name ?? '',
+  };
   if (await access.may(userInfo, { verb: SELECT_NAMESPACES, ...where })) return undefined;
   return (
     `spec.selects.namespaceSelector: ${userInfo.username} may not hold objects of other namespaces: it takes the verb ` +

@@ -1,5 +1,6 @@
 /** Writes of a Rollout that would get around a closed Gate: denied, unless the writer may bypass it. undefined: nothing is in the way. */
 import type { AdmissionRequest } from '../../api/admission.ts';
+import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
@@ -75,8 +76,7 @@ function refusalOf({ metadata }: Rollout, what: string, closed: JudgedGate[]): (
 async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
   const { namespace = '', name = '' } = rollout.metadata;
   const bindings = await call.cluster.list<FluxBinding>({
-    apiVersion: 'kuberik.com/v1alpha1',
-    resource: 'fluxbindings',
+    ...FLUX_BINDINGS,
     namespace,
     labelSelector: boundLabel(name),
   });

@@ -1,0 +1,84 @@
+/**
+ * Every kind of Flux and of ours: the one place that spells group, versions and resource, and says what a kind is to us.
+ * All other lists derive from this table; test/manifests/kinds.test.ts holds the manifests to it.
+ */
+import type { ResourceRef } from './ports.ts';
+
+interface KindRow<Name extends string> {
+  kind: Name;
+  group: string;
+  /** Those we can read, newest first. */
+  versions: readonly [string, ...string[]];
+  /** Plural, lower case. */
+  resource: string;
+  /** Gates can hold it. What is brought (a source) gets the condition Blocked, what is applied (a sync) Approved. */
+  governed?: 'sync' | 'source';
+  /** A Rollout can own fields of it; which ones is in core/pin/annotations.ts. */
+  pinnable?: true;
+  /** A Kustomization can apply its artifact. */
+  artifact?: true;
+  /** Flux's Alerts learn from it what became of a deployment. */
+  notified?: true;
+}
+
+const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io';
+const HELM = 'helm.toolkit.fluxcd.io';
+const IMAGE = 'image.toolkit.fluxcd.io';
+const SOURCE = 'source.toolkit.fluxcd.io';
+const GATING = 'gating.toolkit.fluxcd.io';
+const KUBERIK = 'kuberik.com';
+
+// biome-ignore format: a table
+export const KINDS = {
+  Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', pinnable: true, notified: true },
+  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', notified: true },
+  ImageUpdateAutomation: { kind: 'ImageUpdateAutomation', group: IMAGE, versions: ['v1'], resource: 'imageupdateautomations', governed: 'sync' },
+  GitRepository: { kind: 'GitRepository', group: SOURCE, versions: ['v1'], resource: 'gitrepositories', governed: 'source', artifact: true },
+  OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', pinnable: true, artifact: true, notified: true },
+  HelmRepository: { kind: 'HelmRepository', group: SOURCE, versions: ['v1'], resource: 'helmrepositories', governed: 'source' },
+  Bucket: { kind: 'Bucket', group: SOURCE, versions: ['v1'], resource: 'buckets', governed: 'source', artifact: true },
+  ExternalArtifact: { kind: 'ExternalArtifact', group: SOURCE, versions: ['v1'], resource: 'externalartifacts', artifact: true },
+  ImagePolicy: { kind: 'ImagePolicy', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagepolicies' },
+  ImageRepository: { kind: 'ImageRepository', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagerepositories' },
+  Gate: { kind: 'Gate', group: GATING, versions: ['v1alpha1'], resource: 'gates' },
+  Rollout: { kind: 'Rollout', group: KUBERIK, versions: ['v1alpha1'], resource: 'rollouts' },
+  RolloutGate: { kind: 'RolloutGate', group: KUBERIK, versions: ['v1alpha1'], resource: 'rolloutgates' },
+  RolloutSchedule: { kind: 'RolloutSchedule', group: KUBERIK, versions: ['v1alpha1'], resource: 'rolloutschedules' },
+  ClusterRolloutSchedule: { kind: 'ClusterRolloutSchedule', group: KUBERIK, versions: ['v1alpha1'], resource: 'clusterrolloutschedules' },
+  HealthCheck: { kind: 'HealthCheck', group: KUBERIK, versions: ['v1alpha1'], resource: 'healthchecks' },
+  FluxBinding: { kind: 'FluxBinding', group: KUBERIK, versions: ['v1alpha1'], resource: 'fluxbindings' },
+} as const satisfies { [Name in string]: KindRow<Name> };
+
+type Table = typeof KINDS;
+export type KindName = keyof Table;
+export type GovernedKind = { [K in KindName]: Table[K] extends { governed: string } ? K : never }[KindName];
+
+const ROWS: readonly KindRow<KindName>[] = Object.values(KINDS);
+
+export const GOVERNED_KINDS = ROWS.filter((row): row is KindRow<GovernedKind> => row.governed !== undefined);
+export const PINNABLE_KINDS = ROWS.filter(({ pinnable }) => pinnable);
+export const ARTIFACT_KINDS = ROWS.filter(({ artifact }) => artifact);
+export const NOTIFIED_KINDS = ROWS.filter(({ notified }) => notified);
+
+/** `group/version` of the newest version, in which objects are written too. */
+export function apiVersionOf({ group, versions: [newest] }: Pick<KindRow<string>, 'group' | 'versions'>): string {
+  return `${group}/${newest}`;
+}
+
+/** Where the API server serves a kind. */
+export function resourceOf(row: KindRow<string>): Pick<ResourceRef, 'apiVersion' | 'resource'> {
+  return { apiVersion: apiVersionOf(row), resource: row.resource };
+}
+
+export const KUSTOMIZATIONS = resourceOf(KINDS.Kustomization);
+export const GATES = resourceOf(KINDS.Gate);
+export const ROLLOUTS = resourceOf(KINDS.Rollout);
+export const ROLLOUT_GATES = resourceOf(KINDS.RolloutGate);
+export const HEALTH_CHECKS = resourceOf(KINDS.HealthCheck);
+export const FLUX_BINDINGS = resourceOf(KINDS.FluxBinding);
+export const NAMESPACES = { apiVersion: 'v1', resource: 'namespaces' };
+
+/** The governed kind that an object is of, in any version of its group. */
+export function governedKindOf(group: string, kind: string): GovernedKind | undefined {
+  return GOVERNED_KINDS.find((row) => row.group === group && row.kind === kind)?.kind;
+}
