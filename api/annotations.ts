@@ -41,7 +41,7 @@ export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 export const GATE_STATE = 'gate.fluxcd.io/state';
 /** On Flux objects, set by the webhook: what `spec.suspend` was before a gate closed (`true`, `false` or `unset`). */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';
-/** On the object written: why a person breaks the glass. */
+/** On the object written: why a person bypasses the closed Gates that hold it. */
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
 /** Beside it, set by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
@@ -57,7 +57,7 @@ export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On a Rollout, set by the webhook: the closed Gates that a broken glass lets its next deployment pass, `ns/a,ns/b`. */
+/** On a Rollout, set by the webhook: the closed Gates that its next deployment bypasses, `ns/a,ns/b`. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on a Gate that has `spec.selects`; its values are in core/gate/selects.ts. */

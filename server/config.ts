@@ -53,7 +53,7 @@ export const ENVIRONMENT: Record<string, string> = {
   HOOKS_PREVIOUS_TOKEN_FILE: 'file with the token before, taken as well while the file is there (none)',
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
-  GLASS_BREAKERS: 'ServiceAccount user names that may break the glass, comma-separated (none)',
+  GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read as far as it may (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',

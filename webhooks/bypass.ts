@@ -4,7 +4,7 @@ import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
-import { isPerson } from '../core/gate/bypass.ts';
+import { mayAsk } from '../core/gate/bypass.ts';
 import { refKey } from '../core/kube/names.ts';
 
 export interface Granted {
@@ -22,8 +22,8 @@ export async function getPast(
   call: WebhookCall,
 ): Promise<Granted | { granted: false; refused: string } | undefined> {
   if (reason === undefined || gates.length === 0) return undefined;
-  if (!isPerson(userInfo.username, call.settings.glassBreakers)) {
-    return { granted: false, refused: `${userInfo.username} is a ServiceAccount and not listed as a glass breaker` };
+  if (!mayAsk(userInfo.username, call.settings.glassBreakers)) {
+    return { granted: false, refused: `${userInfo.username} is a ServiceAccount and not listed in GLASS_BREAKERS` };
   }
   const what = { verb: 'bypass', group: KINDS.Gate.group, resource: KINDS.Gate.resource };
   const may = await Promise.all(gates.map((gate) => call.access.may(userInfo, { ...what, ...gate })));
@@ -45,13 +45,13 @@ export async function recordBypass(
   call: WebhookCall,
 ): Promise<Record<string, string>> {
   const { username } = request.userInfo;
-  const message = `${username} broke the glass of ${gates.map(refKey).join(', ')} (${request.operation}): ${reason}`;
+  const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${request.operation}): ${reason}`;
   const fact = request.dryRun ? undefined : await factOf(regarding, request, call);
   if (fact) {
     // The API server asks again, under another uid, when somebody else's write comes between.
     const { kind, metadata } = regarding;
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
-    const key = ['glass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
+    const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
     call.events.recordWhen({ regarding, type: 'Warning', reason: 'GlassBroken', message, key, at: call.now }, fact);
   }

@@ -122,7 +122,7 @@ export interface FluxBinding {
       message?: string;
       until?: string;
       /**
-       * Which closing it is; a broken glass counts for one.
+       * Which closing it is; a bypass counts for one.
        */
       closing?: string;
     }[];

@@ -1,4 +1,4 @@
-/** Breaking the glass: a reason that is new in the write, and the record of who gave it. */
+/** A bypass of closed Gates: a reason that is new in the write, and the record of who gave it. */
 import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -41,8 +41,8 @@ export function recordReason<T extends AnyObject>(
   return annotate(object, BYPASSED_BY, oldObject?.metadata.annotations?.[BYPASSED_BY]);
 }
 
-/** A glass is broken by a person. */
-export function isPerson(user: string, glassBreakers: readonly string[]): boolean {
+/** A bypass is for people, and for the ServiceAccounts that the installation lists. */
+export function mayAsk(user: string, glassBreakers: readonly string[]): boolean {
   return !user.startsWith(SERVICE_ACCOUNT) || glassBreakers.includes(user);
 }
 

@@ -96,7 +96,7 @@ function waiting(gate: NamespacedName): string {
 }
 
 function passed(gate: NamespacedName): string {
-  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: the glass was broken.`;
+  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
 function blocked(gate: NamespacedName): string {

@@ -41,12 +41,12 @@ export function subjectOf(object: FluxObject): string {
 
 /** For those who have tried, or may want, to get past a closed gate. */
 export function bypassText(bypass: Bypass | undefined, operation: 'write' | 'delete'): string {
-  if (bypass && !bypass.granted) return ` The glass stays whole: ${bypass.refused}.`;
+  if (bypass && !bypass.granted) return ` Bypass refused: ${bypass.refused}.`;
   const how =
     operation === 'write'
       ? `give a new reason in the annotation ${BYPASS_REASON} in the same write`
       : `give a new reason in the annotation ${BYPASS_REASON}, then delete within five minutes`;
-  return ` To break the glass, with the verb bypass on the gate: ${how}.`;
+  return ` To bypass the gate, with the verb bypass on it: ${how}.`;
 }
 
 /** Why a write is refused: `text`, the gates as far as the reader may know of them, `hint`. */

@@ -10,7 +10,7 @@ const MAX_ANNOTATIONS = 256 * 1024;
 const MAX_OBJECT = 512 * 1024;
 /** Longest reference to a Gate: namespace, slash, name, which closing it is, comma. */
 const REFERENCE = 63 + 1 + 253 + 64 + 1;
-/** Memory, record of a broken glass, and what Flux itself adds. */
+/** Memory, record of a bypass, and what Flux itself adds. */
 const SMALL_ONES = 2048;
 const OURS: readonly string[] = [BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED];
 

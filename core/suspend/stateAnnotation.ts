@@ -1,7 +1,7 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
- * owner's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the glass was broken
- * and the object runs behind closed gates.
+ * owner's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
+ * bypassed and the object runs behind them.
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../kube/names.ts';
@@ -30,14 +30,14 @@ export function parseGateState(text: string | undefined): GateStateMark | undefi
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/** A closed gate as the mark of a broken glass names it: the glass counts for this closing, and not for the next. */
+/** A closed gate as the state of a bypassed object names it: the bypass counts for this closing, and not for the next. */
 export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: string | undefined }): string {
   return closing ? `${refKey(ref)}@${closing}` : refKey(ref);
 }
 
-/** Whether the glass was broken for all the closings that are in force now; see `closingKey`. */
+/** Whether the bypass is for all the closings that are in force now; see `closingKey`. */
 export function isBypassed(mark: GateStateMark | undefined, closings: readonly string[]): boolean {
   if (mark?.is !== 'bypassed') return false;
-  const broken = new Set(mark.gates);
-  return closings.every((closing) => broken.has(closing));
+  const bypassed = new Set(mark.gates);
+  return closings.every((closing) => bypassed.has(closing));
 }

@@ -27,7 +27,7 @@ export interface SuspensionCase {
   /** The same with which closing it is: see `closingKey`. */
   closings: string[];
   fieldManager: string | undefined;
-  /** The writer may break the glass and does. */
+  /** The writer gets past the closed gates. */
   bypass: boolean;
   /** The Kustomization that applies the object, where it exists; looked at only where `asksToResume`. */
   applier?: FluxObject | undefined;

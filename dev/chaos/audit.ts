@@ -33,7 +33,7 @@ export interface Write {
   answeredMs: number;
   /** The resourceVersion that it answered. */
   revision?: number;
-  /** The reason with which somebody broke the glass. */
+  /** The reason with which somebody bypassed a Gate. */
   bypass?: string;
 }
 

@@ -17,7 +17,7 @@ const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
 
-describe('a broken glass', () => {
+describe('a bypass', () => {
   const asked = (action: 'open' | 'close', at: string): Gate =>
     gate('shop/freeze', { default: 'opened' }, { [`${action}.gate.fluxcd.io/requestedAt`]: at });
   const annotations = { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/bypass-reason': 'INC-1' };

@@ -50,8 +50,8 @@ describe('controllers', () => {
   });
 });
 
-/** Where a broken glass is recorded as an Event. */
-const RECORDS_GLASS = [
+/** Where a bypass is recorded as an Event. */
+const RECORDS_BYPASS = [
   '/admission/mutate/flux',
   '/admission/mutate/rollout',
   '/admission/validate/flux',
@@ -72,7 +72,7 @@ describe('webhooks', () => {
       expect(webhook).toMatchObject({
         // Every new Flux object of the cluster comes by there, whether it concerns us or not.
         failurePolicy: name.startsWith('flux-created.') ? 'Ignore' : 'Fail',
-        sideEffects: RECORDS_GLASS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
+        sideEffects: RECORDS_BYPASS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
         timeoutSeconds: 5,
         matchPolicy: 'Equivalent',
         admissionReviewVersions: ['v1'],

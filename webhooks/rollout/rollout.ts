@@ -33,7 +33,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const by = asked || wantedChanged ? user : before?.metadata.annotations?.[REQUESTED_BY];
   const requested = annotate(annotate(rollout, REQUEST, formatRequestIds(ids) || undefined), REQUESTED_BY, by);
   const object = recordReason(annotate(requested, BYPASSED_GATES, bypass.gates), before, user, call.now);
-  const warnings = bypass.refused === undefined ? [] : [`the reason gets no deployment past a gate: ${bypass.refused}`];
+  const warnings = bypass.refused === undefined ? [] : [`Bypass refused: ${bypass.refused}`];
   if (object === rollout) return allowed(warnings);
   return { allowed: true, object, warnings, ...(bypass.audit && { audit: bypass.audit }) };
 };

@@ -117,7 +117,7 @@ export const FLUX: Record<string, () => Input> = {
   '256 kB of state': () => annotated({ 'gate.fluxcd.io/state': `closed: ${names(40_000)}` }),
   '256 kB of last-applied, deeply nested': () =>
     annotated({ [LAST_APPLIED]: `${'{"a":'.repeat(45_000)}1${'}'.repeat(45_000)}` }),
-  '256 kB of a reason to break the glass': () => annotated({ 'gate.fluxcd.io/bypass-reason': text(250) }),
+  '256 kB of a reason for a bypass': () => annotated({ 'gate.fluxcd.io/bypass-reason': text(250) }),
   '10,000 labels': () => {
     const metadata = (count: number) => ({ annotations: PREPARED, labels: keys(count) });
     return {

@@ -103,7 +103,7 @@ class World {
   team = 'a';
   going = false;
   object: AnyObject | undefined;
-  /** The closed gates behind which the object runs on, since its glass was broken. */
+  /** The closed gates behind which the object runs on, since they were bypassed. */
   runsOn: string[] | undefined;
 
   constructor(kind: string) {

@@ -23,7 +23,7 @@ export const USERS = {
   admin: { file: 'kubeconfig', userName: 'admin', groups: ['system:masters'] },
   /** An application team. */
   developer: { file: 'developer.kubeconfig', userName: 'developer', groups: [] },
-  /** A person who sets gates and may break the glass. */
+  /** A person who sets gates and may bypass them. */
   sre: { file: 'sre.kubeconfig', userName: 'sre', groups: [] },
   metacontroller: { file: 'metacontroller.kubeconfig', ...serviceAccount('metacontroller', 'metacontroller') },
   hooks: { file: 'hooks.kubeconfig', ...serviceAccount('rollout-hooks', 'rollout-hooks') },

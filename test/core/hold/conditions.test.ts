@@ -17,19 +17,19 @@ const rows: { says: string; object: FluxObject; closed: NamespacedName[]; messag
       "Reconciliation is waiting approval, gate 'shop/freeze' is closed. Reconciliation is waiting approval, gate 'ops/audit' is closed.",
   },
   {
-    says: 'a sync behind a broken glass does not wait',
+    says: 'a sync whose gate is bypassed does not wait',
     object: kustomization(state('bypassed: shop/freeze')),
     closed: [freeze],
-    message: "Reconciliation goes on although gate 'shop/freeze' is closed: the glass was broken.",
+    message: "Reconciliation goes on although gate 'shop/freeze' is closed: it was bypassed.",
   },
   {
-    says: 'a source behind a broken glass is not blocked',
+    says: 'a source whose gate is bypassed is not blocked',
     object: ociRepository(null, state('bypassed: shop/freeze')),
     closed: [freeze],
-    message: "Reconciliation goes on although gate 'shop/freeze' is closed: the glass was broken.",
+    message: "Reconciliation goes on although gate 'shop/freeze' is closed: it was bypassed.",
   },
   {
-    says: 'another gate has closed since: the glass was not broken for that one',
+    says: 'another gate has closed since: that one is not bypassed',
     object: kustomization(state('bypassed: shop/freeze')),
     closed: [freeze, audit],
     message:

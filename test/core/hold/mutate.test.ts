@@ -236,7 +236,7 @@ const rows: Row[] = [
       /Kustomization shop\/web cannot be changed \(spec\.path\): gate 'shop\/freeze' is closed \(Gate closed by default\)/,
   },
   {
-    says: 'it says how to open and how to break the glass',
+    says: 'it says how to open and how to bypass',
     old: frozen(),
     object: frozen({ spec: { path: './mine' } }),
     denial:
@@ -326,9 +326,9 @@ const rows: Row[] = [
     user: 'system:serviceaccount:kube-system:generic-garbage-collector',
     stored: 'sent',
   },
-  // Breaking the glass.
+  // A bypass.
   {
-    says: 'with the glass broken an edit passes and is recorded; the object stays suspended',
+    says: 'with a bypass an edit passes and is recorded; the object stays suspended',
     old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }),
     object: frozen({
       annotations: { [REASON]: 'INC-1' },
@@ -347,7 +347,7 @@ const rows: Row[] = [
     warning: /^written, but still suspended/,
   },
   {
-    says: 'with the glass broken suspend may be lifted, and the state says so',
+    says: 'with a bypass suspend may be lifted, and the state says so',
     old: frozen({ deployed: stamped('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } }),
     object: frozen({
       deployed: stamped('my-app', 2, '1.1.0'),
@@ -401,11 +401,11 @@ const rows: Row[] = [
     }),
   },
   {
-    says: 'a glass that holds: the denial says why',
+    says: 'a bypass that is refused: the denial says why',
     old: frozen(),
     object: frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
     bypass: { granted: false, refused: 'developer has no verb bypass on shop/freeze' },
-    denial: /The glass stays whole: developer has no verb bypass on shop\/freeze/,
+    denial: /Bypass refused: developer has no verb bypass on shop\/freeze/,
   },
   // Created behind a closed gate.
   {

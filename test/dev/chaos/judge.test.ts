@@ -134,8 +134,8 @@ describe('it has nothing against', () => {
       ],
     ],
     [
-      'a broken glass, by the audit log',
-      [...closing, ...write('a2', APP, 4, app({ path: './b' }), { bypass: 'sre broke the glass' })],
+      'a bypass, by the audit log',
+      [...closing, ...write('a2', APP, 4, app({ path: './b' }), { bypass: 'sre bypassed apps/freeze' })],
     ],
     [
       'a change that was received before anybody saw the closing',

@@ -13,17 +13,17 @@ const rollout = (metadata: KubeObject['metadata']): KubeObject => ({
   kind: 'Rollout',
   metadata: { name: 'app', namespace: 'apps', uid: 'u', ...metadata },
 });
-const event = (key = 'glass-1'): EventRecord => ({
+const event = (key = 'bypass-1'): EventRecord => ({
   regarding: rollout({}),
   type: 'Warning',
   reason: 'GlassBroken',
-  message: 'alice broke the glass',
+  message: 'alice bypassed apps/freeze',
   key,
   at: 0,
 });
 
 /** `seen`: what each look finds; the last one from then on. */
-async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)[], keys = ['glass-1']) {
+async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)[], keys = ['bypass-1']) {
   const events: EventRecord[] = [];
   let looks = 0;
   let dropped = 0;
@@ -48,7 +48,7 @@ const before = rollout({});
 const after = rollout({ annotations: { [BY]: '2026-03-01T12:00:00Z alice' } });
 const later = rollout({ annotations: { [BY]: '2026-03-01T12:00:01Z alice' } });
 
-describe('a broken glass', () => {
+describe('a bypass', () => {
   it.each<[string, StoredFact, (KubeObject | undefined | Error)[], number]>([
     ['is recorded when the object is stored with its record', stored, [after], 1],
     ['also when that takes a moment', stored, [before, before, after], 1],

@@ -142,7 +142,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(await send(mutateFlux, { object, oldObject }, behind)).toMatchObject({ allowed: true, object });
   });
 
-  it('may be unmarked by whoever breaks the glass', async () => {
+  it('may be unmarked by whoever bypasses the gate', async () => {
     const annotations = { 'gate.fluxcd.io/bypass-reason': 'INC-1' };
     const object = kustomization({ annotations, substitute: { APP: '6' } });
     const user = { username: 'admin' };

@@ -64,7 +64,7 @@ describe('DELETE', () => {
       { objects: [namespace()] },
       /does not exist, and a missing gate counts as closed/,
     ],
-    ['with the glass broken', { user: user('admin'), oldObject: frozen(given('admin', 299)) }, bypass, 'allowed'],
+    ['with a bypass', { user: user('admin'), oldObject: frozen(given('admin', 299)) }, bypass, 'allowed'],
     [
       'with a reason of six minutes ago',
       { user: user('admin'), oldObject: frozen(given('admin', 360)) },
@@ -114,17 +114,17 @@ describe('DELETE', () => {
     }
   });
 
-  it('with the glass broken is recorded with user and reason', async () => {
+  it('with a bypass is recorded with user and reason', async () => {
     const write = { oldObject: frozen(given('admin', 10)), user: user('admin') };
     const stored = { objects: [namespace(), closed, write.oldObject], ...bypass };
     const answer = await send(validateFlux, write, stored);
-    const message = 'admin broke the glass of shop/freeze (DELETE): INC-1';
+    const message = 'admin bypassed shop/freeze (DELETE): INC-1';
     expect(answer.audit).toEqual({ bypass: message });
     expect(answer.events).toEqual([expect.objectContaining({ reason: 'GlassBroken', type: 'Warning', message })]);
   });
 });
 
-describe('breaking the glass', () => {
+describe('a bypass', () => {
   const world = { objects: [closed], mayBypass: ['admin shop/freeze'] };
   const edit = (reason: string | undefined, spec = { path: './fix' }) =>
     frozen(reason === undefined ? {} : { [REASON]: reason }, spec);
@@ -133,7 +133,7 @@ describe('breaking the glass', () => {
     const answer = await send(mutateFlux, { object: edit('INC-1'), oldObject: frozen(), user: user('admin') }, world);
     expect(answer.object?.spec?.path).toBe('./fix');
     expect(answer.object?.metadata.annotations?.[BY]).toBe('2026-03-04T10:00:00Z admin');
-    expect(answer.audit).toEqual({ bypass: 'admin broke the glass of shop/freeze (UPDATE): INC-1' });
+    expect(answer.audit).toEqual({ bypass: 'admin bypassed shop/freeze (UPDATE): INC-1' });
     expect(answer.events).toHaveLength(1);
     expect(answer.counts).toMatchObject([{ name: 'rollout_hooks_gate_bypasses_total', labels: {} }]);
     const final = { object: answer.object!, oldObject: frozen(), user: user('admin') };

@@ -391,10 +391,10 @@ describe('DELETE of a Gate', () => {
     const answer = await remove(await reasoned('alice', '09:55:01'), { user: 'alice', mayBypass: ['alice'] });
     expect(answer).toMatchObject({
       allowed: true,
-      audit: { bypass: 'alice broke the glass of platform/freeze (DELETE): INC-7' },
+      audit: { bypass: 'alice bypassed platform/freeze (DELETE): INC-7' },
     });
     expect(answer.events).toMatchObject([
-      { reason: 'GlassBroken', message: 'alice broke the glass of platform/freeze (DELETE): INC-7' },
+      { reason: 'GlassBroken', message: 'alice bypassed platform/freeze (DELETE): INC-7' },
     ]);
   });
 

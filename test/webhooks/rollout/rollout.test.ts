@@ -223,7 +223,7 @@ describe('validate/rollout', () => {
     expect((await judge({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
   });
 
-  it('lets who has the verb bypass break the glass with a new reason, and records it', async () => {
+  it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
     const reason = annotated({
       'gate.fluxcd.io/bypass-reason': 'outage 42',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',

@@ -1,4 +1,4 @@
-/** A Gate holds every deployment of a Rollout; only the broken glass gets past it, once. */
+/** A Gate holds every deployment of a Rollout; only a bypass gets past it, once. */
 import { describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { conditionOf, history, variablesArrive } from './support/versions.ts';

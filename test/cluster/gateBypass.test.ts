@@ -1,4 +1,4 @@
-/** Breaking the glass: who has the verb bypass on the gate gets through with a fresh reason, and it is on record. */
+/** A bypass: who has the verb bypass on the gate gets through with a fresh reason, and it is on record. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -76,9 +76,9 @@ describe.each<[string, User]>([
     const bypassed = async () =>
       (await read(object)).metadata.annotations?.[STATE]?.startsWith(`bypassed: ${ns}/freeze`);
     await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
-    const text = `False GateClosed: Reconciliation goes on although gate '${ns}/freeze' is closed: the glass was broken.`;
+    const text = `False GateClosed: Reconciliation goes on although gate '${ns}/freeze' is closed: it was bypassed.`;
     await saysSoon(admin, object, 'Approved', text);
-    // The glass was broken for this write, not for those after it.
+    // The bypass is for this write, not for those after it.
     await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({
       code: 403,
     });
