@@ -1,0 +1,42 @@
+/** Each endpoint answers on the ports that docs/security.md names, and on no other. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { codeIn, table } from '../docs/support/tables.ts';
+import { ask, createWorld, type Program, type World } from './program.ts';
+
+// Starts a process, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let world: World;
+let program: Program;
+beforeAll(async () => {
+  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
+  program = await world.start();
+});
+afterAll(() => world.dispose());
+
+const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292'] as const;
+/** One of each: any method finds it, and only a wrong path is 404. */
+const PATHS: Record<string, string> = {
+  '/hooks/…': '/hooks/gate/sync',
+  '/admission/…': '/admission/mutate/gate',
+  '/hook/<digest>': `/hook/${'0'.repeat(64)}`,
+  '/flagger/…': '/flagger/confirm',
+};
+
+function status(port: (typeof PORTS)[number], path: string): Promise<number> {
+  if (port === 'webhook, 8443') {
+    return ask({ port: program.webhookPort, path, ca: program.ca, agent: false }).then((answer) => answer.status);
+  }
+  const number = port === 'hooks, 8080' ? program.hooksPort : program.receiverPort;
+  return fetch(`http://127.0.0.1:${number}${path}`).then((response) => response.status);
+}
+
+describe.each(table('ports'))('$endpoint', (row) => {
+  const endpoint = codeIn(row.endpoint);
+  const path = PATHS[endpoint] ?? endpoint;
+
+  it.each(PORTS)('%s', async (port) => {
+    const answers = PATHS[endpoint] ? 405 : 200;
+    expect(await status(port, path)).toBe(row[port] === 'yes' ? answers : 404);
+  });
+});
