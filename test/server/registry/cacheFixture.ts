@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ClusterReader } from '../../../api/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
+import { fakeCluster, pluralOf } from '../../support/ports.ts';
 
 export interface World {
   /** By `resource namespace/name`; a test may change it at any time. */
@@ -31,18 +32,23 @@ export function pullSecret(host: string, username: string, password: string): Re
   return { '.dockerconfigjson': Buffer.from(config).toString('base64') };
 }
 
+const KINDS = new Map(
+  ['ImageRepository', 'Namespace', 'Secret', 'ServiceAccount'].map((kind) => [pluralOf(kind), kind]),
+);
+
 function reader({ objects, served, reads }: World): ClusterReader {
-  return {
-    async get(ref) {
-      const key = `${ref.resource} ${[ref.namespace, ref.name].filter(Boolean).join('/')}`;
-      reads.push(key);
-      return objects[key] as any;
-    },
-    list: () => Promise.reject(new Error('not needed')),
-    listMetadata: () => Promise.reject(new Error('not needed')),
-    serves: async ({ apiVersion }) => served.includes(apiVersion),
-    resourceOf: async () => undefined,
-  };
+  const stored = () =>
+    Object.entries(objects).map(([path, { metadata, ...rest }]): KubeObject<any, any> => {
+      const [resource = '', ref = ''] = path.split(' ');
+      const [name, namespace] = ref.split('/').reverse();
+      const identity = { ...(namespace && { namespace }), ...(name && { name }) };
+      return { apiVersion: '', kind: KINDS.get(resource)!, metadata: { ...identity, ...metadata }, ...rest };
+    });
+  return fakeCluster(stored, {
+    serves: (apiVersion) => served.includes(apiVersion),
+    onRequest: ({ resource, namespace, name }) =>
+      reads.push(`${resource} ${[namespace, name].filter(Boolean).join('/')}`),
+  });
 }
 
 export function cacheOn(of: World, timeoutMs = 2000) {
