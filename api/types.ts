@@ -21,5 +21,5 @@ export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
 export type Pin = NonNullable<FluxBindingSpec['pins']>[number];
 export type GateRef = NonNullable<FluxBindingSpec['gates']>[number];
 /** Which deployment of which Rollout an object carries. */
-export type Stamp = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
+export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;

@@ -66,7 +66,7 @@ export interface FluxBinding {
      */
     observed?: {
       /**
-       * The stamps found on the object.
+       * The deployments that the object says it carries.
        */
       deployed?: {
         rollout: string;

@@ -5,7 +5,7 @@ import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { isTooMany } from '../gate/refs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
-import { readable } from '../pin/deployed.ts';
+import { deploymentText } from '../pin/deployment.ts';
 import { awaitsText } from '../suspend/resume.ts';
 
 const MAX_MESSAGE = 32_000;
@@ -48,10 +48,10 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
   if (pins.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
   const waiting = pins.filter((pin) => pin.state === 'Waiting');
   if (waiting.length > 0) {
-    const message = `${unique(waiting.map(readable)).join(', ')} on the way: Flux has not applied it yet`;
+    const message = `${unique(waiting.map(deploymentText)).join(', ')} on the way: Flux has not applied it yet`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
-  return { status: 'True', reason: 'Applied', message: `${unique(pins.map(readable)).join(', ')} applied` };
+  return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };
 }
 
 function approved(status: FluxBindingStatus): Verdict | undefined {

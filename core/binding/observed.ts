@@ -1,8 +1,8 @@
 /** What a FluxBinding tells of its object's deployments. Each change of it is a write, and a look of everybody related. */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { FluxBinding, FluxBindingSpec, Stamp } from '../../api/types.ts';
-import { parseStamps } from '../pin/deployment.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import { parseDeployments } from '../pin/deployment.ts';
 import { carries, isSameDeployment } from './arrival.ts';
 import { appliedRevision, fetchedRevision } from './proof.ts';
 
@@ -13,7 +13,7 @@ type Observed = NonNullable<FluxBindingSpec['observed']>;
  * was told before stands while Flux is at work, and once the proof is latched in the status: a new commit is no news.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
-  const deployed = parseStamps(object.metadata.annotations?.[DEPLOYED]);
+  const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an object that was there before under this name tells nothing of this one.
@@ -22,7 +22,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   const before = binding?.spec?.observed ?? {};
   const isAsBefore = areSame(before.deployed ?? [], deployed);
   if (proof) {
-    const isLatched = deployed.every((stamp) => carries(binding?.status?.applied, stamp));
+    const isLatched = deployed.every((deployment) => carries(binding?.status?.applied, deployment));
     return isAsBefore && isLatched ? before : seen;
   }
   const isComing = object.spec?.suspend !== true;
@@ -36,9 +36,11 @@ function proofOf(object: FluxObject): Observed | undefined {
   return applied === undefined ? undefined : { applied };
 }
 
-function areSame(before: readonly Stamp[], now: readonly Stamp[]): boolean {
+function areSame(before: readonly DeploymentRef[], now: readonly DeploymentRef[]): boolean {
   return (
     before.length === now.length &&
-    now.every((stamp) => before.some((each) => isSameDeployment(each, stamp) && each.version === stamp.version))
+    now.every((deployment) =>
+      before.some((each) => isSameDeployment(each, deployment) && each.version === deployment.version),
+    )
   );
 }

@@ -1,10 +1,9 @@
 /** What a FluxBinding says: which deployment its object should carry, what it has, and why it waits (SEAMS, contract 2). */
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout, Stamp } from '../../api/types.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
-import { readable, stampOf } from '../pin/deployed.ts';
-import { formatStamps } from '../pin/deployment.ts';
+import { deploymentOf, deploymentText, formatDeployments } from '../pin/deployment.ts';
 import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
@@ -30,10 +29,13 @@ export function bindingStatus(binding: FluxBinding, around: BindingSurroundings,
   const held = around.gates.some((gate) => !gate.opened);
   const applied = latch(binding, around);
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, around, applied));
-  const desired = desiredStamps(spec, around, held);
+  const desired = desiredDeployments(spec, around, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, around.applier, now);
   const status: FluxBindingStatus = {
-    ...(desired.length > 0 && { deployed: formatStamps(desired), summary: desired.map(readable).join(', ') }),
+    ...(desired.length > 0 && {
+      deployed: formatDeployments(desired),
+      summary: desired.map(deploymentText).join(', '),
+    }),
     ...(pins.length > 0 && { pins }),
     ...(applied.length > 0 && { applied }),
     ...(around.gates.length > 0 && { gates: around.gates }),
@@ -44,23 +46,23 @@ export function bindingStatus(binding: FluxBinding, around: BindingSurroundings,
 }
 
 /** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
-function desiredStamps(spec: FluxBindingSpec, around: BindingSurroundings, held: boolean): Stamp[] {
+function desiredDeployments(spec: FluxBindingSpec, around: BindingSurroundings, held: boolean): DeploymentRef[] {
   const names = rolloutsOf(spec);
   return names.flatMap((name) => {
-    const carried = spec.observed?.deployed?.find((stamp) => stamp.rollout === name);
-    const head = stampOf(around.rollouts.get(name));
-    const stamp = held ? carried : (head ?? carried);
-    return stamp ? [stamp] : [];
+    const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
+    const head = deploymentOf(around.rollouts.get(name));
+    const deployment = held ? carried : (head ?? carried);
+    return deployment ? [deployment] : [];
   });
 }
 
 /** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */
-function latch(binding: FluxBinding, around: BindingSurroundings): Stamp[] {
+function latch(binding: FluxBinding, around: BindingSurroundings): DeploymentRef[] {
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
   return names.flatMap((name) => {
-    const head = stampOf(around.rollouts.get(name));
-    const latched = before.find((stamp) => stamp.rollout === name);
+    const head = deploymentOf(around.rollouts.get(name));
+    const latched = before.find((deployment) => deployment.rollout === name);
     if (!head) return latched ? [latched] : [];
     if (latched && isSameDeployment(latched, head)) return [latched];
     return hasArrived(binding, around.source, head) ? [head] : [];
@@ -68,9 +70,9 @@ function latch(binding: FluxBinding, around: BindingSurroundings): Stamp[] {
 }
 
 /** "Written, not applied yet" is no state of its own: it would cost a write of each release, and everybody related a look. */
-function pinState(pin: Pin, around: BindingSurroundings, applied: readonly Stamp[]): PinState {
+function pinState(pin: Pin, around: BindingSurroundings, applied: readonly DeploymentRef[]): PinState {
   const rollout = around.rollouts.get(pin.rollout);
-  const head = stampOf(rollout);
+  const head = deploymentOf(rollout);
   if (!head) {
     const why = rollout ? 'has deployed nothing yet' : 'does not exist';
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };

@@ -1,8 +1,8 @@
 /** When a Flux object must be written so that the webhook brings it to what its Rollouts have deployed. */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { FluxBindingStatus, Stamp } from '../../api/types.ts';
-import { parseStamps } from '../pin/deployment.ts';
+import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
+import { parseDeployments } from '../pin/deployment.ts';
 import { readPin } from '../pin/field.ts';
 import type { PinState } from './status.ts';
 
@@ -12,7 +12,7 @@ import type { PinState } from './status.ts';
  */
 export function trigger(object: FluxObject, status: FluxBindingStatus | undefined): string | null | undefined {
   if (!status?.deployed || isHeld(status)) return undefined;
-  const carried = parseStamps(object.metadata.annotations?.[DEPLOYED]);
+  const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const pins = (status.pins ?? []).filter((pin) => pin.state !== 'Missing');
   if (pins.some((pin) => isNews(pin, carried))) return status.deployed;
   return pins.some((pin) => hasDrifted(object, pin, carried)) ? null : undefined;
@@ -24,14 +24,16 @@ export function isHeld(status: FluxBindingStatus | undefined): boolean {
 }
 
 /** A binding may lag behind the object, so an older id never counts. */
-function isNews(pin: PinState, carried: readonly Stamp[]): boolean {
-  const have = carried.find((stamp) => stamp.rollout === pin.rollout);
+function isNews(pin: PinState, carried: readonly DeploymentRef[]): boolean {
+  const have = carried.find((deployment) => deployment.rollout === pin.rollout);
   if (!have || have.uid !== pin.uid) return true;
   return (pin.id ?? 0) > have.id || (pin.id === have.id && pin.version !== have.version);
 }
 
-/** The stamp is there without the value: written while the webhook was not in the way. */
-function hasDrifted(object: FluxObject, pin: PinState, carried: readonly Stamp[]): boolean {
-  const has = carried.some((stamp) => stamp.rollout === pin.rollout && stamp.id === pin.id && stamp.uid === pin.uid);
+/** The annotation is there without the value: written while the webhook was not in the way. */
+function hasDrifted(object: FluxObject, pin: PinState, carried: readonly DeploymentRef[]): boolean {
+  const has = carried.some(
+    (deployment) => deployment.rollout === pin.rollout && deployment.id === pin.id && deployment.uid === pin.uid,
+  );
   return has && readPin(object, pin) !== pin.version;
 }

@@ -4,11 +4,11 @@
  */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { HistoryEntry, Stamp, VersionInfo } from '../../api/types.ts';
+import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { marksOf } from '../pin/annotations.ts';
-import { parseStamps } from '../pin/deployment.ts';
+import { parseDeployments } from '../pin/deployment.ts';
 import { triggeredBy } from './entry.ts';
 
 /** More deployments than any Rollout has; an id there has at most 15 digits, see core/pin/deployment.ts. */
@@ -16,7 +16,7 @@ const MAX_ADOPTED_ID = 1e12;
 
 /** A deployment that a Flux object carries. */
 export interface CarriedDeployment {
-  deployment: Stamp;
+  deployment: DeploymentRef;
   /** `Kustomization 'my-app'`. */
   by: string;
 }
@@ -35,7 +35,7 @@ export function carriedDeployment(
   rollout: string,
 ): CarriedDeployment | undefined {
   if (!isBound(object, kind, rollout)) return undefined;
-  const deployment = parseStamps(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
+  const deployment = parseDeployments(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
   return deployment && isLegalTag(deployment.version)
     ? { deployment, by: `${kind} '${object.metadata.name}'` }
     : undefined;

@@ -31,7 +31,7 @@ export function unseenBinding(rollout: Rollout, kind: string, name: string): Flu
 /** Flux was seen to have fetched and applied the deployment in the bound object. */
 export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry): boolean {
   return (status?.applied ?? []).some(
-    (stamp) => stamp.rollout === metadata.name && stamp.uid === metadata.uid && stamp.id === (head.id ?? 0),
+    ({ rollout, uid, id }) => rollout === metadata.name && uid === metadata.uid && id === (head.id ?? 0),
   );
 }
 

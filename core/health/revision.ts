@@ -9,8 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { conditionsOf, stringAt } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';
-import { readable, stampOf } from '../pin/deployed.ts';
-import { parseStamps } from '../pin/deployment.ts';
+import { deploymentOf, deploymentText, parseDeployments } from '../pin/deployment.ts';
 
 export interface Revision {
   /** Why a good health would not be the new revision's. undefined: it would be. */
@@ -58,11 +57,11 @@ function neverSucceeded({ status }: Kustomization): boolean {
 
 /** The object carries another deployment than the Rollout stands at. */
 function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
-  for (const stamp of parseStamps(object.metadata.annotations?.[DEPLOYED])) {
-    const rollout = rollouts.find((r) => r.metadata.uid === stamp.uid && r.metadata.name === stamp.rollout);
-    const head = stampOf(rollout);
-    if (head && head.id !== stamp.id) {
-      return `${object.kind} ${object.metadata.name} has ${readable(stamp)}, ${readable(head)} is on its way`;
+  for (const deployment of parseDeployments(object.metadata.annotations?.[DEPLOYED])) {
+    const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
+    const head = deploymentOf(rollout);
+    if (head && head.id !== deployment.id) {
+      return `${object.kind} ${object.metadata.name} has ${deploymentText(deployment)}, ${deploymentText(head)} is on its way`;
     }
   }
   return undefined;

@@ -2,19 +2,19 @@
  * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
  * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
  */
-import type { Stamp } from '../../api/types.ts';
+import type { DeploymentRef, Rollout } from '../../api/types.ts';
 
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)$/;
 
-export function formatStamps(stamps: readonly Stamp[]): string {
-  return [...stamps]
+export function formatDeployments(deployments: readonly DeploymentRef[]): string {
+  return [...deployments]
     .sort((a, b) => (a.rollout < b.rollout ? -1 : 1))
-    .map((s) => `${s.rollout}=${s.id}/${encodeURIComponent(s.version)}/${s.uid}`)
+    .map(({ rollout, id, version, uid }) => `${rollout}=${id}/${encodeURIComponent(version)}/${uid}`)
     .join(',');
 }
 
-/** Entries that are not stamps are left out: nobody's text counts for more than it proves. */
-export function parseStamps(text: string | undefined): Stamp[] {
+/** Entries that do not parse are left out: nobody's text counts for more than it proves. */
+export function parseDeployments(text: string | undefined): DeploymentRef[] {
   if (!text) return [];
   return text.split(',').flatMap((part) => {
     const [, rollout, id, version, uid] = ENTRY.exec(part) ?? [];
@@ -25,4 +25,17 @@ export function parseStamps(text: string | undefined): Stamp[] {
       return [];
     }
   });
+}
+
+/** The deployment that a Rollout stands at, as stored: what Flux objects follow. undefined for a Rollout that has deployed nothing. `back` 1 is the deployment before the newest, and so on. */
+export function deploymentOf(rollout: Rollout | undefined, back = 0): DeploymentRef | undefined {
+  const entry = rollout?.status?.history?.[back];
+  const tag = entry?.version?.tag;
+  if (!rollout || !entry || typeof tag !== 'string' || tag === '') return undefined;
+  return { rollout: rollout.metadata.name ?? '', id: entry.id ?? 0, version: tag, uid: rollout.metadata.uid ?? '' };
+}
+
+/** For people: `my-app 1.1.0 (7)`. */
+export function deploymentText(deployment: { rollout: string; version?: string; id?: number }): string {
+  return `${deployment.rollout} ${deployment.version ?? ''} (${deployment.id ?? 0})`;
 }

@@ -1,12 +1,11 @@
 /** DESIGN section 7, rows 1 to 3: what one write may do to the fields that Rollouts own. */
 import { DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { Pin, Rollout, Stamp } from '../../api/types.ts';
+import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { type Writers, writersOf } from '../kube/fieldWriters.ts';
 import { marksOf, pinKey, pinPath } from './annotations.ts';
-import { stampOf } from './deployed.ts';
-import { formatStamps, parseStamps } from './deployment.ts';
+import { deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
 
 export interface PinWrite {
@@ -19,7 +18,7 @@ export interface PinWrite {
 }
 
 export interface PinOutcome {
-  /** As it shall be stored: fields and stamps. */
+  /** As it shall be stored: fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];
   /** Not empty: the write is refused, for these reasons. */
@@ -28,7 +27,7 @@ export interface PinOutcome {
 
 interface Decision {
   value: string | undefined;
-  stamp?: Stamp | undefined;
+  deployment?: DeploymentRef | undefined;
   /** Re-pinned: what to tell the writer. */
   held?: string;
   warning?: string;
@@ -39,7 +38,7 @@ interface Decision {
 interface Case extends PinWrite {
   wasPinned(pin: Pin): boolean;
   /** Carried by the old object, or by the new one on CREATE; by Rollout. */
-  stamps: ReadonlyMap<string, Stamp>;
+  deployments: ReadonlyMap<string, DeploymentRef>;
   isApply(pin: Pin): boolean;
 }
 
@@ -51,22 +50,22 @@ export function pinFields(write: PinWrite): PinOutcome {
   const warnings = problems.filter((problem) => !known.includes(problem));
   const denials: string[] = [];
   const held: string[] = [];
-  const stamps = new Map<string, Stamp>();
+  const deployments = new Map<string, DeploymentRef>();
   const values: [Pin, string | undefined][] = [];
   for (const pin of pins) {
     const decision = decide(pin, at);
     if (decision.held) held.push(decision.held);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
-    if (decision.stamp && !stamps.has(pin.rollout)) stamps.set(pin.rollout, decision.stamp);
-    if (!decision.stamp) continue;
+    if (decision.deployment && !deployments.has(pin.rollout)) deployments.set(pin.rollout, decision.deployment);
+    if (!decision.deployment) continue;
     const stronger = strongerRefs(write.object, pin);
     if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref, it would override the tag`);
     values.push([pin, decision.value]);
   }
   let object = writePins(write.object, values);
   if (held.length > 0) warnings.unshift(held.join('; '));
-  object = annotate(object, DEPLOYED, stamps.size > 0 ? formatStamps([...stamps.values()]) : undefined);
+  object = annotate(object, DEPLOYED, deployments.size > 0 ? formatDeployments([...deployments.values()]) : undefined);
   return { object, warnings, denials };
 }
 
@@ -77,7 +76,7 @@ function caseOf(write: PinWrite, before: readonly Pin[]): Case {
   return {
     ...write,
     wasPinned: (pin) => pinned.has(pinKey(pin)),
-    stamps: stampsOf(oldObject ?? object),
+    deployments: deploymentsOn(oldObject ?? object),
     isApply(pin) {
       writers ??= writersOf(object, oldObject);
       return pinPath(pin)
@@ -88,15 +87,15 @@ function caseOf(write: PinWrite, before: readonly Pin[]): Case {
 }
 
 function decide(pin: Pin, at: Case): Decision {
-  const live = stampOf(at.rollouts.get(pin.rollout));
+  const live = deploymentOf(at.rollouts.get(pin.rollout));
   return live ? follow(pin, live, at) : keep(pin, at);
 }
 
 /** The Rollout says what the value is. */
-function follow(pin: Pin, live: Stamp, at: Case): Decision {
+function follow(pin: Pin, live: DeploymentRef, at: Case): Decision {
   const value = readPin(at.object, pin);
   const wasPinned = at.wasPinned(pin);
-  const decision: Decision = { value: live.version, stamp: live };
+  const decision: Decision = { value: live.version, deployment: live };
   const stays = `${shortName(pin)} stays ${live.version}, deployed by Rollout ${pin.rollout}`;
   if (value === live.version) return decision;
   if (value === undefined) return wasPinned ? { ...decision, held: stays } : decision;
@@ -109,26 +108,26 @@ function follow(pin: Pin, live: Stamp, at: Case): Decision {
 /** The Rollout is gone or has deployed nothing: what the object carries is all there is to go by. */
 function keep(pin: Pin, at: Case): Decision {
   const value = readPin(at.object, pin);
-  const kept = at.stamps.get(pin.rollout);
-  // A backup restored: the stamp that came with the object counts if the object really carries that version.
-  if (!at.oldObject) return { value, stamp: kept?.version === value ? kept : undefined };
+  const kept = at.deployments.get(pin.rollout);
+  // A backup restored: the annotation that came with the object counts if the object really carries that version.
+  if (!at.oldObject) return { value, deployment: kept?.version === value ? kept : undefined };
   const old = readPin(at.oldObject, pin);
-  if (!kept || value === old) return { value, stamp: kept };
+  if (!kept || value === old) return { value, deployment: kept };
   const why = at.rollouts.has(pin.rollout) ? 'has deployed nothing yet' : 'does not exist';
   if (old !== undefined && (value === undefined || at.isApply(pin))) {
-    return { value: old, stamp: kept, held: `${shortName(pin)} stays ${old}: Rollout ${pin.rollout} ${why}` };
+    return { value: old, deployment: kept, held: `${shortName(pin)} stays ${old}: Rollout ${pin.rollout} ${why}` };
   }
   const warning = `${shortName(pin)} is now ${value} and follows no Rollout: ${pin.rollout} ${why}`;
-  // A Rollout created later adopts what the object carries, so the stamp tells that and not what it was.
-  return { value, stamp: { ...kept, version: value ?? kept.version }, warning };
+  // A Rollout created later adopts what the object carries, so the annotation tells that and not what it was.
+  return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
 
 /** The first of each Rollout. */
-function stampsOf(object: FluxObject): Map<string, Stamp> {
+function deploymentsOn(object: FluxObject): Map<string, DeploymentRef> {
   return new Map(
-    parseStamps(object.metadata.annotations?.[DEPLOYED])
+    parseDeployments(object.metadata.annotations?.[DEPLOYED])
       .reverse()
-      .map((stamp) => [stamp.rollout, stamp]),
+      .map((deployment) => [deployment.rollout, deployment]),
   );
 }
 
@@ -136,7 +135,7 @@ function shortName(pin: Pin): string {
   return pin.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(pin: Pin, live: Stamp, value: string): string {
+function denialOf(pin: Pin, live: DeploymentRef, value: string): string {
   return (
     `${pinPath(pin).join('.')} cannot be set to '${value}': it is held by Rollout '${pin.rollout}', which has deployed ` +
     `'${live.version}'. To deploy another version, set spec.wantedVersion on that Rollout, or annotate the Rollout with ` +

@@ -5,8 +5,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
 import { marksOf, pinPath } from './annotations.ts';
-import { stampOf } from './deployed.ts';
-import { parseStamps } from './deployment.ts';
+import { deploymentOf, parseDeployments } from './deployment.ts';
 import { readPin } from './field.ts';
 
 /** Both webhooks of one request answer within this time; a head younger than it may have come between them. */
@@ -14,14 +13,14 @@ const BETWEEN_CALLS_MS = 10_000;
 
 /** A sentence for each pinned field that is not what its Rollout says; empty when all is well. */
 export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rollout>, now: EpochMs): string[] {
-  const stamps = parseStamps(object.metadata.annotations?.[DEPLOYED]);
+  const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   return marksOf(object).pins.flatMap((pin) => {
     const rollout = rollouts.get(pin.rollout);
-    const head = stampOf(rollout);
+    const head = deploymentOf(rollout);
     const value = readPin(object, pin);
     if (!head || value === head.version) return [];
-    const carried = stamps.find((stamp) => stamp.rollout === pin.rollout);
-    const before = stampOf(rollout, 1);
+    const carried = deployments.find((deployment) => deployment.rollout === pin.rollout);
+    const before = deploymentOf(rollout, 1);
     const isBefore = carried?.id === before?.id && carried?.uid === before?.uid && value === before?.version;
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
     if ((before && isBefore) || now - committed < BETWEEN_CALLS_MS) return [];

@@ -150,10 +150,10 @@ describe('a Flux object', () => {
     });
     await waitFor(async () => {
       const object = await admin.get(ref('kustomization', ns, 'app'));
-      const stamp = object.metadata.annotations?.['rollout.kuberik.com/deployed'];
+      const deployed = object.metadata.annotations?.['rollout.kuberik.com/deployed'];
       const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
-      return bindings.length === 0 && stamp === undefined;
-    }, 'the binding and the stamp to go');
+      return bindings.length === 0 && deployed === undefined;
+    }, 'the binding and the annotation to go');
     await developer.mergePatch(ref('kustomization', ns, 'app'), {
       spec: { postBuild: { substitute: { APP_VERSION: '5.0.0' } } },
     });

@@ -131,12 +131,12 @@ describe('a write that is no edit of the pinned field passes, and the value stay
     expect((await admin.get(app())).metadata.generation).toBe(before.metadata.generation);
   });
 
-  it("nobody's text in the stamp counts, and none is a reason to deny", async () => {
-    const stamp = 'rollout.kuberik.com/deployed';
-    const before = (await admin.get(app())).metadata.annotations?.[stamp];
+  it("nobody's text in the annotation counts, and none is a reason to deny", async () => {
+    const deployed = 'rollout.kuberik.com/deployed';
+    const before = (await admin.get(app())).metadata.annotations?.[deployed];
     for (const text of ['app=99/9.9.9/spoofed', 'nonsense', null]) {
-      await developer.mergePatch(app(), { metadata: { annotations: { [stamp]: text } } });
-      expect((await admin.get(app())).metadata.annotations?.[stamp]).toBe(before);
+      await developer.mergePatch(app(), { metadata: { annotations: { [deployed]: text } } });
+      expect((await admin.get(app())).metadata.annotations?.[deployed]).toBe(before);
     }
     expect(before).toMatch(/^app=1\/1\.1\.0\//);
   });

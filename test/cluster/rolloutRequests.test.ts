@@ -230,8 +230,8 @@ describe('what was asked for one deployment is never that of a later one (Q25)',
   });
 });
 
-describe("nobody's text in the stamps counts", () => {
-  it('requested-by and the stamps are what the API server knows', async () => {
+describe("nobody's text in the request ids counts", () => {
+  it('requested-by and the request ids are what the API server knows', async () => {
     const story = await gated();
     await story.ask({ 'force-deploy': '1.1.0', 'requested-by': 'root', request: 'force-deploy=spoofed' });
     expect(await story.headIs('1.1.0', 'Succeeded')).toMatchObject({ requestedBy: 'developer' });

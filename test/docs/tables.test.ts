@@ -22,7 +22,7 @@ describe('fields', () => {
     ['RolloutGate.spec', crdFields(`${KUBERIK}rolloutgates`, 'spec')],
     ['FluxBinding.spec', crdFields(`${KUBERIK}fluxbindings`, 'spec')],
     ['FluxBinding.status', binding],
-    ['Stamp', fieldsBelow(schemaAt(binding, 'applied[]'), '')],
+    ['DeploymentRef', fieldsBelow(schemaAt(binding, 'applied[]'), '')],
     ['Gate.spec', crdFields(GATES, 'spec')],
     ['Gate.status', crdFields(GATES, 'status')],
     ['HealthCheck.spec', crdFields(`${KUBERIK}healthchecks`, 'spec')],

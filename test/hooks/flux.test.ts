@@ -7,11 +7,11 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
-import type { FluxBinding, FluxBindingStatus, Stamp } from '../../api/types.ts';
-import { parseStamps } from '../../core/pin/deployment.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
+import { parseDeployments } from '../../core/pin/deployment.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { kustomization, NOW, ociRepository, rollout, stamped } from '../core/hold/objects.ts';
+import { deployment, kustomization, NOW, ociRepository, rollout } from '../core/hold/objects.ts';
 import { fakeHookCall } from '../support/ports.ts';
 
 const { call } = fakeHookCall({ now: NOW });
@@ -88,7 +88,7 @@ describe('the Flux decorator', () => {
   });
 
   it('publishes what a Kustomization asks for', async () => {
-    const answer = await decorate(kustomization({ deployed: stamped('my-app', 1, '1.0.0') }));
+    const answer = await decorate(kustomization({ deployed: deployment('my-app', 1, '1.0.0') }));
     expect(answer).toEqual({
       attachments: [
         {
@@ -137,7 +137,7 @@ describe('the Flux decorator', () => {
   ];
   /** What a binding's status says when the Rollout has this deployment. */
   const follows = (deployed: string) => {
-    const [{ rollout, id, version, uid }] = parseStamps(deployed) as [Stamp];
+    const [{ rollout, id, version, uid }] = parseDeployments(deployed) as [DeploymentRef];
     return { deployed, pins: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };
   };
   it.each(triggers)('wakes the webhook or not: %s', async (_, carried, desired, answer) => {
@@ -162,7 +162,7 @@ describe('the Flux decorator', () => {
     expect(annotations).not.toHaveProperty([DEPLOYED]);
   });
 
-  it('wakes the webhook when the stamp is right and the field is not', async () => {
+  it('wakes the webhook when the annotation is right and the field is not', async () => {
     const rollouts = [rollout('my-app', '1.1.0', '1.0.0')];
     const object = kustomization({ deployed: at(2, '1.1.0'), substitute: { APP: '0.9.0' } });
     const [binding] = (await decorate(object)).attachments as FluxBinding[];
@@ -210,7 +210,7 @@ describe('the FluxBinding composite', () => {
     const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
     const { status } = await bind(binding!, rollout('my-app', '1.1.0', '1.0.0'));
     expect(status).toMatchObject({
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       summary: 'my-app 1.1.0 (2)',
       pins: [{ rollout: 'my-app', variable: 'APP', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
     });

@@ -117,7 +117,7 @@ export const ROLLOUTS: Record<string, () => Input> = {
     const next = { ...old, metadata: { ...old.metadata, annotations }, spec: { ...old.spec, wantedVersion: '9.9.9' } };
     return { paths: ['/admission/mutate/rollout', '/admission/validate/rollout'], body: review(next, old) };
   },
-  '256 kB of request stamps': () => {
+  '256 kB of request ids': () => {
     const annotations = {
       'rollout.kuberik.com/request': times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(','),
       'rollout.kuberik.com/retry': '',

@@ -1,15 +1,20 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
-import type { FluxBinding, FluxBindingSpec, Stamp } from '../../../api/types.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../../api/types.ts';
 import { observedOf } from '../../../core/binding/observed.ts';
-import { kustomization, ociRepository, stamped } from '../hold/objects.ts';
+import { deployment, kustomization, ociRepository } from '../hold/objects.ts';
 
 type Observed = FluxBindingSpec['observed'];
 
-const stamp = (id: number, version: string): Stamp => ({ rollout: 'my-app', id, version, uid: 'uid-my-app' });
-const one = stamp(1, '1.0.0');
-const two = stamp(2, '1.1.0');
-const at2 = { deployed: stamped('my-app', 2, '1.1.0') };
+const deploymentAs = (id: number, version: string): DeploymentRef => ({
+  rollout: 'my-app',
+  id,
+  version,
+  uid: 'uid-my-app',
+});
+const one = deploymentAs(1, '1.0.0');
+const two = deploymentAs(2, '1.1.0');
+const at2 = { deployed: deployment('my-app', 2, '1.1.0') };
 const ready = (revision: string) => ({
   observedGeneration: 3,
   lastAppliedRevision: revision,
@@ -26,7 +31,7 @@ interface Row {
   object: FluxObject;
   before: Observed;
   /** Proven deployments in the binding's status. */
-  latched?: Stamp[];
+  latched?: DeploymentRef[];
   now: Observed | 'as before';
 }
 

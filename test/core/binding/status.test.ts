@@ -3,12 +3,12 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { bindingStatus, type GateState } from '../../../core/binding/status.ts';
-import { kustomization, NOW, ociRepository, rollout, rolloutsByName, stamped } from '../hold/objects.ts';
+import { deployment, kustomization, NOW, ociRepository, rollout, rolloutsByName } from '../hold/objects.ts';
 
 const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');
 const head = { rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' };
-const at2 = { deployed: stamped('my-app', 2, '1.1.0') };
+const at2 = { deployed: deployment('my-app', 2, '1.1.0') };
 const closed: GateState = { namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' };
 
 const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' } = {}) => ({
@@ -39,7 +39,7 @@ const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha
 const rows: Row[] = [
   {
     says: 'a new deployment is on its way',
-    object: kustomization({ deployed: stamped('my-app', 1, '1.0.0') }),
+    object: kustomization({ deployed: deployment('my-app', 1, '1.0.0') }),
     state: 'Waiting',
     ready: ['Unknown', /^my-app 1\.1\.0 \(2\) on the way: Flux has not applied it yet$/],
   },
@@ -103,7 +103,7 @@ const rows: Row[] = [
     object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
     source: ociRepository(
       { tag: '1.0.0' },
-      { deployed: stamped('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
+      { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
     ),
     state: 'Waiting',
     ready: ['Unknown', /not applied/],
@@ -169,10 +169,10 @@ const rows: Row[] = [
   },
   {
     says: 'behind a closed gate nothing moves',
-    object: kustomization({ deployed: stamped('my-app', 1, '1.0.0') }),
+    object: kustomization({ deployed: deployment('my-app', 1, '1.0.0') }),
     gates: [closed],
     state: 'Waiting',
-    deployed: stamped('my-app', 1, '1.0.0'),
+    deployed: deployment('my-app', 1, '1.0.0'),
     ready: ['False', /^waiting for gate shop\/freeze: Gate closed by default$/],
   },
   {

@@ -4,7 +4,7 @@ import { adopted, carriedDeployment } from '../../../core/deployment/adopt.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 
 const P = 'rollout.kuberik.com/';
-const STAMP = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
+const DEPLOYED = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
 
 const object = (annotations: Record<string, string>): KubeObject => ({
   apiVersion: 'v1',
@@ -18,16 +18,20 @@ describe('carriedDeployment', () => {
     ['the older pair', 'Kustomization', { [`${P}rollout`]: 'app', [`${P}substitute`]: 'TAG' }],
     ['the tag', 'OCIRepository', { [`${P}rollout`]: 'app' }],
   ])('counts on an object bound by %s', (_title, kind, marks) => {
-    expect(carriedDeployment(object({ ...marks, ...STAMP }), kind, 'app')).toEqual({
+    expect(carriedDeployment(object({ ...marks, ...DEPLOYED }), kind, 'app')).toEqual({
       deployment: { rollout: 'app', id: 7, version: '1.0.0', uid: 'old-uid' },
       by: `${kind} 'obj'`,
     });
   });
 
   it.each<[string, string, Record<string, string>]>([
-    ['on an object bound to another Rollout', 'OCIRepository', { [`${P}rollout`]: 'other', ...STAMP }],
-    ['on half of the older pair', 'Kustomization', { [`${P}rollout`]: 'app', ...STAMP }],
-    ['without a stamp of this Rollout', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'x=1/1.0.0/u' }],
+    ['on an object bound to another Rollout', 'OCIRepository', { [`${P}rollout`]: 'other', ...DEPLOYED }],
+    ['on half of the older pair', 'Kustomization', { [`${P}rollout`]: 'app', ...DEPLOYED }],
+    [
+      'without a deployment of this Rollout',
+      'OCIRepository',
+      { [`${P}rollout`]: 'app', [`${P}deployed`]: 'x=1/1.0.0/u' },
+    ],
     ['with a version that is no tag', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'app=1/a%2Fb/u' }],
   ])('does not count %s', (_title, kind, annotations) => {
     expect(carriedDeployment(object(annotations), kind, 'app')).toBeUndefined();
@@ -40,7 +44,7 @@ describe('adopted', () => {
     by,
   });
 
-  it('takes the newest of stamps that disagree, with what is known of the release', () => {
+  it('takes the newest of deployments that disagree, with what is known of the release', () => {
     const known = [{ tag: '1.1.0', revision: 'abc' }];
     const entry = adopted([carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')], known, NOW);
     expect(entry).toMatchObject({
@@ -59,7 +63,7 @@ describe('adopted', () => {
     expect(adopted([], [], NOW)).toBeUndefined();
   });
 
-  it('begins with 1 where the id is larger than any history gets: the next stamp would not be one any more', () => {
+  it('begins with 1 where the id is larger than any history gets: the next deployment could not be written on an object any more', () => {
     const head = adopted([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
     expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
     expect(adopted([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });

@@ -131,7 +131,7 @@ describe('Q28: a deployment on its way', () => {
     metadata: { name: 'web', namespace: 'demo', uid: 'u1' },
     status: { history: [{ id: 7, version: { tag: '1.1.0' }, timestamp: at('11:50:00') }] },
   };
-  const carrying = (stamp: string) => ({ 'rollout.kuberik.com/deployed': stamp });
+  const carrying = (deployed: string) => ({ 'rollout.kuberik.com/deployed': deployed });
   const health = (onSource: string | undefined, onKustomization?: string) =>
     judged({
       name: '',

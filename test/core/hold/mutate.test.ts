@@ -6,6 +6,7 @@ import type { Gate } from '../../../api/types.ts';
 import type { FluxWrite } from '../../../core/hold/write.ts';
 import {
   APP_PATH,
+  deployment,
   gate,
   gatesByName,
   judge,
@@ -15,7 +16,6 @@ import {
   owner,
   rollout,
   rolloutsByName,
-  stamped,
 } from './objects.ts';
 
 const PIN = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
@@ -34,7 +34,7 @@ const OWNER = { [NAME_LABEL]: 'apps', [NAMESPACE_LABEL]: 'flux-system' };
 const FROZEN = { ...GATED, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' };
 const frozen = (parts: KustomizationParts = {}): FluxObject =>
   kustomization({
-    deployed: stamped('my-app', 1, '1.0.0'),
+    deployed: deployment('my-app', 1, '1.0.0'),
     substitute: { APP: '1.0.0' },
     ...parts,
     annotations: { ...FROZEN, ...parts.annotations },
@@ -62,20 +62,20 @@ const resumedAlone = {
   old: frozen({
     labels: OWNER,
     annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
-    deployed: stamped('my-app', 2, '1.1.0'),
+    deployed: deployment('my-app', 2, '1.1.0'),
     substitute: { APP: '1.1.0' },
   }),
   object: frozen({
     labels: OWNER,
     annotations: { [STATE]: 'open' },
-    deployed: stamped('my-app', 2, '1.1.0'),
+    deployed: deployment('my-app', 2, '1.1.0'),
     substitute: { APP: '1.1.0' },
   }),
   gates: [openGate],
   stored: kustomization({
     labels: OWNER,
     annotations: { ...GATED, [STATE]: 'open' },
-    deployed: stamped('my-app', 2, '1.1.0'),
+    deployed: deployment('my-app', 2, '1.1.0'),
   }),
 };
 
@@ -102,7 +102,7 @@ const without = (object: FluxObject, ...annotations: string[]): FluxObject => {
 };
 
 function deleting(annotations: Record<string, string>): FluxObject {
-  const object = kustomization({ annotations, deployed: stamped('my-app', 2, '1.1.0') });
+  const object = kustomization({ annotations, deployed: deployment('my-app', 2, '1.1.0') });
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-03-04T09:59:00Z' } };
 }
 
@@ -110,10 +110,14 @@ const rows: Row[] = [
   // Row 1: any write.
   {
     says: 'a closed gate suspends, remembers what suspend was, and keeps the pin where it is',
-    old: kustomization({ annotations: GATED, deployed: stamped('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } }),
+    old: kustomization({
+      annotations: GATED,
+      deployed: deployment('my-app', 1, '1.0.0'),
+      substitute: { APP: '1.0.0' },
+    }),
     object: kustomization({
       annotations: { ...GATED, [STATE]: 'closed: shop/freeze' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       substitute: { APP: '1.0.0' },
     }),
     stored: frozen(),
@@ -140,10 +144,10 @@ const rows: Row[] = [
     }),
   },
   {
-    says: "nobody's text in our stamps counts, and none is a reason to deny",
+    says: "nobody's text in our annotations counts, and none is a reason to deny",
     old: frozen(),
     object: frozen({
-      deployed: stamped('my-app', 7, '7'),
+      deployed: deployment('my-app', 7, '7'),
       annotations: {
         [MEMORY]: 'true',
         [STATE]: 'bypassed: shop/freeze',
@@ -153,7 +157,7 @@ const rows: Row[] = [
     }),
     stored: 'old',
   },
-  { says: 'our stamps removed come back', old: frozen(), object: without(frozen(), MEMORY, STATE), stored: 'old' },
+  { says: 'our annotations removed come back', old: frozen(), object: without(frozen(), MEMORY, STATE), stored: 'old' },
   {
     says: 'what gates do not govern passes',
     old: frozen(),
@@ -216,10 +220,10 @@ const rows: Row[] = [
   },
   {
     says: 'in the open, a Git sync is taken',
-    old: kustomization({ annotations: GATED, deployed: stamped('my-app', 2, '1.1.0') }),
+    old: kustomization({ annotations: GATED, deployed: deployment('my-app', 2, '1.1.0') }),
     object: kustomization({
       annotations: { ...GATED, [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       spec: { path: './new' },
       managedFields: [git('spec.path')],
     }),
@@ -334,7 +338,7 @@ const rows: Row[] = [
       annotations: { [REASON]: 'INC-1' },
       spec: { path: './fix' },
       substitute: { APP: '1.1.0' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
     }),
     bypass: { granted: true },
     user: 'admin',
@@ -342,15 +346,15 @@ const rows: Row[] = [
       annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin' },
       spec: { path: './fix' },
       substitute: { APP: '1.1.0' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
     }),
     warning: /^written, but still suspended/,
   },
   {
     says: 'with a bypass suspend may be lifted, and the state says so',
-    old: frozen({ deployed: stamped('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } }),
+    old: frozen({ deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } }),
     object: frozen({
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       substitute: { APP: '1.1.0' },
       annotations: { [REASON]: 'INC-1' },
       spec: { suspend: false },
@@ -359,7 +363,7 @@ const rows: Row[] = [
     user: 'admin',
     stored: without(
       frozen({
-        deployed: stamped('my-app', 2, '1.1.0'),
+        deployed: deployment('my-app', 2, '1.1.0'),
         substitute: { APP: '1.1.0' },
         annotations: { [REASON]: 'INC-1', [BY]: '2026-03-04T10:00:00Z admin', [STATE]: 'bypassed: shop/freeze' },
         spec: { suspend: false },
@@ -413,7 +417,7 @@ const rows: Row[] = [
     object: kustomization({ annotations: GATED, substitute: {} }),
     stored: kustomization({
       annotations: FROZEN,
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       substitute: { APP: '1.1.0' },
       spec: { suspend: true },
     }),
@@ -459,7 +463,7 @@ const rows: Row[] = [
       gates: [openGate],
       stored: kustomization({
         annotations: { ...GATED, [STATE]: 'open' },
-        deployed: stamped('my-app', 2, '1.1.0'),
+        deployed: deployment('my-app', 2, '1.1.0'),
         spec: memory === 'unset' ? {} : { suspend: memory === 'true' },
       }),
     }),
@@ -472,7 +476,7 @@ const rows: Row[] = [
     stored: frozen({
       annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00Z' },
       labels: OWNER,
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       substitute: { APP: '1.1.0' },
     }),
   },
@@ -485,7 +489,7 @@ const rows: Row[] = [
     stored: frozen({
       annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00.364Z' },
       labels: OWNER,
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       substitute: { APP: '1.1.0' },
     }),
   },
@@ -509,7 +513,7 @@ const rows: Row[] = [
     stored: kustomization({
       labels: OWNER,
       annotations: { ...GATED, [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       managedFields: [git('spec.path')],
       spec: { path: 'new' },
     }),
@@ -528,7 +532,7 @@ const rows: Row[] = [
     stored: kustomization({
       labels: OWNER,
       annotations: { ...GATED, [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       managedFields: [git('spec.suspend')],
       spec: { suspend: true },
     }),
@@ -580,7 +584,7 @@ const rows: Row[] = [
     stored: kustomization({
       labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' },
       annotations: { ...GATED, [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
     }),
   },
   {
@@ -595,7 +599,7 @@ const rows: Row[] = [
     stored: kustomization({
       labels: OWNER,
       annotations: { ...GATED, [STATE]: 'open' },
-      deployed: stamped('my-app', 2, '1.1.0'),
+      deployed: deployment('my-app', 2, '1.1.0'),
       spec: { suspend: false },
     }),
   },

@@ -29,7 +29,7 @@ export function rolloutsByName(...rollouts: Rollout[]): Map<string, Rollout> {
 }
 
 /** `my-app=2/1.1.0/uid-my-app`, as the webhook would write it for `rollout(name, ...tags)`. */
-export function stamped(name: string, id: number, version: string): string {
+export function deployment(name: string, id: number, version: string): string {
   return `${name}=${id}/${version}/uid-${name}`;
 }
 

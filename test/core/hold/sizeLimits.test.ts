@@ -7,21 +7,21 @@ import { refuseCrowd } from '../../../core/hold/reads.ts';
 import { closedGates, requiredGates } from '../../../core/hold/requiredGates.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { marksOf } from '../../../core/pin/annotations.ts';
-import { gatesByName, kustomization, NOW, ociRepository, stamped } from './objects.ts';
+import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
 const HUGE = 'x'.repeat(1_400_000);
 const size = (binding: FluxBinding | undefined) => JSON.stringify(binding).length;
 
 it('a revision beyond the limit is no proof, and is not copied', () => {
-  const deployed = stamped('my-app', 1, '1.0.0');
+  const deployed = deployment('my-app', 1, '1.0.0');
   const source = ociRepository({ tag: '1.0.0' }, { deployed });
   source.status = { observedGeneration: 3, artifact: { revision: `1.0.0@${HUGE}` } };
   const binding = bindingOf(source, gates, undefined)!;
   expect(size(binding)).toBeLessThan(2000);
   expect(binding.spec?.observed?.fetched).toBeUndefined();
-  const stamp = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
-  expect(hasArrived(binding, undefined, stamp)).toBe(false);
+  const head = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
+  expect(hasArrived(binding, undefined, head)).toBe(false);
 });
 
 it('nor is what a Kustomization says it has applied', () => {
@@ -33,7 +33,7 @@ it('nor is what a Kustomization says it has applied', () => {
     lastTransitionTime: '',
     observedGeneration: 3,
   };
-  const object = kustomization({ deployed: stamped('my-app', 1, '1.0.0') });
+  const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0') });
   object.status = { observedGeneration: 3, lastAppliedRevision: HUGE, conditions: [ready] };
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
 });

@@ -7,20 +7,20 @@ import { readPin } from '../../../core/pin/field.ts';
 import { pinFields } from '../../../core/pin/mutate.ts';
 import {
   APP_PATH,
+  deployment,
   type KustomizationParts,
   kustomization,
   ociRepository,
   owner,
   rollout,
   rolloutsByName,
-  stamped,
 } from '../hold/objects.ts';
 
 const APP = { rollout: 'my-app', variable: 'APP' };
 const TAG = { rollout: 'my-app' };
 const apply = [owner('Apply', APP_PATH)];
 const edit = [owner('Update', APP_PATH)];
-const at110 = { deployed: stamped('my-app', 2, '1.1.0') };
+const at110 = { deployed: deployment('my-app', 2, '1.1.0') };
 const my = rollout('my-app', '1.1.0', '1.0.0');
 
 interface Row {
@@ -93,8 +93,8 @@ const rows: Row[] = [
   },
   {
     says: 'a write of something else follows the Rollout without a word',
-    old: { deployed: stamped('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } },
-    object: { deployed: stamped('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' }, managedFields: edit },
+    old: { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } },
+    object: { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' }, managedFields: edit },
   },
   {
     says: 'a direct edit to what is deployed passes',
@@ -102,11 +102,11 @@ const rows: Row[] = [
     object: { substitute: { APP: '1.1.0' }, managedFields: edit },
   },
   {
-    says: 'text of anybody else in the stamp does not count and is no reason to deny',
+    says: 'text of anybody else in the annotation does not count and is no reason to deny',
     old: at110,
     object: { deployed: 'my-app=99/9.9.9/uid-my-app,other=1/1/x' },
   },
-  { says: 'a removed stamp comes back', old: at110, object: {} },
+  { says: 'a removed annotation comes back', old: at110, object: {} },
   {
     says: 'a field that becomes pinned in this write takes the value, with a word',
     old: { annotations: {}, substitute: { APP: '0.9.0' } },
@@ -125,13 +125,13 @@ const rows: Row[] = [
     deployed: undefined,
   },
   {
-    says: 'restored from a backup without its Rollout: the stamp that tells the truth stays',
+    says: 'restored from a backup without its Rollout: the annotation that tells the truth stays',
     object: { substitute: { APP: '1.1.0' }, ...at110 },
     rollouts: [],
     deployed: at110.deployed,
   },
   {
-    says: 'restored from a backup: a stamp that does not fit the value is dropped',
+    says: 'restored from a backup: an annotation that does not fit the value is dropped',
     object: { substitute: { APP: '1.2.0' }, ...at110 },
     rollouts: [],
     value: '1.2.0',
@@ -159,18 +159,18 @@ const rows: Row[] = [
     warning: /^APP stays 1\.1\.0/,
   },
   {
-    says: 'Rollout gone: a direct edit passes, and the stamp tells what is carried now',
+    says: 'Rollout gone: a direct edit passes, and the annotation tells what is carried now',
     old: at110,
     object: { ...at110, substitute: { APP: '1.2.0' }, managedFields: edit },
     rollouts: [],
     value: '1.2.0',
-    deployed: stamped('my-app', 2, '1.2.0'),
+    deployed: deployment('my-app', 2, '1.2.0'),
     warning: /^APP is now 1\.2\.0 and follows no Rollout: my-app does not exist/,
   },
   {
-    says: 'no Rollout and no stamp: not ours',
+    says: 'no Rollout and no annotation of a deployment: not ours',
     old: { substitute: { APP: '1' } },
-    object: { substitute: { APP: '2' }, managedFields: edit, deployed: stamped('my-app', 9, '2') },
+    object: { substitute: { APP: '2' }, managedFields: edit, deployed: deployment('my-app', 9, '2') },
     rollouts: [],
     value: '2',
     deployed: undefined,
@@ -183,7 +183,7 @@ const rows: Row[] = [
     warning: /^APP is claimed by Rollouts my-app and other/,
   },
   {
-    says: 'the mark removed: the stamp goes with it',
+    says: 'the pin annotation removed: that of the deployment goes with it',
     old: at110,
     object: { annotations: {}, ...at110, substitute: { APP: '5' }, managedFields: edit },
     value: '5',

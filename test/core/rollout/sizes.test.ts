@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { adopted } from '../../../core/deployment/adopt.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { formatStamps, parseStamps } from '../../../core/pin/deployment.ts';
+import { formatDeployments, parseDeployments } from '../../../core/pin/deployment.ts';
 import { bounded } from '../../../core/release/retention.ts';
 import { readConfig } from '../../../core/rollout/config.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
@@ -57,10 +57,10 @@ it('a history is never longer than its limit, whatever the spec says', () => {
   expect(readConfig(rollout, 'Hold').historyLimit).toBe(LIMITS.history);
 });
 
-it('the deployment after an adopted one is still a stamp', () => {
-  const stamp = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
-  const head = adopted([{ deployment: stamp, by: "Kustomization 'a'" }], [], NOW)!;
+it('the deployment after an adopted one can still be written on an object', () => {
+  const deployment = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
+  const head = adopted([{ deployment, by: "Kustomization 'a'" }], [], NOW)!;
   expect(head.version.tag).toBe('1.0.0');
-  const following = { ...stamp, id: head.id! + 1 };
-  expect(parseStamps(formatStamps([following]))).toEqual([following]);
+  const following = { ...deployment, id: head.id! + 1 };
+  expect(parseDeployments(formatDeployments([following]))).toEqual([following]);
 });

@@ -74,14 +74,14 @@ function between(before: AnyObject, after: AnyObject): string[] {
 const isRetry = (before: Entry, after: Entry) =>
   before.bakeStatus === 'Failed' && before.lastRetryTimestamp !== after.lastRetryTimestamp;
 
-/** A stamp that was recorded as handled, and dropped with its annotation, never comes again. */
+/** A request id that was recorded as handled, and dropped with its annotation, never comes again. */
 function requestChecker(): (version: AnyObject) => string[] {
   const gone = new Set<string>();
   let current = new Set<string>();
   return ({ status }) => {
     const handled = new Set(Object.entries(status?.handledRequest ?? {}).map(([key, uid]) => `${key}=${uid}`));
-    for (const stamp of current) if (!handled.has(stamp)) gone.add(stamp);
+    for (const id of current) if (!handled.has(id)) gone.add(id);
     current = handled;
-    return [...handled].filter((stamp) => gone.has(stamp)).map((stamp) => `${stamp} was handled a second time`);
+    return [...handled].filter((id) => gone.has(id)).map((id) => `${id} was handled a second time`);
   };
 }

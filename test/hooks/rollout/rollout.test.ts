@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { formatStamps } from '../../../core/pin/deployment.ts';
+import { formatDeployments } from '../../../core/pin/deployment.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { type Around, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 
@@ -282,12 +282,12 @@ describe('sync', () => {
   it('deploys nothing from a cached Rollout that is gone, an adopted version neither', async () => {
     const gone = { ...rollout({}), metadata: { name: 'other', namespace: 'team-a' } };
     await expect(sync(rollout({}), [imagePolicy('1.0.0')], {}, gone)).rejects.toMatchObject({ status: 429 });
-    const stamped = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});
-    stamped.metadata.annotations = {
+    const carrying = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});
+    carrying.metadata.annotations = {
       'rollout.kuberik.com/substitute.V.from': 'app',
-      'rollout.kuberik.com/deployed': formatStamps([{ rollout: 'app', uid: 'old', id: 3, version: '0.9.0' }]),
+      'rollout.kuberik.com/deployed': formatDeployments([{ rollout: 'app', uid: 'old', id: 3, version: '0.9.0' }]),
     };
-    const again = sync(rollout({}), [imagePolicy('1.0.0')], { objects: [stamped] }, gone);
+    const again = sync(rollout({}), [imagePolicy('1.0.0')], { objects: [carrying] }, gone);
     await expect(again).rejects.toMatchObject({ status: 429 });
   });
 

@@ -2,25 +2,34 @@ import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { APP_PATH, gate, kustomization, NOW, ociRepository, owner, rollout, stamped } from '../../core/hold/objects.ts';
+import {
+  APP_PATH,
+  deployment,
+  gate,
+  kustomization,
+  NOW,
+  ociRepository,
+  owner,
+  rollout,
+} from '../../core/hold/objects.ts';
 import { send } from './call.ts';
 
 const at = (id: number, version: string) => ({
-  deployed: stamped('my-app', id, version),
+  deployed: deployment('my-app', id, version),
   substitute: { APP: version },
 });
 const world = { objects: [rollout('my-app', '1.1.0', '1.0.0'), rollout('other', '5')] };
 
 describe('mutating', () => {
-  it('pins field and stamp in one patch', async () => {
+  it('sets field and annotation in one patch', async () => {
     const answer = await send(mutateFlux, { object: kustomization({ substitute: null }) }, world);
     expect(answer.object?.spec?.postBuild).toEqual({ substitute: { APP: '1.1.0' } });
-    expect(answer.object?.metadata.annotations?.[DEPLOYED]).toBe(stamped('my-app', 2, '1.1.0'));
+    expect(answer.object?.metadata.annotations?.[DEPLOYED]).toBe(deployment('my-app', 2, '1.1.0'));
   });
 
-  it("takes the decorator's stamp for a trigger: the live Rollout decides", async () => {
+  it("takes the decorator's annotation for a trigger: the live Rollout decides", async () => {
     const oldObject = kustomization(at(1, '1.0.0'));
-    const object = kustomization({ ...at(1, '1.0.0'), deployed: stamped('my-app', 9, '9.9.9') });
+    const object = kustomization({ ...at(1, '1.0.0'), deployed: deployment('my-app', 9, '9.9.9') });
     const answer = await send(mutateFlux, { object, oldObject }, world);
     expect(answer.object).toEqual(kustomization(at(2, '1.1.0')));
     expect(answer.warnings).toEqual([]);
@@ -185,9 +194,9 @@ describe('validating', () => {
   for (const { status } of [young, first]) status!.history![0]!.timestamp = new Date(NOW - 2000).toISOString();
   const rows: [says: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
     ['the value of the head', kustomization(at(2, '1.1.0')), world.objects],
-    ['the value of the head before, with its stamp', kustomization(at(1, '1.0.0')), world.objects],
+    ['the value of the head before, with its annotation', kustomization(at(1, '1.0.0')), world.objects],
     [
-      'that value without its stamp',
+      'that value without its annotation',
       kustomization({ substitute: { APP: '1.0.0' } }),
       world.objects,
       /must be '1\.1\.0'/,

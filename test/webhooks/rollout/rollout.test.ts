@@ -58,7 +58,7 @@ async function stored(request: Write): Promise<Record<string, string> | undefine
 }
 
 describe('mutate/rollout', () => {
-  it('stamps a new request with its admission request and says who asked', async () => {
+  it('gives a new request the id of its admission request and says who asked', async () => {
     expect(await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) })).toEqual({
       [`${P}retry`]: '',
       [`${P}request`]: 'retry=req-1',
@@ -66,7 +66,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it('keeps the stamp of a request that does not change, and drops that of one that is gone', async () => {
+  it('keeps the id of a request that does not change, and drops that of one that is gone', async () => {
     const old = annotated({
       [`${P}retry`]: '',
       [`${P}force-deploy`]: '1.0.0',
@@ -86,7 +86,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it("takes nobody's word for a stamp or for who asked", async () => {
+  it("takes nobody's word for an id or for who asked", async () => {
     const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
     expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
       [`${P}request`]: 'retry=req-1',
