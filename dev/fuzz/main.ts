@@ -1,9 +1,9 @@
 /** `npm run fuzz`: see options.ts. */
 import { endRequested } from '../local/process/endRequested.ts';
-import { Finding } from './finding.ts';
 import { MemoryWatch } from './memory.ts';
 import { HELP, type Options, parseOptions, UsageError } from './options.ts';
 import { type Failure, fuzz, type Progress, replay } from './run.ts';
+import { Finding } from './world/finding.ts';
 
 /** Samples of memory in one run. */
 const SAMPLES = 40;

@@ -1,7 +1,7 @@
 /** Whether memory grows: what is in use after collecting garbage, at the beginning of a run and at its end. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Finding } from './finding.ts';
+import { Finding } from './world/finding.ts';
 
 const MIB = 1024 * 1024;
 /** A warm process still compiles code and fills what it remembers up to its limit. */

@@ -1,9 +1,9 @@
 /** RolloutSchedules: the RolloutGates they make, against what the clock on the wall shows. */
 import fc from 'fast-check';
-import { admit, ROUTES, serve } from '../apiServer.ts';
-import { ask } from '../call.ts';
-import { expectThat } from '../finding.ts';
 import { type Calendar, isActive, nextChange } from '../naive/calendar.ts';
+import { admit, ROUTES, serve } from '../world/apiServer.ts';
+import { ask } from '../world/call.ts';
+import { expectThat } from '../world/finding.ts';
 import { rfc3339 } from './gateModel.ts';
 import { calendar } from './gateParts.ts';
 

@@ -1,6 +1,6 @@
 /** What somebody changes on a Flux object in one write. */
 import fc from 'fast-check';
-import type { AnyObject } from '../apiServer.ts';
+import type { AnyObject } from '../world/apiServer.ts';
 
 export const GATES = 'gate.fluxcd.io/gates';
 export const REASON = 'gate.fluxcd.io/bypass-reason';

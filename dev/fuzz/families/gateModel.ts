@@ -1,9 +1,10 @@
 /** A Gate as stored, and beside it what the naive rules make of every write of it. */
-import { type AnyObject, admit, ROUTES } from '../apiServer.ts';
-import { ask } from '../call.ts';
-import { expectThat } from '../finding.ts';
+
 import type { Selects } from '../naive/flux.ts';
 import { type GateSpec, NaiveGate, type Request } from '../naive/gate.ts';
+import { type AnyObject, admit, ROUTES } from '../world/apiServer.ts';
+import { ask } from '../world/call.ts';
+import { expectThat } from '../world/finding.ts';
 import type { Ask } from './gateParts.ts';
 
 const OPEN_AT = 'open.gate.fluxcd.io/requestedAt';

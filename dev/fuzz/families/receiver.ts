@@ -9,9 +9,9 @@ import { flaggerAnswer } from '../../../core/receiver/flagger.ts';
 import { webhookPath } from '../../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../../receiver/index.ts';
 import { fakeCluster, fakeMetrics } from '../../../test/support/ports.ts';
-import { type AnyObject, admit, serve } from '../apiServer.ts';
-import { expectThat } from '../finding.ts';
 import { type Call, NaiveReceiver, signatureOf } from '../naive/receiver.ts';
+import { type AnyObject, admit, serve } from '../world/apiServer.ts';
+import { expectThat } from '../world/finding.ts';
 import { rfc3339 } from './gateModel.ts';
 
 const START = Date.parse('2026-03-27T10:00:00Z');

@@ -1,9 +1,9 @@
 /** One sync of a Rollout in any state, seen through a cache that may be older than the cluster. */
 import fc from 'fast-check';
-import { type AnyObject, ROUTES, serve } from '../apiServer.ts';
-import { ask } from '../call.ts';
-import { expectThat } from '../finding.ts';
 import { objections } from '../naive/rollout.ts';
+import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
+import { ask } from '../world/call.ts';
+import { expectThat } from '../world/finding.ts';
 import { rfc3339 } from './gateModel.ts';
 
 const NOW = Date.parse('2026-03-27T10:00:00Z');

@@ -1,7 +1,7 @@
 /** For each route, requests that are in order: what the mangled ones start from. */
-import type { AnyObject } from '../apiServer.ts';
-import { reviewOf } from '../apiServer.ts';
-import { METACONTROLLER } from '../users.ts';
+import type { AnyObject } from '../world/apiServer.ts';
+import { reviewOf } from '../world/apiServer.ts';
+import { METACONTROLLER } from '../world/users.ts';
 
 interface Sample {
   request: object;

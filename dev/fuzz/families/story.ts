@@ -3,13 +3,13 @@
  * after each step the naive rules say what must not have happened.
  */
 import fc from 'fast-check';
-import { type AnyObject, admit, ROUTES, serve } from '../apiServer.ts';
-import { ask } from '../call.ts';
-import { withOwners } from '../fieldOwners.ts';
-import { expectThat } from '../finding.ts';
 import { isSelected, names, pinned, pinsOf, thawed } from '../naive/flux.ts';
 import type { GateSpec } from '../naive/gate.ts';
-import { isCleaner, KUSTOMIZE_CONTROLLER, METACONTROLLER, mayBreak, WRITERS } from '../users.ts';
+import { type AnyObject, admit, ROUTES, serve } from '../world/apiServer.ts';
+import { ask } from '../world/call.ts';
+import { withOwners } from '../world/fieldOwners.ts';
+import { expectThat } from '../world/finding.ts';
+import { isCleaner, KUSTOMIZE_CONTROLLER, METACONTROLLER, mayBreak, WRITERS } from '../world/users.ts';
 import { type Edit, edited, edits, GATES, REASON } from './edits.ts';
 import { ModelledGate, rfc3339 } from './gateModel.ts';
 import { type Ask, asks, gateSpec, selects } from './gateParts.ts';

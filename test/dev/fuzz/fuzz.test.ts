@@ -1,11 +1,11 @@
 /** A few thousand inputs of `npm run fuzz`, and that the fuzzer finds what it looks for. */
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { ask } from '../../../dev/fuzz/call.ts';
 import { FAMILIES, type Family } from '../../../dev/fuzz/cases.ts';
 import { MemoryWatch } from '../../../dev/fuzz/memory.ts';
 import { parseOptions } from '../../../dev/fuzz/options.ts';
 import { fuzz } from '../../../dev/fuzz/run.ts';
+import { ask } from '../../../dev/fuzz/world/call.ts';
 
 // It measures, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });

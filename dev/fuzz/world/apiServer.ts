@@ -1,11 +1,13 @@
 /** As much of an API server as admission needs: which webhooks it asks, what it does with their patches, what it stores. */
-import type { AdmissionReview, UserInfo } from '../../api/admission.ts';
-import { GOVERNED_KINDS } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { AccessReviewer, HookCall, Route, WebhookCall } from '../../api/ports.ts';
-import { hookRoutes } from '../../hooks/index.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../test/support/ports.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
+
+import type { AdmissionReview, UserInfo } from '../../../api/admission.ts';
+import { GOVERNED_KINDS } from '../../../api/kinds.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { AccessReviewer, HookCall, Route, WebhookCall } from '../../../api/ports.ts';
+import { hookRoutes } from '../../../hooks/index.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../../test/support/ports.ts';
+import { webhookRoutes } from '../../../webhooks/index.ts';
+
 import { ask } from './call.ts';
 import { expectThat } from './finding.ts';
 import { patched } from './patch.ts';

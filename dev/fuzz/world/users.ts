@@ -1,6 +1,6 @@
 /** Who writes in the fuzzer's cluster, and what they may. */
-import type { UserInfo } from '../../api/admission.ts';
-import type { Settings } from '../../api/ports.ts';
+import type { UserInfo } from '../../../api/admission.ts';
+import type { Settings } from '../../../api/ports.ts';
 
 export const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
 export const KUSTOMIZE_CONTROLLER = 'system:serviceaccount:flux-system:kustomize-controller';

@@ -1,5 +1,5 @@
 /** Asks a route as the server would, and judges how it answers: no crash, no hang. */
-import type { Route } from '../../api/ports.ts';
+import type { Route } from '../../../api/ports.ts';
 import { expectThat, Finding } from './finding.ts';
 
 /** An answer takes at most so many parses of its own body as JSON, and a constant for what else the machine does. */

@@ -1,5 +1,5 @@
 /** managedFields as an API server keeps them: leaves of maps, a list as one value. */
-import type { ManagedFieldsEntry } from '../../api/kubernetes.ts';
+import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { AnyObject } from './apiServer.ts';
 
 type Fields = Record<string, any>;
