@@ -56,7 +56,7 @@ export interface AuditTrail {
 }
 
 /** As etcd has it. */
-export function keyOf({ apiGroup, resource, namespace, name }: Record<string, string | undefined>): string {
+function keyOf({ apiGroup, resource, namespace, name }: Record<string, string | undefined>): string {
   return ['/registry', apiGroup, resource, namespace, name].filter((part) => part).join('/');
 }
 

@@ -15,7 +15,7 @@ import { type Answer, send } from '../webhooks/flux/call.ts';
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
-export function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
+function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
   const map: ObjectMap = {};
   for (const object of objects) {
     if (!object) continue;

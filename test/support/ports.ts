@@ -84,7 +84,7 @@ export function fakeCluster(
   };
 }
 
-export const SETTINGS: Settings = {
+const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
   glassBreakers: [],

@@ -13,7 +13,7 @@ export interface Input {
   world?: AnyObject[];
 }
 
-export const NAMESPACE = 'shop';
+const NAMESPACE = 'shop';
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
 
 export function times<T>(count: number, make: (i: number) => T): T[] {

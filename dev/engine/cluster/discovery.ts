@@ -16,7 +16,7 @@ interface Answer {
 const NOT_FOUND_MS = 1000;
 const FOUND_MS = 30_000;
 
-export class UnknownResourceError extends Error {}
+class UnknownResourceError extends Error {}
 
 export class Discovery {
   readonly #client: ApiClient;

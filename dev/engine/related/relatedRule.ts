@@ -21,7 +21,7 @@ export interface CompiledRule {
   matches(object: KubeObject, namespaceLabels: NamespaceLabels): boolean;
 }
 
-export class RuleError extends Error {}
+class RuleError extends Error {}
 
 /** Throws RuleError for a combination Metacontroller refuses, naming the rule. */
 export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {

@@ -10,7 +10,7 @@ const day = fc
   .integer({ min: -6, max: 9 })
   .map((offset) => new Date(Date.UTC(2026, 2, 27 + offset)).toISOString().slice(0, 10));
 
-export const rule = fc.record(
+const rule = fc.record(
   {
     timeRange: fc.record({ start: time, end: time }),
     daysOfWeek: fc.subarray(DAYS),

@@ -17,7 +17,7 @@ const PACKAGES = {
 export type BinaryName = keyof typeof PACKAGES;
 /** Path of each binary. */
 export type Binaries = Record<BinaryName, string>;
-export const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
+const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 
 /** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds those that are nowhere. */
 export async function provideBinaries(log: Log, env: NodeJS.ProcessEnv = process.env): Promise<Binaries> {

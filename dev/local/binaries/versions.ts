@@ -1,5 +1,5 @@
 /** The oldest Kubernetes with selectable fields of custom resources switched on for good. */
-export const OLDEST_KUBERNETES = '1.32';
+const OLDEST_KUBERNETES = '1.32';
 
 export interface Version {
   major: number;

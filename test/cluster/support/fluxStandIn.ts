@@ -9,7 +9,7 @@ import type { ClusterView } from './cluster.ts';
 import { ref } from './objects.ts';
 
 /** `<tag>@sha256:…`, as source-controller names what it fetched. */
-export function revisionOf(tag: string): string {
+function revisionOf(tag: string): string {
   return `${tag}@sha256:${createHash('sha256').update(tag).digest('hex')}`;
 }
 

@@ -4,7 +4,7 @@ import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, ro
 import { fluxStandIn } from './fluxStandIn.ts';
 import { conditionOf } from './versions.ts';
 
-export const ONE_SHOT_PREFIX = 'rollout.kuberik.com/';
+const ONE_SHOT_PREFIX = 'rollout.kuberik.com/';
 const LABELS = { app: 'app' };
 /** Watches the HealthCheck of `healthCheck`. */
 export const SELECTS_HEALTH = { healthCheckSelector: { selector: { matchLabels: LABELS } } };

@@ -7,8 +7,8 @@ import type { ObservedResource } from '../../../core/health/resources.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
 export const ms = (time: string) => Date.parse(at(time));
-export const NOW = ms('12:00:00');
-export const CUTOFF = ms('11:50:00');
+const NOW = ms('12:00:00');
+const CUTOFF = ms('11:50:00');
 export const NEW = '1.1.0@sha256:bbb';
 export const OLD = '1.0.0@sha256:aaa';
 
@@ -25,7 +25,7 @@ export interface Setup {
   stalled?: string;
 }
 
-export function kustomization(setup: Setup = {}): Kustomization {
+function kustomization(setup: Setup = {}): Kustomization {
   const { ready = { status: 'True' }, observed = 2, applied = NEW, attempted = applied, spec, annotations } = setup;
   const condition = (type: string, status: string, rest: object) => ({
     type,
@@ -79,7 +79,7 @@ export function source(
   };
 }
 
-export const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' };
+const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' };
 
 export function seen(fields?: object): ObservedResource {
   if (!fields) return DEPLOYMENT;
@@ -92,7 +92,7 @@ export function seen(fields?: object): ObservedResource {
   return { ...DEPLOYMENT, object };
 }
 
-export const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, observedGeneration: 1 };
+const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, observedGeneration: 1 };
 export const good = seen({ status: { ...one, conditions: [{ type: 'Available', status: 'True' }] } });
 export const starting = seen({ status: { ...one, availableReplicas: 0 } });
 export const failedAt = (time?: string) =>

@@ -2,7 +2,7 @@
  * The rules of a Rollout with one HealthCheck and one RolloutGate, written a second time and as plainly as possible
  * from docs/rollouts.md. It shares no code with the Rollout it is compared with. Releases are numbers.
  */
-export const BAKE_S = 300;
+const BAKE_S = 300;
 
 export interface ModelEntry {
   release: number;

@@ -147,7 +147,7 @@ function copyOf(world: World, kind: string, name: string): KubeObject<any, any> 
 }
 
 /** A merge of one level; null removes. */
-export function patched(target: Data, patch: Data): Data {
+function patched(target: Data, patch: Data): Data {
   const entries = Object.entries({ ...target, ...patch }).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(entries);
 }
