@@ -1,9 +1,11 @@
-/** The walls that CONTRIBUTING.md names, seen to hold: Biome runs with the project's rules on files that break them. */
+/** The walls that CONTRIBUTING.md names, seen to hold: Biome runs with the project's rules on files that break them. Then the rooms. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+
+import { circles, SOURCES } from './support/sources.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -77,6 +79,65 @@ describe('Biome lets pass', () => {
     expect(problems.get(file)).toBeUndefined();
   });
 });
+
+const LARGEST_FOLDER = 16;
+const LARGER: Record<string, string> = {
+  'core/gate': 'the requests and the Gate itself are still one room',
+  'core/rollout': 'one file too many',
+  'test/cluster': 'a file for each story that is told on a real API server',
+};
+
+const SMALLEST_FILE = 20;
+const SMALLER: Record<string, string> = {
+  'core/health/account.ts': 'not merged yet',
+  'core/health/interval.ts': 'not merged yet',
+  'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
+  'hooks/gate/labels.ts': 'a hook',
+  'hooks/resync.ts': 'wraps every hook of the route table',
+  'hooks/rolloutGate.ts': 'a hook',
+  'webhooks/healthCheck.ts': 'a webhook',
+  'webhooks/rolloutGate.ts': 'a webhook',
+  'webhooks/schedule.ts': 'a webhook',
+};
+
+const CIRCLES = [
+  'core/gate/requests.ts → core/gate/acceptedRequests.ts → core/gate/requests.ts',
+  'core/health/status.ts → core/health/reset.ts → core/health/status.ts',
+];
+
+describe('the rooms', () => {
+  it('no files in a circle, but for those that are still to be cut', () => {
+    expect(circles(new Map(SOURCES.map(({ path, files }) => [path, files])))).toEqual(CIRCLES);
+  });
+
+  it('no folders in a circle', () => {
+    expect(circles(rooms())).toEqual([]);
+  });
+
+  it(`no folder has more than ${LARGEST_FOLDER} files, but for those that say why`, () => {
+    const sizes = Map.groupBy(SOURCES, ({ path }) => dirname(path));
+    const larger = [...sizes].filter(([, sources]) => sources.length > LARGEST_FOLDER);
+    expect(larger.map(([folder]) => folder)).toEqual(Object.keys(LARGER));
+  });
+
+  it(`no file of up to ${SMALLEST_FILE} lines is there for one other, but for those that say why`, () => {
+    const product = SOURCES.filter(({ path }) => !path.startsWith('test/'));
+    const importers = (file: string) => product.filter(({ files }) => files.includes(file)).length;
+    const smaller = product.filter(({ path, lines }) => lines <= SMALLEST_FILE && importers(path) === 1);
+    expect(smaller.map(({ path }) => path)).toEqual(Object.keys(SMALLER));
+  });
+});
+
+/** Which folder imports from which. A route table, index.ts, joins what is below it and is nobody's neighbour. */
+function rooms(): Map<string, Set<string>> {
+  const roomOf = (path: string) => (basename(path) === 'index.ts' ? path : dirname(path));
+  const found = new Map<string, Set<string>>();
+  for (const { path, files } of SOURCES) {
+    const elsewhere = files.filter((file) => dirname(file) !== dirname(path));
+    found.set(roomOf(path), new Set([...(found.get(roomOf(path)) ?? []), ...elsewhere.map(roomOf)]));
+  }
+  return found;
+}
 
 /** Categories of the errors, by file. */
 function lint(files: readonly (readonly [file: string, text: string, ...rest: string[]])[]): Map<string, string[]> {

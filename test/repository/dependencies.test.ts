@@ -1,0 +1,35 @@
+/** package.json against what is imported. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { REPOSITORY } from '../../dev/repository.ts';
+import { SOURCES } from '../support/sources.ts';
+
+const { dependencies, devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
+
+/** Used without an import: programs, and types that come with them. */
+const PROGRAMS = ['@biomejs/biome', '@types/node', 'node', 'typescript'];
+
+const packagesOf = (isChosen: (path: string) => boolean) =>
+  new Set(
+    SOURCES.filter(({ path }) => isChosen(path))
+      .flatMap(({ packages }) => packages)
+      .filter((name) => !name.startsWith('node:')),
+  );
+const isProduct = (path: string) => !/^(dev|test)\/|^vitest\.config\.ts$/.test(path);
+const product = packagesOf(isProduct);
+const everywhere = packagesOf(() => true);
+
+/** `@types/express` is used where `express` is. */
+const typed = (name: string) => name.replace('@types/', '');
+
+it('the dependencies are what the product imports', () => {
+  expect(Object.keys(dependencies).sort()).toEqual([...product].sort());
+});
+
+it('the devDependencies are what the rest imports beside that', () => {
+  const used = (name: string) => everywhere.has(typed(name)) || PROGRAMS.includes(name);
+  expect(Object.keys(devDependencies).filter((name) => !used(name))).toEqual([]);
+  const undeclared = [...everywhere].filter((name) => !product.has(name) && !(name in devDependencies));
+  expect(undeclared).toEqual([]);
+});
