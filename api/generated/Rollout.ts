@@ -75,6 +75,10 @@ export interface Rollout {
       };
     };
     /**
+     * Whether RolloutGates hold the first deployment as they hold every other. By default they do not.
+     */
+    gateFirstDeployment?: boolean;
+    /**
      * Gates that must all be open before a version is deployed.
      */
     gates?: {

@@ -1089,6 +1089,9 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "gateFirstDeployment": {
+      "type": "boolean"
+     },
      "gates": {
       "type": "array",
       "items": {

@@ -83,7 +83,7 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], cutoff: EpochMs): Fai
 }
 
 /** Health from before this instant says nothing about the head. */
-function healthCutoff(head: HistoryEntry): EpochMs {
+export function healthCutoff(head: HistoryEntry): EpochMs {
   return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
 }
 
@@ -93,7 +93,7 @@ export function deployCutoff(head: HistoryEntry): EpochMs {
 }
 
 /** While a closed gate holds the deployment up, the deadline moves on with the clock. */
-function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now: EpochMs): EpochMs | undefined {
+export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now: EpochMs): EpochMs | undefined {
   if (deployTimeout === undefined) return undefined;
   const waiting = head.waitingSince === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
   return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;

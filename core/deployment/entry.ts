@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { formatTime } from '../kube/time.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 import { deploymentKey, isBaking } from './bake.ts';
 import {
   BAKE_CANCELLED,
@@ -78,7 +78,8 @@ function cancelled(head: HistoryEntry, by: string, now: EpochMs): HistoryEntry {
     ...endWait(head, now),
     bakeStatus: 'Cancelled',
     bakeStatusMessage: BAKE_CANCELLED,
-    bakeEndTime: formatTime(now),
+    // A bake's start is rounded up.
+    bakeEndTime: formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now)),
     message: `Deployment cancelled due to new deployment of version ${by}`,
   };
 }

@@ -1,7 +1,8 @@
 /** What the HealthChecks that a Rollout watches say of its deployments. */
-import { HEALTH_CHECKS_LEFT_OUT } from '../../api/conditions.ts';
+import { HEALTH_CHECKS_LEFT_OUT, HEALTH_CHECKS_MISSING } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import { healthCheckLabels } from '../health/association.ts';
 import { howToAllow } from '../health/consent.ts';
 import { KUSTOMIZATION_CLASS } from '../health/reference.ts';
 import type { NewCondition } from '../kube/conditions.ts';
@@ -98,6 +99,17 @@ export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondit
   const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
   const message = `${what} selected and not watched: ${howToAllow(metadata.namespace ?? '')}`;
   return { type: HEALTH_CHECKS_LEFT_OUT, status: 'True', reason: 'NotAllowed', message };
+}
+
+/** Nobody bakes on nothing without knowing. */
+export function healthChecksMissing(
+  { healthChecks, healthLeftOut = 0 }: { healthChecks: readonly HealthCheck[]; healthLeftOut?: number },
+  { spec }: Rollout,
+): NewCondition | undefined {
+  const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
+  if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
+  const message = 'spec.healthCheckSelector finds no HealthCheck: a bake watches nothing until one appears';
+  return { type: HEALTH_CHECKS_MISSING, status: 'True', reason: 'NoneSelected', message };
 }
 
 function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {

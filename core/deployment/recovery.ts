@@ -25,7 +25,8 @@ export function bakeFailureDisabled({
   // Without Hold the next version, or the last good one, follows a failed one as a matter of course, with a full bake.
   const matterOfCourse = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
   if (before && before !== 'Succeeded' && !matterOfCourse) {
-    return disabled('PreviousBakeFailed', 'Previous deployment failed.');
+    const what = before === 'Failed' ? 'failed' : 'was cancelled';
+    return disabled('PreviousBakeFailed', `Previous deployment ${what}.`);
   }
   if (manual && unhealthy) return disabled('DeployedWithUnhealthyHealthChecks', 'Deployed during an active incident.');
   return { type: BAKE_FAILURE_DISABLED, status: 'False', reason: 'Normal', message: '' };

@@ -13,6 +13,8 @@ export interface RolloutConfig {
   deployTimeout?: number;
   /** Milliseconds; undefined where releases of any age may go. */
   minimumReleaseAge?: number;
+  /** Whether RolloutGates hold the first deployment too. */
+  gateFirstDeployment: boolean;
   /** Whether deployments bake at all. */
   bakes: boolean;
   historyLimit: number;
@@ -40,6 +42,7 @@ export function readConfig(
     ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
+    gateFirstDeployment: spec.gateFirstDeployment ?? false,
     bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,
     historyLimit: Math.min(spec.versionHistoryLimit ?? 10, LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,

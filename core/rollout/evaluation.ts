@@ -100,6 +100,7 @@ export function evaluate(
     verdict,
     head,
     rollback,
+    gateFirst: config.gateFirstDeployment,
     rejectedBy: rejects,
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
@@ -115,7 +116,13 @@ export function evaluate(
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
-    obstacles: obstacles(head, verdict, unhealthy !== undefined, { holds, unblocked: requests.unblockFailed }),
+    obstacles: obstacles(
+      head,
+      verdict,
+      unhealthy !== undefined,
+      { holds, unblocked: requests.unblockFailed },
+      config.gateFirstDeployment,
+    ),
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
     requeueAt: [...inTheWay.requeueAt, ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? [])],

@@ -5,8 +5,8 @@ import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
-import { isPassing } from './conditions.ts';
 import type { Evaluation } from './evaluation.ts';
+import { isPassing } from './ready.ts';
 
 /** What has changed since `stored`, worth an Event. */
 export function changeEvents(
@@ -62,7 +62,7 @@ function conditionEvents(
   if (gates) events.push(told(gates.status === 'True' ? 'Normal' : 'Warning', gates));
   const ready = changed(READY);
   if (ready && isPassing(ready) && ready.reason !== GATE_CLOSED && ready.reason !== RELEASE_TOO_YOUNG)
-    events.push(told('Warning', ready));
+    events.push(readyEvent(ready));
   // The same obstacle is worth an event again when another version meets it.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
@@ -72,13 +72,17 @@ function conditionEvents(
   return events;
 }
 
+/** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
+function readyEvent(ready: Condition): NewEvent {
+  if (ready.reason !== 'RolloutSucceeded') return told('Warning', ready);
+  return { type: 'Normal', reason: 'NoReleases', message: ready.message };
+}
+
 /** Health is told of where a version would come next but for it. */
-function blockEvents({ selection, obstacles }: Evaluation, blocked: Condition): NewEvent[] {
+function blockEvents({ selection, obstacles, unhealthy = '' }: Evaluation, blocked: Condition): NewEvent[] {
   if (blocked.reason === GATE_CLOSED || blocked.reason === RELEASE_TOO_YOUNG) return [told('Normal', blocked)];
   const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
-  return isNext && obstacles.health
-    ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: blocked.message }]
-    : [];
+  return isNext && obstacles.health ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthy }] : [];
 }
 
 function told(type: NewEvent['type'], { reason, message }: Condition): NewEvent {

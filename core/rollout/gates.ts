@@ -55,6 +55,21 @@ export function shownBypass(
   return before.message === bypassMessage(deployed) ? deployed : undefined;
 }
 
+/** Gates that are named in one message. */
+const NAMED = 5;
+
+/** `RolloutGate 'qa' (not passing), …`: those that let none of the candidates through; empty where there is none. */
+export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
+  const names = gates.flatMap((gate) => {
+    const name = `RolloutGate '${gate.metadata.name}'`;
+    if (gate.spec?.passing === false) return [`${name} (not passing)`];
+    const allowed = allowedBy(gate);
+    return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
+  });
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  return `${names.slice(0, NAMED).join(', ')}${more}`;
+}
+
 /** Name of the first gate that rejects the tag: it is never deployed while it is listed, by hand or otherwise. */
 export function rejectedBy(gates: readonly RolloutGate[], tag: string): string | undefined {
   return gates.find((gate) => gate.spec?.rejectedVersions?.includes(tag))?.metadata.name;

@@ -52,7 +52,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const used = new Set([...idle, ...decision.used]);
   const left = requestsOf(rollout, used);
   const problems = [...config.problems, ...releases.problems];
-  const state = { ...decision.state, conditions: nextConditions(observed, decision, left, problems, now) };
+  const state = { ...decision.state, conditions: nextConditions(observed, config, decision, left, problems, now) };
   const status = revised(rollout, {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),

@@ -14,6 +14,8 @@ export interface Choice {
   verdict: GateVerdict;
   head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
+  /** Whether RolloutGates hold the first deployment too. */
+  gateFirst: boolean;
   /** The gate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
@@ -30,11 +32,11 @@ export interface Selection {
 
 /** wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
 export function select(choice: Choice): Selection {
-  const { wantedVersion, forceDeploy, candidates, verdict, head, rollback } = choice;
+  const { wantedVersion, forceDeploy, candidates, verdict, head, rollback, gateFirst } = choice;
   const asked = wantedVersion || forceDeploy;
   if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
   if (!asked) {
-    const pool = head === undefined && verdict.gated.length === 0 ? candidates : verdict.gated;
+    const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? candidates : verdict.gated;
     return { manual: false, ...(pool[0] && { next: pool[0].tag }) };
   }
   const problem = problemWith(asked, choice);
@@ -65,17 +67,18 @@ export interface Obstacles {
   health: boolean;
 }
 
-/** What keeps an automatic deployment from being made. RolloutGates and health do not hold the first one. */
+/** What keeps an automatic deployment from being made. Health does not hold the first one; RolloutGates do where `gateFirst`. */
 export function obstacles(
   head: HistoryEntry | undefined,
   verdict: GateVerdict,
   unhealthy: boolean,
   failure: { holds: boolean; unblocked: boolean },
+  gateFirst: boolean,
 ): Obstacles {
   return {
     bake: isBaking(head),
     failure: failure.holds && !failure.unblocked,
-    gates: head !== undefined && (!verdict.passing || verdict.gated.length === 0),
+    gates: (gateFirst || head !== undefined) && (!verdict.passing || verdict.gated.length === 0),
     health: head !== undefined && unhealthy,
   };
 }

@@ -83,7 +83,7 @@ describe('conditions and Events', () => {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
-        'FluxBinding ConfigMap',
+        'FluxBinding ConfigMap HealthChecks',
     },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {

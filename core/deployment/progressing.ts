@@ -1,0 +1,65 @@
+/** What a deployment that is not over waits for, and since when: nothing waits without a word. */
+import { PROGRESSING } from '../../api/conditions.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { type BakeTimes, deployDeadline, healthCutoff, isBaking } from './bake.ts';
+import { notReady } from './healthChecks.ts';
+import { boundTo, hasApplied, targetName } from './progress.ts';
+
+/** Of more it is only said that there are more: each change of the message is a write of the status. */
+const NAMED = 3;
+
+/** undefined where the newest deployment is over. Tells of stored times only: the same state gives the same message. */
+export function progressing(
+  head: HistoryEntry | undefined,
+  {
+    rollout,
+    bindings,
+    healthChecks,
+  }: { rollout: Rollout; bindings: readonly FluxBinding[]; healthChecks: readonly HealthCheck[] },
+  times: BakeTimes,
+): NewCondition | undefined {
+  if (!head || !isBaking(head)) return undefined;
+  const { tag } = head.version;
+  const started = parseTime(head.bakeStartTime);
+  if (started !== undefined) {
+    const until = times.bakeTime === undefined ? '' : ` until ${formatTime(started + times.bakeTime)}`;
+    return condition('Baking', `Version ${tag} bakes${until}: a HealthCheck that fails ends it`);
+  }
+  const unapplied = boundTo(rollout, bindings).filter(
+    (binding) => head.appliedTime === undefined && !hasApplied(binding, rollout, head),
+  );
+  if (unapplied.length > 0) {
+    const held = head.waitingSince === undefined ? '' : `. A closed gate has held it since ${head.waitingSince}`;
+    const message = `Version ${tag} waits for ${named(unapplied.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
+    return condition('WaitingForApply', `${message}${held}${endOf(head, times)}`);
+  }
+  const checks = notReady(healthChecks, healthCutoff(head), rollout.metadata.namespace);
+  const names = checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort();
+  const since = head.appliedTime ?? sinceOf(head);
+  const message = `Version ${tag} waits for ${named(names, 'HealthChecks')} to become Healthy, since ${since}`;
+  return condition('WaitingForHealth', `${message}${endOf(head, times)}`);
+}
+
+function sinceOf(head: HistoryEntry): string {
+  return head.lastRetryTimestamp ?? head.timestamp;
+}
+
+/** While a closed gate holds it, the deadline moves on with the clock. */
+function endOf(head: HistoryEntry, times: BakeTimes): string {
+  if (times.deployTimeout === undefined) return '. There is no spec.deployTimeout: nothing else ends this';
+  if (head.waitingSince !== undefined) return '';
+  // The clock counts only while a gate holds it.
+  const deadline = deployDeadline(head, times, 0);
+  return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;
+}
+
+function named(names: readonly string[], what: string): string {
+  if (names.length > NAMED) return `more than ${NAMED} ${what}`;
+  return names.length > 0 ? names.join(', ') : what;
+}
+
+function condition(reason: string, message: string): NewCondition {
+  return { type: PROGRESSING, status: 'True', reason, message };
+}

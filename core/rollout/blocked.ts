@@ -1,0 +1,119 @@
+/** What keeps the next version out, in the conditions of its Rollout: every wait has a sentence. */
+
+import { REQUESTED_BY } from '../../api/annotations.ts';
+import {
+  DEPLOYMENT_BLOCKED,
+  FIRST_DEPLOYMENT_NOT_GATED,
+  GATE_CLOSED,
+  PINNED,
+  WAITING_FOR_ROLLOUT_GATES,
+} from '../../api/conditions.ts';
+import { closedText } from '../gate/judge.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { RELEASE_TOO_YOUNG } from '../release/age.ts';
+import type { RolloutConfig } from './config.ts';
+import type { Evaluation, RolloutState } from './evaluation.ts';
+import { gatesOf, namesInTheWay } from './gates.ts';
+import type { Observed } from './observed.ts';
+import type { Requests } from './requests.ts';
+import { isForward } from './select.ts';
+
+type Wait = [reason: string, message: string];
+
+/** The first of what is in the way gives the reason; the message tells of all. */
+export function deploymentBlocked(
+  observed: Observed,
+  state: RolloutState,
+  evaluation: Evaluation,
+  config: RolloutConfig,
+): NewCondition {
+  const { selection, unhealthy, pending, closed, young } = evaluation;
+  const forward = isForward(selection);
+  const by = observed.rollout.metadata.annotations?.[REQUESTED_BY];
+  const asked = selection.manual && by ? `, requested by ${by},` : '';
+  const waits: Wait[] = [
+    ...(forward && unhealthy !== undefined ? [['UnhealthyHealthChecks', unhealthy] satisfies Wait] : []),
+    ...(closed.length > 0
+      ? [[GATE_CLOSED, `Version ${pending}${asked} is waiting approval, ${closedText(closed)}`] satisfies Wait]
+      : []),
+    ...(forward && pending !== undefined ? waitsForPredecessor(pending, state, evaluation, config) : []),
+  ];
+  const [first] = waits;
+  if (first) return blocked('True', first[0], waits.map(([, message]) => message).join('; '));
+  if (forward && pending === undefined && young[0]) {
+    const { tag, deployableAt } = young[0];
+    const why = 'spec.minimumReleaseAge counts from when it was first seen';
+    return blocked('True', RELEASE_TOO_YOUNG, `Version ${tag} may be deployed from ${deployableAt} on: ${why}`);
+  }
+  return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+}
+
+function waitsForPredecessor(
+  pending: string,
+  { history }: RolloutState,
+  { obstacles }: Evaluation,
+  { bakeTime }: RolloutConfig,
+): Wait[] {
+  const [head] = history;
+  const waits: Wait[] = [];
+  if (obstacles.bake && head) {
+    const started = parseTime(head.bakeStartTime);
+    const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
+    waits.push(['BakeInProgress', `Version ${pending} waits for the bake of ${head.version.tag}${until}`]);
+  }
+  if (obstacles.failure && head) {
+    const way = 'retry it, let the next come with unblock-failed, or deploy by hand';
+    waits.push(['PreviousDeploymentFailed', `Version ${pending} waits: ${head.version.tag} has failed, ${way}`]);
+  }
+  return waits;
+}
+
+/** GatesPassing has the texts of the Go controller, which name no gate. */
+export function waitingForRolloutGates(
+  { rollout, rolloutGates }: Observed,
+  { selection, pending, obstacles, candidates }: Evaluation,
+): NewCondition | undefined {
+  if (!obstacles.gates || pending === undefined || !isForward(selection)) return undefined;
+  const names = namesInTheWay(gatesOf(rollout, rolloutGates), candidates);
+  const message = `Version ${pending} waits for ${names || 'RolloutGates whose lists have no version in common'}`;
+  return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
+}
+
+/** A pin looks like health: it says itself what it holds back. */
+export function pinned(
+  { rollout }: Observed,
+  { candidates }: Evaluation,
+  { forceDeploy }: Requests,
+): NewCondition | undefined {
+  const wanted = rollout.spec?.wantedVersion;
+  if (!wanted) return undefined;
+  const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
+  const parts = [
+    `spec.wantedVersion holds version ${wanted}: nothing newer is deployed until it is removed`,
+    ...(newer === undefined ? [] : [`${newer} is available`]),
+    ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [`the force-deploy of ${forceDeploy} waits`]),
+  ];
+  return { type: PINNED, status: 'True', reason: 'WantedVersion', message: parts.join('; ') };
+}
+
+/** The first version went out although RolloutGates would have held any other. */
+export function firstDeploymentNotGated(
+  { rollout, rolloutGates }: Observed,
+  { history }: RolloutState,
+  { gateFirstDeployment }: RolloutConfig,
+): NewCondition | undefined {
+  const [head, ...older] = history;
+  const isAutomatic = head?.id === 1 && older.length === 0 && head.message?.startsWith('Automatic deployment');
+  if (!head || !isAutomatic || gateFirstDeployment) return undefined;
+  const names = namesInTheWay(gatesOf(rollout, rolloutGates), [head.version]);
+  if (names === '') return undefined;
+  const message =
+    `Version ${head.version.tag} was deployed first, which RolloutGates do not hold: ${names}. ` +
+    'With spec.gateFirstDeployment they would have';
+  return { type: FIRST_DEPLOYMENT_NOT_GATED, status: 'True', reason: 'RolloutGatesBlocking', message };
+}
+
+function blocked(status: 'True' | 'False', reason: string, message: string): NewCondition {
+  return { type: DEPLOYMENT_BLOCKED, status, reason, message };
+}

@@ -1,0 +1,93 @@
+/** Ready of a Rollout. Reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
+import { GATE_CLOSED, READY } from '../../api/conditions.ts';
+import type { Condition } from '../../api/kubernetes.ts';
+import type { HistoryEntry } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
+import { findCondition, type NewCondition } from '../kube/conditions.ts';
+import { RELEASE_TOO_YOUNG } from '../release/age.ts';
+import { foreignMessage, notInstalledMessage } from './configMap.ts';
+import type { Evaluation, RolloutState } from './evaluation.ts';
+import type { Observed } from './observed.ts';
+import type { Requests } from './requests.ts';
+
+/** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed. */
+const UNTIL_IT_PASSES: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG];
+
+/** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
+export function readyNow(
+  observed: Observed,
+  { history, available, conditions }: RolloutState,
+  { selection }: Evaluation,
+  blocked: NewCondition,
+  requests: Requests,
+  problems: readonly string[],
+): NewCondition | undefined {
+  const [head] = history;
+  const all = [
+    ...problems,
+    ...(selection.problem ? [selection.problem] : []),
+    ...otherProblems(observed, available, requests),
+  ];
+  const isIdle = !isBaking(head) && head?.bakeStatus !== 'Failed';
+  if (all.length > 0) return rolloutFailed(all);
+  if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
+  const before = findCondition(conditions, READY);
+  if (isPassing(before)) return readyOf(head, blocked);
+  return head && before ? bakingNow(head, before) : undefined;
+}
+
+function otherProblems(
+  { rollout, configMapIsForeign, configMapUnsupported }: Observed,
+  available: RolloutState['available'],
+  { bypassGates }: Requests,
+): string[] {
+  // The request stays, for the version may come: the next deployment uses it up, whichever it is.
+  const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
+  return [
+    ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
+    ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
+    ...(configMapUnsupported ? [notInstalledMessage(rollout)] : []),
+  ];
+}
+
+const NO_RELEASES: NewCondition = ready('False', 'RolloutSucceeded', 'No releases available');
+
+function rolloutFailed(problems: readonly string[]): NewCondition {
+  return ready('False', 'RolloutFailed', problems.join('; '));
+}
+
+/** Whether Ready tells of something that may be over by now, so that it must be restored. */
+export function isPassing(condition: Condition | undefined): boolean {
+  if (!condition) return true;
+  return (
+    condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...UNTIL_IT_PASSES].includes(condition.reason)
+  );
+}
+
+/** Ready as the deployment itself would have it. */
+function readyOf(head: HistoryEntry | undefined, waits: NewCondition): NewCondition {
+  if (!head) {
+    if (UNTIL_IT_PASSES.includes(waits.reason)) return ready('False', waits.reason, waits.message);
+    return ready('False', 'RolloutSucceeded', 'No release candidates found');
+  }
+  const said = head.bakeStatusMessage ?? '';
+  if (head.bakeStatus === 'Failed') return ready('False', 'BakeTimeFailed', said || bakeSummary(head));
+  if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
+    return ready('False', 'BakeTimeFailed', 'The deployment failed and is being retried.');
+  }
+  if (said.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', said);
+  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', said);
+  return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${bakeSummary(head)}`);
+}
+
+function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
+  return { type: READY, status, reason, message };
+}
+
+/** Set when a deployment is made, Ready goes on with its bake; how it came about stays in front. */
+function bakingNow(head: HistoryEntry, before: Condition): NewCondition | undefined {
+  const [, deployed] = /^(Release deployed successfully[^.]*\.) /.exec(before.message) ?? [];
+  if (!deployed || head.bakeStatus !== 'InProgress' || before.reason !== 'RolloutSucceeded') return undefined;
+  return ready('True', 'RolloutSucceeded', `${deployed} ${bakeSummary(head)}`);
+}
