@@ -1,116 +1,12 @@
-import { createHash, createHmac } from 'node:crypto';
-import type { Express } from 'express';
+import { createHash } from 'node:crypto';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { webhookPath } from '../../core/receiver/webhookPath.ts';
-import { createReceiver } from '../../receiver/index.ts';
-import { mutateGate, validateGate } from '../../webhooks/gate/gate.ts';
+import { mutateGate } from '../../webhooks/gate/gate.ts';
 import { gate } from '../core/gate/gate.ts';
-import { fakeCluster, fakeMetrics } from '../support/ports.ts';
 import { write } from '../webhooks/gate/call.ts';
-
-const TOKEN = 's3cret';
-const T0 = Date.parse('2026-01-05T10:00:00Z');
-const PATH = `/hook/${createHash('sha256').update(`${TOKEN}freezeplatform`).digest('hex')}`;
-const OPEN = 'open.gate.fluxcd.io/requestedAt';
-
-/** An API server for one Gate: annotations go through admission, and a stale resourceVersion is a conflict. */
-function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
-  const spec: Gate['spec'] = {
-    default: 'closed',
-    window: '1h',
-    receiver: { type: 'hmac', secretRef: { name: 'hook' } },
-  };
-  let version = 1;
-  const state = {
-    gate: { ...gate(spec), status: { webhookPath: PATH }, ...stored } as Gate | undefined,
-    token: TOKEN as string | Uint8Array | undefined,
-    reads: 0,
-    lists: 0,
-    refusals: [] as string[],
-  };
-  const live = () =>
-    state.gate &&
-    structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${version}` } });
-  const secret = (): KubeObject<any, any> | undefined =>
-    state.token === undefined
-      ? undefined
-      : {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: 'hook', namespace: 'platform' },
-          ...{ data: { token: Buffer.from(state.token).toString('base64') } },
-        };
-  const { counts, metrics } = fakeMetrics();
-  const ports: ReceiverPorts = {
-    now: () => clock.now,
-    log: {
-      warn: (_fields, message) => void state.refusals.push(message),
-      error: (fields) => void state.refusals.push(JSON.stringify(fields)),
-    },
-    cluster: fakeCluster(() => [live(), secret()].filter((object) => object !== undefined), {
-      onRequest: ({ verb }) => {
-        if (verb === 'list') state.lists++;
-        else state.reads++;
-      },
-    }),
-    metrics,
-    writer: {
-      async annotate(read, annotations) {
-        if (read.metadata.resourceVersion !== `${version}`) return 'conflict';
-        const merged = { ...read.metadata.annotations, ...annotations };
-        const kept = Object.fromEntries(Object.entries(merged).filter((e): e is [string, string] => e[1] !== null));
-        const object: KubeObject<any, any> = {
-          ...state.gate!,
-          metadata: { ...state.gate!.metadata, annotations: kept },
-        };
-        const answer = await write(
-          { mutate: mutateGate, validate: validateGate },
-          { object, old: state.gate, at: new Date(clock.now).toISOString(), user: 'hooks' },
-        );
-        if (!answer.allowed) throw new Error(answer.message);
-        state.gate = answer.object as Gate;
-        version++;
-        return 'stored';
-      },
-    },
-  };
-  /** Each call makes a replica with no memory of its own. */
-  const replica = () => createReceiver(ports);
-  return { state, clock, counts, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
-}
-
-interface Call {
-  body?: unknown;
-  timestamp?: string;
-  nonce?: string | undefined;
-  token?: string | Uint8Array;
-  signature?: string;
-  /** The one that is signed. */
-  path?: string;
-}
-
-function headers({
-  body = { action: 'open' },
-  timestamp = `${T0 / 1000}`,
-  nonce = 'n-1',
-  token = TOKEN,
-  signature,
-  path = PATH,
-}: Call = {}) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const hex = createHmac('sha256', token).update(`${timestamp}.${path}.${text}`).digest('hex');
-  return { text, set: { 'X-Signature': signature ?? `sha256=${hex}`, 'X-Timestamp': timestamp, 'X-Nonce': nonce } };
-}
-
-function send(app: Express, call: Call = {}, path = PATH) {
-  const { text, set } = headers({ path, ...call });
-  return request(app).post(path).set('Content-Type', 'application/json').set(set).send(text);
-}
+import { type Call, headers, PATH, send, T0, TOKEN, world } from './world.ts';
 
 describe('POST /hook/<digest>', () => {
   it('opens and closes the Gate, with reason and version, and answers nothing', async () => {
@@ -359,63 +255,5 @@ describe('POST /hook/<digest>', () => {
     });
     const answer = await send(app);
     expect([answer.status, answer.text]).toEqual([500, '']);
-  });
-});
-
-describe('Flagger', () => {
-  const ask = (spec: Gate['spec'], body: unknown, path = '/flagger/confirm') =>
-    request(world({ ...gate(spec) }).app)
-      .post(path)
-      .send(body as object);
-
-  it.each([
-    ['the Gate with the canary’s name', 'opened', { name: 'freeze', namespace: 'platform', phase: 'Progressing' }, 200],
-    ['while it is closed', 'closed', { name: 'freeze', namespace: 'platform' }, 403],
-    [
-      'the Gate that is named',
-      'opened',
-      { name: 'web', namespace: 'apps', metadata: { gate: 'platform/freeze' } },
-      200,
-    ],
-    [
-      'a name in its own namespace',
-      'opened',
-      { name: 'web', namespace: 'platform', metadata: { gate: 'freeze' } },
-      200,
-    ],
-    ['no such Gate', 'opened', { name: 'web', namespace: 'apps' }, 403],
-    ['no canary', 'opened', { namespace: 'apps' }, 400],
-    ['two Gates', 'opened', { name: 'web', namespace: 'apps', metadata: { gate: 'a,b' } }, 400],
-  ] as const)('confirm: %s', async (_name, state, body, status) => {
-    expect((await ask({ default: state }, body)).status).toBe(status);
-  });
-
-  it('is told why', async () => {
-    expect((await ask({ default: 'closed' }, { name: 'freeze', namespace: 'platform' })).text).toBe(
-      "Gate 'platform/freeze': Gate closed by default.\n",
-    );
-  });
-
-  it('rolls back while the Gate is open, as with the load tester', async () => {
-    const canary = { name: 'web', namespace: 'apps', metadata: { gate: 'platform/freeze' } };
-    expect((await ask({ default: 'opened' }, canary, '/flagger/rollback')).status).toBe(200);
-    expect((await ask({ default: 'closed' }, canary, '/flagger/rollback')).status).toBe(403);
-  });
-
-  it('a body that is not JSON is a bad request', async () => {
-    const answer = await request(world().app)
-      .post('/flagger/confirm')
-      .set('Content-Type', 'application/json')
-      .send('{');
-    expect(answer.status).toBe(400);
-  });
-
-  it(`${OPEN} opens it for Flagger too, and its window closes it`, async () => {
-    const { app, clock, state } = world();
-    state.gate = gate({ default: 'closed', window: '1h' }, { [OPEN]: '2026-01-05T10:00:00Z' });
-    const canary = { name: 'freeze', namespace: 'platform' };
-    expect((await request(app).post('/flagger/confirm').send(canary)).status).toBe(200);
-    clock.now += 3_600_000;
-    expect((await request(app).post('/flagger/confirm').send(canary)).status).toBe(403);
   });
 });

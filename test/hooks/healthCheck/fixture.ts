@@ -76,3 +76,34 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
   }
   throw new Error(`still changing after ${statuses.length} passes: ${JSON.stringify(statuses)}`);
 }
+
+/** Never reconciled, as the API server makes it, unless a status is given. */
+export function kustomization(status: object = {}, fields: object = {}): KubeObject {
+  return {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name: 'test-kustomization', namespace: 'demo', generation: 1 },
+    spec: { sourceRef: { kind: 'GitRepository', name: 'absent' } },
+    status: { observedGeneration: -1, ...status },
+    ...fields,
+  };
+}
+
+export const READY = { observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True' }] };
+export const INVENTORY = { inventory: { entries: [{ id: 'demo_test-deployment_apps_Deployment', v: 'v1' }] } };
+
+export function deployment(conditions: object[], counters: object = {}): KubeObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'test-deployment', namespace: 'demo', generation: 1 },
+    spec: { replicas: 1 },
+    status: { observedGeneration: 1, ...counters, conditions },
+  };
+}
+export const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1 };
+export const GOOD = deployment([{ type: 'Available', status: 'True' }], one);
+export const failedSince = (time: string) =>
+  deployment([
+    { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', lastTransitionTime: at(time) },
+  ]);

@@ -1,61 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionRequest } from '../../../api/admission.ts';
-import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { validateHealthCheck } from '../../../webhooks/healthCheck.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
-import { mutateRolloutStatus, validateRolloutStatus } from '../../../webhooks/rollout/status.ts';
-import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
-import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
-import { fakeWebhookCall } from '../../support/ports.ts';
-
-const P = 'rollout.kuberik.com/';
-
-interface Write {
-  object?: unknown;
-  old?: unknown;
-  user?: string;
-  uid?: string;
-  dryRun?: boolean;
-}
-
-function write({ object: next, old, user = 'alice', uid = 'req-1', dryRun = false }: Write): AdmissionRequest {
-  const what = { group: 'kuberik.com', version: 'v1alpha1' };
-  return {
-    uid,
-    kind: { ...what, kind: 'Rollout' },
-    resource: { ...what, resource: 'rollouts' },
-    operation: next ? (old ? 'UPDATE' : 'CREATE') : 'DELETE',
-    userInfo: { username: user },
-    object: (next ?? null) as never,
-    oldObject: (old ?? null) as never,
-    dryRun,
-  };
-}
-
-function call(objects: ReturnType<typeof object>[] = [], may = false) {
-  const { call: webhookCall, events } = fakeWebhookCall({
-    now: NOW,
-    objects,
-    access: { may: async () => may },
-    settings: { metacontrollerUser: 'metacontroller' },
-  });
-  return { webhookCall, events };
-}
-
-function annotated(
-  annotations: Record<string, string>,
-  spec: Partial<RolloutSpec> = {},
-  status?: RolloutStatus,
-): Rollout {
-  const base = rollout(spec, status);
-  return { ...base, metadata: { ...base.metadata, annotations } };
-}
-
-async function stored(request: Write): Promise<Record<string, string> | undefined> {
-  const verdict = await mutateRollout(write(request), call().webhookCall);
-  const result = verdict.allowed && verdict.object ? verdict.object : (request.object as Rollout);
-  return result.metadata.annotations;
-}
+import { object, rollout } from '../../hooks/rollout/call.ts';
+import { annotated, call, P, stored, type Write, write } from './call.ts';
 
 describe('mutate/rollout', () => {
   it('gives a new request the id of its admission request and says who asked', async () => {
@@ -235,70 +183,6 @@ describe('validate/rollout', () => {
   });
 });
 
-describe('mutate/rollout-status', () => {
-  const ours: RolloutStatus = {
-    revision: 7,
-    observedGeneration: 1,
-    currentVersion: '1.0.0',
-    handledRequest: { retry: 'a' },
-    history: [
-      {
-        id: 1,
-        version: { tag: '1.0.0' },
-        timestamp: '2026-03-01T11:00:00Z',
-        bakeStatus: 'Failed',
-        appliedTime: '2026-03-01T11:00:05Z',
-      },
-    ],
-  };
-  const accept = async (status: RolloutStatus | undefined, user = 'dashboard', before: RolloutStatus | null = ours) => {
-    const verdict = await mutateRolloutStatus(
-      write({ object: rollout({}, status), old: rollout({}, before ?? undefined), user }),
-      call().webhookCall,
-    );
-    return verdict.allowed ? verdict.object?.status : undefined;
-  };
-
-  it('counts on for a writer who knows nothing of revisions, and restores what they dropped', async () => {
-    const { appliedTime, ...entry } = ours.history![0]!;
-    const written = { history: [{ ...entry, bakeStatus: 'Succeeded' }] };
-    expect(await accept(written)).toEqual({
-      ...ours,
-      revision: 8,
-      history: [{ ...ours.history![0], bakeStatus: 'Succeeded' }],
-    });
-  });
-
-  it('counts on for a person who edits the stored status, and takes what they removed as removed', async () => {
-    const { handledRequest, ...edited } = ours;
-    expect(await accept(edited)).toEqual({ ...edited, revision: 8 });
-  });
-
-  it('begins with 1', async () => {
-    expect(await accept({ title: 'x' }, 'e2e', null)).toEqual({ title: 'x', revision: 1 });
-  });
-
-  it('keeps a status that does not change, and leaves Metacontroller alone', async () => {
-    expect(await accept(ours)).toBeUndefined();
-    expect(await accept({ ...ours, revision: undefined as never })).toEqual(ours);
-    expect(await accept({ title: 'x' }, 'metacontroller')).toBeUndefined();
-  });
-});
-
-describe('mutate/rolloutgate', () => {
-  it('labels a gate with its Rollout, shortened where the name is too long', async () => {
-    const gate = (name: string) =>
-      object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name }, passing: true });
-    const labelOf = async (name: string) => {
-      const verdict = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
-      return verdict.allowed ? verdict.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
-    };
-    expect(await labelOf('app')).toBe('app');
-    expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
-    expect(await labelOf('')).toBeUndefined();
-  });
-});
-
 describe('references to other namespaces, where they are forbidden', () => {
   const validate = async (next: Rollout, old?: Rollout) => {
     const { webhookCall } = call();
@@ -341,65 +225,5 @@ describe('references to other namespaces, where they are forbidden', () => {
     });
     expect(await judge('team-a/app', true)).toMatchObject({ allowed: true });
     expect(await judge('ops/app', false)).toMatchObject({ allowed: true });
-  });
-});
-
-describe('validate/rollout-status, behind a closed Gate', () => {
-  const entry = (id: number, extras: object = {}) => ({
-    id,
-    version: { tag: `${id}.0.0` },
-    timestamp: '2026-03-01T11:00:00Z',
-    ...extras,
-  });
-  const spec = { gates: [{ name: 'freeze' }] };
-  const freeze = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
-  const judge = async (
-    history: ReturnType<typeof entry>[],
-    user = 'alice',
-    old = [entry(1)],
-    may = false,
-    annotations = {},
-  ) => {
-    const before = annotated(annotations, spec, { history: old });
-    const after = annotated(annotations, spec, { history });
-    const { webhookCall, events } = call([freeze], may);
-    const verdict = await validateRolloutStatus(
-      { ...write({ object: after, old: before, user }), subResource: 'status' },
-      webhookCall,
-    );
-    return { verdict, events };
-  };
-
-  it.each([
-    { title: 'another deployment', history: [entry(2), entry(1)] },
-    { title: 'a first deployment', history: [entry(1)], old: [] },
-  ])('refuses $title, and says why', async ({ history, old }) => {
-    const { verdict } = await judge(history, 'alice', old);
-    expect(verdict).toMatchObject({
-      allowed: false,
-      message: expect.stringContaining(
-        'cannot get a new deployment in its status while a Gate it requires is closed: ',
-      ),
-    });
-  });
-
-  it.each([
-    { title: 'the bake of the one that is there', history: [entry(1, { bakeStatus: 'Succeeded' })] },
-    { title: 'a deployment of our own controller', history: [entry(2), entry(1)], user: 'metacontroller' },
-  ])('lets $title through', async ({ history, user }) => {
-    expect((await judge(history, user)).verdict).toMatchObject({ allowed: true });
-  });
-
-  it('lets it through with the reason that its writer gave on the Rollout shortly before, and records that', async () => {
-    const reason = {
-      'gate.fluxcd.io/bypass-reason': 'INC-1',
-      'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',
-    };
-    const { verdict, events } = await judge([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
-    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
-    expect(events.map((event) => event.reason)).toEqual(['GlassBroken']);
-    expect((await judge([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
-      allowed: false,
-    });
   });
 });

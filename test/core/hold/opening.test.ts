@@ -1,0 +1,186 @@
+/** docs/architecture.md, writes W23 and W24: what the opening of its Gates gives back to a Kustomization. */
+
+import { describe } from 'vitest';
+import { deployment, kustomization, NOW } from './objects.ts';
+import {
+  applier,
+  deleting,
+  frozen,
+  GATED,
+  GIT,
+  git,
+  judged,
+  MEMORY,
+  NAME_LABEL,
+  NAMESPACE_LABEL,
+  OWNER,
+  openGate,
+  type Row,
+  resumedAlone,
+  STATE,
+} from './writes.ts';
+
+describe('one write of a gated Kustomization at the opening', () => {
+  judged([
+    ...(['unset', 'false', 'true'] as const).map(
+      (memory): Row => ({
+        says: `opening restores suspend to ${memory}, and the pin moves in the same write`,
+        old: frozen({ annotations: { [MEMORY]: memory } }),
+        object: frozen({ annotations: { [MEMORY]: memory, [STATE]: 'open' } }),
+        gates: [openGate],
+        stored: kustomization({
+          annotations: { ...GATED, [STATE]: 'open' },
+          deployed: deployment('my-app', 2, '1.1.0'),
+          spec: memory === 'unset' ? {} : { suspend: memory === 'true' },
+        }),
+      }),
+    ),
+    {
+      says: 'an object that a Kustomization applies waits for its next apply',
+      old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, labels: OWNER }),
+      object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' }, labels: OWNER }),
+      gates: [openGate],
+      stored: frozen({
+        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00Z' },
+        labels: OWNER,
+        deployed: deployment('my-app', 2, '1.1.0'),
+        substitute: { APP: '1.1.0' },
+      }),
+    },
+    {
+      says: 'to the millisecond: what its owner applied earlier in that second was before the opening',
+      old: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, labels: OWNER }),
+      object: frozen({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' }, labels: OWNER }),
+      gates: [openGate],
+      now: NOW + 364,
+      stored: frozen({
+        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'opening: 2026-03-04T10:00:00.364Z' },
+        labels: OWNER,
+        deployed: deployment('my-app', 2, '1.1.0'),
+        substitute: { APP: '1.1.0' },
+      }),
+    },
+    {
+      says: 'and is resumed in it, with the new spec',
+      old: frozen({
+        labels: OWNER,
+        annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
+        managedFields: [git('spec.path')],
+        spec: { path: 'old' },
+      }),
+      object: frozen({
+        labels: OWNER,
+        annotations: { [STATE]: 'opening: 2026-03-04T10:00:00Z' },
+        managedFields: [git('spec.path')],
+        spec: { path: 'new' },
+      }),
+      gates: [openGate],
+      fieldManager: GIT,
+      now: NOW + 5000,
+      stored: kustomization({
+        labels: OWNER,
+        annotations: { ...GATED, [STATE]: 'open' },
+        deployed: deployment('my-app', 2, '1.1.0'),
+        managedFields: [git('spec.path')],
+        spec: { path: 'new' },
+      }),
+    },
+    {
+      says: "Git's own suspend counts, not what is remembered",
+      old: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false' }, managedFields: [git('spec.suspend')] }),
+      object: frozen({
+        labels: OWNER,
+        annotations: { [MEMORY]: 'false' },
+        managedFields: [git('spec.suspend')],
+        spec: { suspend: true },
+      }),
+      gates: [openGate],
+      fieldManager: GIT,
+      stored: kustomization({
+        labels: OWNER,
+        annotations: { ...GATED, [STATE]: 'open' },
+        deployed: deployment('my-app', 2, '1.1.0'),
+        managedFields: [git('spec.suspend')],
+        spec: { suspend: true },
+      }),
+    },
+    {
+      says: 'nobody resumes it earlier by saying that it is open',
+      ...resumedAlone,
+      now: NOW + 119_000,
+      stored: 'old',
+    },
+    {
+      says: 'another write while it waits does not resume it',
+      ...resumedAlone,
+      object: resumedAlone.old,
+      applier: applier('True', 'ReconciliationSucceeded'),
+      now: NOW + 3_600_000,
+      stored: 'old',
+    },
+    {
+      says: 'when it has no owner any more, it is resumed alone after two minutes',
+      ...resumedAlone,
+      now: NOW + 120_000,
+    },
+    {
+      says: 'when its owner has applied everything since, and not this, it is resumed at once: it may be on its way out',
+      ...resumedAlone,
+      applier: applier('False', 'PruneFailed'),
+      now: NOW + 1000,
+    },
+    {
+      says: 'while its owner fails it waits, however long: it would run the old spec on the new artifact',
+      ...resumedAlone,
+      applier: applier('False', 'BuildFailed'),
+      now: NOW + 3_600_000,
+      stored: 'old',
+    },
+    {
+      says: 'while its owner has not come to it, it waits, however long',
+      ...resumedAlone,
+      applier: kustomization({ annotations: {} }),
+      now: NOW + 3_600_000,
+      stored: 'old',
+    },
+    {
+      says: 'a Kustomization that applies itself is resumed at once: it could not do it',
+      old: frozen({ labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' } }),
+      object: frozen({ labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' }, annotations: { [STATE]: 'open' } }),
+      gates: [openGate],
+      stored: kustomization({
+        labels: { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' },
+        annotations: { ...GATED, [STATE]: 'open' },
+        deployed: deployment('my-app', 2, '1.1.0'),
+      }),
+    },
+    {
+      says: 'flux resume in the open counts as said',
+      old: frozen({ labels: OWNER, annotations: { [MEMORY]: 'true', [STATE]: 'opening: 2026-03-04T10:00:00Z' } }),
+      object: frozen({
+        labels: OWNER,
+        annotations: { [MEMORY]: 'true', [STATE]: 'opening: 2026-03-04T10:00:00Z' },
+        spec: { suspend: false },
+      }),
+      gates: [openGate],
+      stored: kustomization({
+        labels: OWNER,
+        annotations: { ...GATED, [STATE]: 'open' },
+        deployed: deployment('my-app', 2, '1.1.0'),
+        spec: { suspend: false },
+      }),
+    },
+    {
+      says: 'a gate that closes again finds what suspend was at first',
+      old: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false', [STATE]: 'opening: 2026-03-04T10:00:00Z' } }),
+      object: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' } }),
+      stored: frozen({ labels: OWNER, annotations: { [MEMORY]: 'false' } }),
+    },
+    {
+      says: 'an object that is being deleted is not suspended any more: it would leave behind what it applied',
+      old: deleting({ ...GATED, [STATE]: 'open' }),
+      object: deleting({ ...GATED, [STATE]: 'closed: shop/freeze', note: '' }),
+      stored: deleting({ ...GATED, [STATE]: 'open', note: '' }),
+    },
+  ]);
+});

@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { HookCall } from '../../../api/ports.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import {
+  at,
+  cluster,
+  deployment,
+  failedSince,
+  GOOD,
+  healthCheck,
+  INVENTORY,
+  kustomization,
+  NOW,
+  READY,
+  rollout,
+  settle,
+  syncOnce,
+} from './fixture.ts';
+
+describe('class kustomization: K1 to K17 are cases of the Go controller', () => {
+  it('K1: another class is left alone', async () => {
+    expect(await syncOnce(healthCheck({ spec: { class: 'other' } }), cluster([kustomization()]))).toEqual({
+      attachments: [],
+    });
+  });
+
+  it('K3: no such Kustomization: Unhealthy, and no error before there was one, since Git creates the check first', async () => {
+    const { status, resyncAfterSeconds } = await settle(healthCheck(), cluster([]));
+    expect(status).toEqual({
+      status: 'Unhealthy',
+      message: 'Kustomization not found: kustomizations.kustomize.toolkit.fluxcd.io "test-kustomization" not found',
+      lastChangeTime: at('12:00:00'),
+    });
+    expect(resyncAfterSeconds).toBe(30);
+  });
+
+  it('K3: a Kustomization that goes is an error', async () => {
+    const before = { status: 'Healthy', lastChangeTime: at('11:00:00') };
+    const { status } = await settle(healthCheck({ status: before }), cluster([]));
+    expect(status).toMatchObject({ status: 'Unhealthy', lastErrorTime: at('12:00:00') });
+  });
+
+  const progressing = deployment([{ type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated' }]);
+  type Row = [string, KubeObject[], Rollout[], Record<string, unknown>];
+  const rows: Row[] = [
+    [
+      'K5: a Deployment that is starting',
+      [kustomization(INVENTORY), progressing],
+      [],
+      {
+        status: 'Pending',
+        message: 'Pending resources: demo/test-deployment (Replicas: 0/1)',
+        lastChangeTime: at('12:00:00'),
+      },
+    ],
+    ['K7: a Deployment that is missing', [kustomization({ ...READY, ...INVENTORY })], [], { status: 'Healthy' }],
+    [
+      'K9: a healthy Deployment',
+      [kustomization({ ...READY, ...INVENTORY }), GOOD],
+      [],
+      {
+        status: 'Healthy',
+        message: 'Kustomization and all managed resources are healthy',
+        lastChangeTime: at('12:00:00'),
+      },
+    ],
+    [
+      'K4: a Kustomization that Flux has not looked at',
+      [kustomization()],
+      [],
+      { status: 'Pending', message: expect.stringMatching(/^Kustomization pending: /) },
+    ],
+    [
+      'K6: a Deployment that fails',
+      [kustomization(INVENTORY), failedSince('11:59:00')],
+      [],
+      {
+        status: 'Unhealthy',
+        message: expect.stringMatching(/^Unhealthy resources: /),
+        lastErrorTime: at('11:59:00'),
+      },
+    ],
+    [
+      'K15: failed before the retry',
+      [kustomization(INVENTORY), failedSince('11:40:00')],
+      [rollout({ timestamp: at('11:00:00'), lastRetryTimestamp: at('11:55:00') })],
+      { status: 'Unhealthy', lastErrorTime: at('11:40:00') },
+    ],
+    [
+      'K16: failed after the retry',
+      [kustomization(INVENTORY), failedSince('11:59:00')],
+      [rollout({ timestamp: at('11:30:00'), lastRetryTimestamp: at('11:40:00') })],
+      { status: 'Unhealthy', lastErrorTime: at('11:59:00') },
+    ],
+    [
+      'K17: failed, nothing deployed',
+      [kustomization(INVENTORY), failedSince('11:00:00')],
+      [],
+      { status: 'Unhealthy', lastErrorTime: at('11:00:00') },
+    ],
+    [
+      'no inventory',
+      [kustomization(READY)],
+      [],
+      { status: 'Pending', message: 'Kustomization has no managed resources' },
+    ],
+  ];
+  it.each(rows)('%s', async (_, objects, rollouts, expected) => {
+    const { status, resyncAfterSeconds } = await settle(healthCheck(), cluster(objects), rollouts);
+    expect(status).toMatchObject(expected);
+    expect(resyncAfterSeconds).toBe(30);
+  });
+
+  it('K13: a second HealthCheck of the same Kustomization', async () => {
+    const second = healthCheck({ metadata: { name: 'second', namespace: 'demo' }, status: { status: 'Pending' } });
+    const { status } = await settle(second, cluster([kustomization()]));
+    expect(status).toMatchObject({ status: 'Pending', message: expect.stringMatching(/^Kustomization pending: /) });
+  });
+
+  it.each([
+    [{}, 'annotation healthcheck.kuberik.com/kustomization not found'],
+    [{ 'healthcheck.kuberik.com/kustomization': 'a/b/c' }, 'invalid kustomization reference format: a/b/c'],
+    [{ 'healthcheck.kuberik.com/kustomization': '' }, 'invalid kustomization reference format: '],
+  ])('a bad reference %j is Unhealthy', async (annotations, message) => {
+    const { status } = await settle(healthCheck({ annotations }), cluster([]));
+    expect(status).toMatchObject({ status: 'Unhealthy', message, lastErrorTime: at('12:00:00') });
+  });
+
+  it('no annotations at all', async () => {
+    const object = healthCheck();
+    delete object.metadata.annotations;
+    expect((await settle(object, cluster([]))).status).toMatchObject({
+      message: 'no annotations found on HealthCheck',
+    });
+  });
+
+  it('K8: a Kustomization of another namespace', async () => {
+    const metadata = { name: 'x', namespace: 'flux-system', generation: 1 };
+    const elsewhere = kustomization({ ...READY, ...INVENTORY }, { metadata });
+    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const willing = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'flux-system', annotations: { 'healthcheck.kuberik.com/watched-from': 'other, demo' } },
+    };
+    const unseen = await settle(object, cluster([kustomization({}, { metadata }), willing]));
+    expect(unseen.status).toMatchObject({ message: expect.stringMatching(/^Kustomization pending: /) });
+    expect((await settle(object, cluster([elsewhere, GOOD, willing]))).status).toMatchObject({ status: 'Healthy' });
+    const annotated = { ...elsewhere, metadata: { ...metadata, annotations: willing.metadata.annotations } };
+    expect((await settle(object, cluster([annotated, GOOD]))).status).toMatchObject({ status: 'Healthy' });
+  });
+
+  it.each([
+    { title: 'that is there', objects: ['x'] },
+    { title: 'that is not there', objects: [] },
+  ])('a Kustomization of another namespace $title and lets nobody watch it looks the same', async ({ objects }) => {
+    const there = objects.map((name) =>
+      kustomization({ ...READY, ...INVENTORY }, { metadata: { name, namespace: 'flux-system', generation: 1 } }),
+    );
+    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const reader = cluster([...there, GOOD]);
+    expect((await settle(object, reader)).status).toEqual({
+      status: 'Unhealthy',
+      message:
+        "Kustomization 'flux-system/x' is not there or may not be watched: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
+      lastChangeTime: at('12:00:00'),
+    });
+    expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);
+  });
+
+  describe('an inventory is read as far as the account may reach that applies the Kustomization', () => {
+    const foreign = {
+      inventory: { entries: [...INVENTORY.inventory.entries, { id: 'victim_secretive_apps_Deployment', v: 'v1' }] },
+    };
+    const applied = (serviceAccountName?: string) =>
+      kustomization(
+        { ...READY, ...foreign },
+        {
+          spec: {
+            sourceRef: { kind: 'GitRepository', name: 'absent' },
+            ...(serviceAccountName && { serviceAccountName }),
+          },
+        },
+      );
+    const account = 'system:serviceaccount:demo:team';
+    const look = async (object: KubeObject, settings: object = {}) => {
+      const asked: string[] = [];
+      const reader = cluster([object, GOOD]);
+      const access: HookCall['access'] = {
+        may: async ({ username, groups }, { verb, group, resource, namespace, name }) => {
+          expect([username, groups]).toEqual([
+            account,
+            ['system:serviceaccounts', 'system:serviceaccounts:demo', 'system:authenticated'],
+          ]);
+          asked.push([verb, group, resource, namespace, name].join(' '));
+          return namespace === 'demo';
+        },
+      };
+      const { status } = await syncOnce(healthCheck(), reader, [], NOW, settings, access);
+      return { status, asked, read: reader.requests.filter((request) => request.includes('deployments')) };
+    };
+
+    it.each([
+      { title: 'of its spec', object: applied('team'), settings: {} },
+      { title: 'of the installation', object: applied(), settings: { defaultServiceAccount: 'team' } },
+    ])('$title; what it may not reach is not read, and the check says so', async ({ object, settings }) => {
+      const { status, asked, read } = await look(object, settings);
+      expect(asked.sort()).toEqual(['get apps deployments demo ', 'get apps deployments victim ']);
+      expect(read).toEqual(['get deployments demo/test-deployment']);
+      expect(status).toMatchObject({
+        status: 'Pending',
+        message: `Errors: Deployment victim/secretive: not read: ${account} may not get deployments in victim`,
+      });
+    });
+
+    it('where there is none, Flux applies it as cluster admin, and all is read', async () => {
+      const { asked, read } = await look(applied());
+      expect(asked).toEqual([]);
+      expect(read).toHaveLength(2);
+    });
+
+    it('and not at all where its objects are in another cluster', async () => {
+      const elsewhere = applied('team');
+      elsewhere.spec = { ...elsewhere.spec, kubeConfig: { secretRef: { name: 'other' } } };
+      expect(await look(elsewhere)).toMatchObject({ status: { status: 'Healthy' }, asked: [], read: [] });
+    });
+  });
+
+  it('an inventory of more kinds and namespaces than the limit is not read beyond it, and is never Healthy', async () => {
+    const entries = Array.from({ length: LIMITS.inventoryKinds + 1 }, (_, i) => ({
+      id: `ns-${i}_x_apps_Deployment`,
+      v: 'v1',
+    }));
+    const reader = cluster([kustomization({ ...READY, inventory: { entries } })]);
+    const { status } = await syncOnce(healthCheck(), reader);
+    expect(status).toMatchObject({ status: 'Pending', message: expect.stringContaining('limit inventoryKinds') });
+    expect(reader.requests.filter((request) => request.includes('deployments'))).toHaveLength(LIMITS.inventoryKinds);
+  });
+
+  it('a Kustomization of another namespace is not followed where such references are forbidden', async () => {
+    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const reader = cluster([]);
+    const answer = await syncOnce(object, reader, [], NOW, { noCrossNamespaceRefs: true });
+    expect(answer.status).toMatchObject({
+      status: 'Unhealthy',
+      message: "Kustomization 'flux-system/x' is in another namespace, which this installation forbids",
+    });
+    expect(reader.requests).toEqual([]);
+  });
+
+  it('after a deployment is reset before it is judged again', async () => {
+    const object = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('10:00:00') } });
+    const reader = cluster([kustomization({ ...READY, ...INVENTORY }), GOOD]);
+    const { statuses } = await settle(object, reader, [rollout({ timestamp: at('11:00:00') })]);
+    expect(statuses.map((s) => s.status)).toEqual(['Pending', 'Healthy']);
+  });
+
+  it('the interval comes from the annotation', async () => {
+    const annotations = {
+      'healthcheck.kuberik.com/kustomization': 'test-kustomization',
+      'healthcheck.kuberik.com/requeue-interval': '2m',
+    };
+    const { resyncAfterSeconds } = await settle(healthCheck({ annotations }), cluster([kustomization(READY)]));
+    expect(resyncAfterSeconds).toBe(120);
+  });
+});

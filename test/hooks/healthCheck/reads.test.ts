@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { at, cluster, healthCheck, kustomization, READY, settle, syncOnce } from './fixture.ts';
+
+describe('reads', () => {
+  const many = (kind: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ id: `demo_x${i}__${kind}`, v: 'v1' }));
+  const inventory = (entries: object[]) => kustomization({ ...READY, inventory: { entries } });
+  const service = (i: number): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: `x${i}`, namespace: 'demo' },
+  });
+
+  it('2,000 objects take one list', async () => {
+    const reader = cluster([inventory(many('Service', 2000)), ...Array.from({ length: 2000 }, (_, i) => service(i))]);
+    const { status } = await settle(healthCheck(), reader);
+    expect(status).toMatchObject({ status: 'Healthy', message: 'Kustomization and all managed resources are healthy' });
+    expect(reader.requests.filter((r) => r.includes('services'))).toEqual(['list services demo', 'list services demo']);
+  });
+
+  it('judges items of a list by their kind, which the API server leaves out', async () => {
+    const pods = Array.from({ length: 8 }, (_, i) => ({
+      ...service(i),
+      kind: 'Pod',
+      status: { phase: i ? 'Succeeded' : 'Pending' },
+    }));
+    const { status } = await settle(healthCheck(), cluster([inventory(many('Pod', 8)), ...pods]));
+    expect(status?.message).toBe('Pending resources: demo/x0 (Pod is in the Pending phase)');
+  });
+
+  it('Secrets are not read', async () => {
+    const reader = cluster([inventory(many('Secret', 3))], { secrets: 'forbidden' });
+    expect((await settle(healthCheck(), reader)).status).toMatchObject({ status: 'Healthy' });
+    expect(reader.requests.join()).not.toContain('secrets');
+  });
+
+  it('Q27: a failed read of an object keeps the health', async () => {
+    const reader = cluster([inventory(many('Service', 1))], { services: 'etcd is on holiday\nstack' });
+    const object = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:00:00') } });
+    expect((await settle(object, reader)).status).toEqual({
+      status: 'Healthy',
+      message: 'Healthy as before, not all could be read. Errors: Service demo/x0: etcd is on holiday',
+      lastChangeTime: at('11:00:00'),
+    });
+    expect((await settle(healthCheck(), reader)).status).toMatchObject({ status: 'Pending' });
+  });
+
+  it.each(['kustomizations', 'gitrepositories'])('Q27: a failed read of %s keeps the health', async (resource) => {
+    const object = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:00:00') } });
+    const { status } = await settle(object, cluster([kustomization(READY)], { [resource]: 'timeout' }));
+    expect(status?.message).toBe('Healthy as before, not all could be read. Kustomization could not be read: timeout');
+    expect(status?.lastErrorTime).toBeUndefined();
+  });
+
+  it('gives up after many failed reads, so that the sync ends', async () => {
+    const entries = Array.from({ length: 500 }, (_, i) => ({ id: `ns${i}_x__Service`, v: 'v1' }));
+    const reader = cluster([inventory(entries)], { services: 'timeout' });
+    await syncOnce(healthCheck(), reader);
+    expect(reader.requests.length).toBeLessThan(30);
+  });
+
+  it('asks discovery for the resource where the reader can', async () => {
+    const reader = cluster([inventory([{ id: 'demo_x_example.com_Moose', v: 'v1' }])]);
+    reader.resourceOf = async ({ kind }) => (kind === 'Moose' ? { resource: 'moose', namespaced: true } : undefined);
+    await syncOnce(healthCheck(), reader);
+    expect(reader.requests).toContain('get moose demo/x');
+  });
+
+  it('a kind that is served no more has no objects', async () => {
+    const reader = cluster([inventory(many('Service', 1))]);
+    reader.resourceOf = async () => undefined;
+    expect((await settle(healthCheck(), reader)).status?.message).toMatch(/\(not found: demo\/x0\)$/);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { rules } from './sync.ts';
+
+describe('customize', () => {
+  it('relates what the plan reads, each by name or label', async () => {
+    const spec = {
+      gates: [{ name: 'freeze' }, { name: 'b', namespace: 'ops' }],
+      healthCheckSelector: { matchLabels: { app: 'app' } },
+    };
+    expect(await rules(spec)).toEqual({
+      imagepolicies: { apiVersion: 'image.toolkit.fluxcd.io/v1', namespace: 'team-a', names: ['policy'] },
+      rolloutgates: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        namespace: 'team-a',
+        labelSelector: { matchLabels: { 'rollout.kuberik.com/rollout-name': 'app' } },
+      },
+      fluxbindings: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        namespace: 'team-a',
+        labelSelector: { matchExpressions: [{ key: 'app.rollout.kuberik.com/bound', operator: 'Exists' }] },
+      },
+      healthchecks: {
+        apiVersion: 'kuberik.com/v1alpha1',
+        namespace: 'team-a',
+        labelSelector: { matchLabels: { app: 'app' } },
+      },
+      gates: { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', namespace: 'ops', names: ['b'] },
+    });
+  });
+
+  it('asks for the older ImagePolicy where only that is served, and for none where Flux has none', async () => {
+    const older = await rules({}, { serves: (v) => v.endsWith('v1beta2') });
+    expect(older.imagepolicies).toMatchObject({ apiVersion: 'image.toolkit.fluxcd.io/v1beta2' });
+    expect(await rules({}, { serves: () => false })).not.toHaveProperty('imagepolicies');
+  });
+
+  it.each([
+    ['no ImagePolicy is named', { releasesImagePolicy: {} }, 'imagepolicies'],
+    ['there is no selector', { healthCheckSelector: {} }, 'healthchecks'],
+    ['the selector does not compile', { healthCheckSelector: { matchLabels: { 'a b': 'c' } } }, 'healthchecks'],
+    ['no Gate is required', { gates: [] }, 'gates'],
+  ])('leaves a rule out when %s: an empty one means all', async (_title, spec, resource) => {
+    expect(await rules(spec)).not.toHaveProperty(resource);
+  });
+
+  it('selects namespaces for HealthChecks, and then names none', async () => {
+    const { healthchecks } = await rules({ healthCheckSelector: { selector: {}, namespaceSelector: {} } });
+    expect(healthchecks).toEqual({ apiVersion: 'kuberik.com/v1alpha1', namespaceSelector: {}, labelSelector: {} });
+  });
+
+  it('has label values that fit, for names of 253 characters', async () => {
+    const { rolloutgates, fluxbindings } = await rules({}, {}, 'a'.repeat(253));
+    expect(Object.values(rolloutgates!.labelSelector!.matchLabels!)[0]!.length).toBeLessThanOrEqual(63);
+    expect(fluxbindings!.labelSelector!.matchExpressions![0]!.key.split('/')[0]!.length).toBeLessThanOrEqual(253);
+  });
+});

@@ -1,0 +1,39 @@
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { RolloutStatus } from '../../../api/types.ts';
+import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { type Around, fakeCall, object, request, rollout } from './call.ts';
+
+export const deployed: RolloutStatus = {
+  history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' }],
+  availableReleases: [{ tag: '1.0.0' }],
+};
+export const gate = (name: string, spec: object) =>
+  object('kuberik.com/v1alpha1', 'RolloutGate', name, { rolloutRef: { name: 'app' }, passing: true, ...spec });
+export const freeze = (name: string, state: 'opened' | 'closed') =>
+  object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, { default: state });
+
+export async function rules(spec: Parameters<typeof rollout>[0], cluster: Around = {}, name = 'app') {
+  const { call } = fakeCall(cluster);
+  const parent = rollout(spec, undefined, name) as never;
+  const { relatedResources } = await rolloutHook.customize!({ controller: {} as never, parent }, call);
+  return Object.fromEntries(relatedResources.map(({ resource, ...rule }) => [resource, rule]));
+}
+
+export async function sync(
+  parent: ReturnType<typeof rollout>,
+  related: Parameters<typeof request>[1],
+  cluster: Around = {},
+  live: ReturnType<typeof rollout> | undefined = parent,
+) {
+  const objects = [...(cluster.objects ?? []), ...(live ? [live as KubeObject<any, any>] : [])];
+  const { call, reads, events } = fakeCall({ ...cluster, objects });
+  const answer = await rolloutHook.sync(request(parent, related), call);
+  const status = answer.status as RolloutStatus;
+  return {
+    ...answer,
+    status,
+    reads,
+    reasons: events.map(({ reason }) => reason),
+    tags: status.history?.map(({ version }) => version.tag),
+  };
+}

@@ -1,0 +1,38 @@
+/** A file is read in two minutes: none of ours is longer than this without a reason. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MOST_LINES = 400;
+
+/** Why a file may be longer. */
+const REASONS: Record<string, string> = {
+  'test/cluster/around/attempts.yaml': 'a list of ways around a closed gate, each a few lines of data',
+  'test/core/policy/semver-cases.json': 'what dev/tools/semver asks the Go library',
+  'test/core/policy/semver-table.json': 'what the Go library answers, made by dev/tools/semver',
+  'test/scenario/rollout/gaps.yaml': 'a list of scenarios, each a few lines of data',
+  'test/scenario/rollout/original-others.yaml': 'cases of the Go controller, in their order',
+  'test/scenario/rollout/original-rollout.yaml': 'cases of the Go controller, in their order',
+};
+
+const FOLDERS = ['api', 'core', 'hooks', 'webhooks', 'receiver', 'server', 'test'];
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...FOLDERS], {
+  cwd: ROOT,
+});
+const long = tracked
+  .toString()
+  .split('\n')
+  .filter(
+    (file) => /\.(ts|mjs|ya?ml|json)$/.test(file) && !file.includes('/generated/') && existsSync(join(ROOT, file)),
+  )
+  .filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > MOST_LINES + 1);
+
+it(`no file has more than ${MOST_LINES} lines without a reason`, () => {
+  expect(long.filter((file) => !REASONS[file])).toEqual([]);
+});
+
+it('no reason is left for a file that is short, or gone', () => {
+  expect(Object.keys(REASONS).filter((file) => !long.includes(file))).toEqual([]);
+});

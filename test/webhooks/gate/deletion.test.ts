@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate } from '../../../api/types.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
+import { gate } from '../../core/gate/gate.ts';
+import { write } from './call.ts';
+
+const day = (time: string) => `2026-01-05T${time}Z`;
+
+describe('DELETE of a Gate', () => {
+  const binding = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'FluxBinding',
+    metadata: { name: 'kustomization-web', namespace: 'apps' },
+    spec: { target: { kind: 'Kustomization', name: 'web' }, gates: [{ namespace: 'platform', name: 'freeze' }] },
+  };
+  const rollout = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'web', namespace: 'platform' },
+    spec: { gates: [{ name: 'freeze' }] },
+  };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'platform' } };
+  const going = { ...namespace, metadata: { name: 'platform', deletionTimestamp: day('09:00:00') } };
+  const closed = gate({ default: 'closed' });
+  const remove = (old: Gate, more: object = {}) =>
+    write(
+      { validate: validateGate },
+      { old, at: day('10:00:00'), objects: [binding, rollout, namespace, old], ...more },
+    );
+
+  it('is denied while it is closed and holds something, and says what and how', async () => {
+    const { allowed, message } = await remove(closed);
+    expect(allowed).toBe(false);
+    expect(message).toContain(
+      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Kustomization apps/web, Rollout platform/web",
+    );
+    expect(message).toContain('kubectl -n platform annotate --overwrite gate/freeze open.gate.fluxcd.io/requestedAt=');
+  });
+
+  it.each([
+    ['it is open', remove(gate({ default: 'opened' }))],
+    ['it holds nothing', remove(gate({ default: 'closed' }, undefined, { name: 'other' }))],
+    ['its namespace is being deleted', remove(closed, { objects: [binding, going] })],
+    [
+      'the garbage collector asks',
+      remove(closed, { user: 'system:serviceaccount:kube-system:generic-garbage-collector' }),
+    ],
+    [
+      'the namespace controller asks',
+      remove(closed, { user: 'system:serviceaccount:kube-system:namespace-controller' }),
+    ],
+  ])('is allowed when %s', async (_name, answer) => {
+    expect(await answer).toMatchObject({ allowed: true, message: '' });
+  });
+
+  const reasoned = async (user: string, at: string) =>
+    (
+      await write(
+        { mutate: mutateGate },
+        { old: closed, object: gate(closed.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' }), user, at: day(at) },
+      )
+    ).object as Gate;
+
+  it('is allowed to whoever may bypass and has just said why, and it is recorded', async () => {
+    const answer = await remove(await reasoned('alice', '09:55:01'), { user: 'alice', mayBypass: ['alice'] });
+    expect(answer).toMatchObject({
+      allowed: true,
+      audit: { bypass: 'alice bypassed platform/freeze (DELETE): INC-7' },
+    });
+    expect(answer.events).toMatchObject([
+      { reason: 'GlassBroken', message: 'alice bypassed platform/freeze (DELETE): INC-7' },
+    ]);
+  });
+
+  it.each([
+    ['the reason is older than five minutes', 'alice', '09:54:59', 'alice', ['alice']],
+    ['another person gave it', 'bob', '09:59:00', 'alice', ['alice', 'bob']],
+    ['RBAC does not grant the verb', 'alice', '09:59:00', 'alice', []],
+    [
+      'a ServiceAccount asks',
+      'system:serviceaccount:ci:bot',
+      '09:59:00',
+      'system:serviceaccount:ci:bot',
+      ['system:serviceaccount:ci:bot'],
+    ],
+  ])('is denied when %s', async (_name, by, at, user, mayBypass) => {
+    expect((await remove(await reasoned(by, at), { user, mayBypass })).allowed).toBe(false);
+  });
+
+  it.each([
+    ['beside an old reason', { 'gate.fluxcd.io/bypass-reason': 'INC-6' }],
+    ['without a reason', {}],
+  ])('a record of one’s own making counts for nothing: %s', async (_name, before) => {
+    const old = gate(closed.spec, before);
+    const forged = gate(closed.spec, { ...before, 'gate.fluxcd.io/bypassed-by': `${day('10:00:00')} alice` });
+    const { object } = await write({ mutate: mutateGate }, { old, object: forged, user: 'alice', at: day('10:00:00') });
+    expect((await remove(object as Gate, { user: 'alice', mayBypass: ['alice'] })).allowed).toBe(false);
+  });
+});

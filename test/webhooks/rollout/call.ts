@@ -1,0 +1,54 @@
+import type { AdmissionRequest } from '../../../api/admission.ts';
+import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
+import { fakeWebhookCall } from '../../support/ports.ts';
+
+export const P = 'rollout.kuberik.com/';
+
+export interface Write {
+  object?: unknown;
+  old?: unknown;
+  user?: string;
+  uid?: string;
+  dryRun?: boolean;
+}
+
+export function write({ object: next, old, user = 'alice', uid = 'req-1', dryRun = false }: Write): AdmissionRequest {
+  const what = { group: 'kuberik.com', version: 'v1alpha1' };
+  return {
+    uid,
+    kind: { ...what, kind: 'Rollout' },
+    resource: { ...what, resource: 'rollouts' },
+    operation: next ? (old ? 'UPDATE' : 'CREATE') : 'DELETE',
+    userInfo: { username: user },
+    object: (next ?? null) as never,
+    oldObject: (old ?? null) as never,
+    dryRun,
+  };
+}
+
+export function call(objects: ReturnType<typeof object>[] = [], may = false) {
+  const { call: webhookCall, events } = fakeWebhookCall({
+    now: NOW,
+    objects,
+    access: { may: async () => may },
+    settings: { metacontrollerUser: 'metacontroller' },
+  });
+  return { webhookCall, events };
+}
+
+export function annotated(
+  annotations: Record<string, string>,
+  spec: Partial<RolloutSpec> = {},
+  status?: RolloutStatus,
+): Rollout {
+  const base = rollout(spec, status);
+  return { ...base, metadata: { ...base.metadata, annotations } };
+}
+
+export async function stored(request: Write): Promise<Record<string, string> | undefined> {
+  const verdict = await mutateRollout(write(request), call().webhookCall);
+  const result = verdict.allowed && verdict.object ? verdict.object : (request.object as Rollout);
+  return result.metadata.annotations;
+}
