@@ -1,4 +1,4 @@
-/** Composition root: environment, clock, sockets and the cluster client enter here and nowhere else. */
+/** Composition root: environment, clock, sockets and the cluster client enter here, and for the receiver's thread in receiver/main.ts. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { FLUX_BINDINGS } from './api/kinds.ts';
 import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/ports.ts';

@@ -1,19 +1,19 @@
-/** From a path to its Gate. Unknown paths come from anywhere, so they must not cost a list each. */
+/** The Gate that a path belongs to. Anybody can send unknown paths, so these must not cost a list each. */
 import { GATES } from '../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 
-/** At most one list in this time; a Gate is found this long after its path is in its status, or sooner. */
+/** Between two lists: a new Gate is found at most this long after its path is in its status. */
 const LIST_EVERY_MS = 2000;
 const PATH = /^\/hook\/[0-9a-f]{64}$/;
 
-/** Whether any Gate could have it: what is decided before anything is read. */
+/** Whether it could belong to a Gate, decided before anything is read. */
 export function isWebhookPath(path: string): boolean {
   return PATH.test(path);
 }
 
-/** The answer is live; only which Gate a path belongs to is remembered. */
+/** The Gate is read live; only which path belongs to which Gate is cached. */
 export function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let paths = new Map<string, NamespacedName>();
   let listedAt = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
  * What others call: `POST /hook/<digest>` opens or closes a Gate, `POST /flagger/confirm` and `/flagger/rollback` ask one.
- * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order; 429 beside them. Only a path
- * that can be none is 404 before its body is looked at.
+ * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order, and 429. Only a path
+ * that cannot belong to a Gate gets its 404 before the body is read.
  */
 import express, {
   type ErrorRequestHandler,
@@ -21,7 +21,7 @@ import { createCallHandler } from './signedCall.ts';
 
 /** docs/security.md lists them under "Limits"; a test holds that list to this table. */
 export const RECEIVER_LIMITS = {
-  /** A reason of 1024 characters, each of them escaped, and a tag. */
+  /** A reason of 1024 characters, all of them escaped, and a tag. */
   signedCallBytes: 8 * 1024,
   flaggerBytes: 64 * 1024,
 } as const;
@@ -72,7 +72,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
 
 const { endpoint: ENDPOINTS, code: CODES } = COUNTERS.rollout_hooks_receiver_requests_total.labels;
 
-/** By the answer, whoever gave it. Paths of nobody's are not counted. */
+/** By the status of the answer. Requests to no endpoint of ours are not counted. */
 function counted(metrics: Metrics): RequestHandler {
   return (request, response, next) => {
     const endpoint = ENDPOINTS.find((each) => request.path.startsWith(`/${each}/`));

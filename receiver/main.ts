@@ -7,7 +7,7 @@ import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts'
 import { SERVER_LIMITS } from '../server/http/limits.ts';
 import { listenHttp } from '../server/http/listen.ts';
 import {
-  countsOf,
+  batchedMetrics,
   type ReceiverMessage,
   type ReceiverOptions,
   type ReceiverOrder,
@@ -23,7 +23,7 @@ const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
 const receiver = createReceiver({
   cluster: withSharedReads(createReader(transport)),
   writer: createGateWriter(transport),
-  metrics: countsOf((message) => parentPort!.postMessage(message)),
+  metrics: batchedMetrics((message) => parentPort!.postMessage(message)),
   now: Date.now,
   log,
 });

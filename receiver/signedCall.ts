@@ -10,7 +10,7 @@ import { createGateLookup } from './gateLookup.ts';
 
 /** Another replica, or a person, may write the Gate in between. */
 const ATTEMPTS = 4;
-/** Of one path, to this process: calls with the token, and all calls while that is not known. Each costs reads. */
+/** Per path and process: calls with the token, and all calls while the token is not known. Each costs reads. */
 const CALLS_PER_MINUTE = 60;
 const LOGGED_PER_MINUTE = 10;
 const MAX_KNOWN = 1000;
@@ -30,7 +30,7 @@ export function createCallHandler(ports: ReceiverPorts): (path: string, call: Si
   const isLogged = createCallLimit(ports.now, LOGGED_PER_MINUTE);
   const tokens = new KnownTokens();
 
-  /** The answers to callers are empty: this is all that says why. Whoever knows the path must not fill the log. */
+  /** Callers get an empty answer: only the log says why. Whoever knows the path must not flood it. */
   const logged = (path: string, { namespace, name }: NamespacedName, outcome: CallOutcome): CallOutcome => {
     const { status, reason } = outcome;
     if (reason && isLogged(path)) {
@@ -43,7 +43,7 @@ export function createCallHandler(ports: ReceiverPorts): (path: string, call: Si
     const known = tokens.get(path);
     const checked = known && checkCall(known.token, path, call, ports.now());
     if (known && checked && 'problem' in checked) {
-      // Costs an HMAC and no read, so it takes nothing from those who have the token.
+      // Costs an HMAC and no read, so it does not count towards the limit of those who have the token.
       return logged(path, known.gate, { status: 400, reason: checked.problem });
     }
     const gate = await lookup(path);
@@ -62,7 +62,7 @@ async function takeCall(
 ): Promise<CallOutcome> {
   const ref = refOf(found);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // Read again each time: the call may have been used in between.
+    // Read anew on each attempt: the call may have been used in the meantime.
     const gate = attempt === 0 ? found : await ports.cluster.get<Gate>({ ...GATES, ...ref });
     if (!gate?.spec.receiver) return { status: 404 };
     if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
@@ -89,7 +89,7 @@ async function readToken(
   return tokenBytes(secret?.data?.token);
 }
 
-/** A path is made of its token: a token that was found to belong to it always will. */
+/** A path is derived from its token: a token that once belonged to a path always will. */
 class KnownTokens {
   readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
 
@@ -103,7 +103,7 @@ class KnownTokens {
   }
 }
 
-/** False when a path is there once too often in a minute. Only paths of existing Gates are counted, so that the map stays small. */
+/** False once a path has exceeded its calls per minute. Only paths of existing Gates are counted, so the map stays small. */
 function createCallLimit(now: () => EpochMs, perMinute: number): (path: string) => boolean {
   let minute = 0;
   let counts = new Map<string, number>();

@@ -1,18 +1,18 @@
-/** The environment, read once. Every mistake is told at once, with what to do. */
+/** The environment, read once. All mistakes are reported together, each with what to do. */
 import type { Settings } from '../api/ports.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
   cert: string;
   key: string;
-  /** Of those who may call; anybody may without it. */
+  /** The authority of the clients' certificates; without it anybody may call. */
   clientCa?: string;
 }
 
 /** Paths. */
 export interface TokenFiles {
   token: string;
-  /** The one before, while not all callers have the new one. May be missing. */
+  /** The previous one, during a rotation. May be missing. */
   previous?: string;
 }
 
@@ -20,17 +20,17 @@ export interface Config {
   hooksPort: number;
   webhookPort: number;
   host: string;
-  /** Paths; anybody may call the hooks without it. */
+  /** Without it anybody may call the hooks. */
   hooksToken?: TokenFiles;
-  /** Of the signed calls and Flagger's webhooks; they are off without it. */
+  /** The port of signed calls and Flagger's webhooks, which are off without it. */
   receiverPort?: number;
-  /** Flux's notification-controller; no notifications without it. */
+  /** Address of Flux's notification-controller, which is sent nothing without it. */
   eventsAddress?: string;
   /** Names this replica in notifications. */
   instance: string;
   /** The webhook is served only when certificate and key are given. */
   tls?: TlsFiles;
-  /** Who may call the webhook, by name in the client certificate; whoever has one when there are none. */
+  /** Names in a client certificate that may call the webhook; any name when empty. */
   webhookClients: string[];
   logLevel: string;
   /** Seconds between SIGTERM and the end of accepting, so that endpoints are withdrawn first. */
@@ -47,10 +47,10 @@ export const ENVIRONMENT: Record<string, string> = {
   WEBHOOK_TLS_CERT: 'file with the certificate of the admission webhook, PEM',
   WEBHOOK_TLS_KEY: 'file with its key, PEM',
   WEBHOOK_CLIENT_CA:
-    'file with the authority of the client certificates that the webhook asks the API server for, PEM (asks for none)',
+    'file with the CA of the client certificates that the webhook requires of the API server, PEM (requires none)',
   WEBHOOK_CLIENT_NAMES: 'names in such a certificate that may call, comma-separated (any)',
-  HOOKS_TOKEN_FILE: 'file with the token that the hooks ask Metacontroller for (ask for none)',
-  HOOKS_PREVIOUS_TOKEN_FILE: 'file with the token before, taken as well while the file is there (none)',
+  HOOKS_TOKEN_FILE: 'file with the token that the hooks require of Metacontroller (require none)',
+  HOOKS_PREVIOUS_TOKEN_FILE: 'file with the previous token, accepted too while the file exists (none)',
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
@@ -58,7 +58,7 @@ export const ENVIRONMENT: Record<string, string> = {
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
-  SHUTDOWN_DELAY_SECONDS: 'seconds to go on answering after SIGTERM, so that clients and balancers move on (0)',
+  SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM, so that clients and load balancers move on (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
 

@@ -1,4 +1,4 @@
-/** A map that forgets what was used least lately. */
+/** A map of limited size that evicts what was least recently used. */
 export class Lru<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #limit: number;

@@ -4,7 +4,7 @@ import { COUNTERS, type CounterName } from '../api/metrics.ts';
 import type { Metrics } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
-/** Occurrences counted lately, by key. */
+/** Keys of recent occurrences. */
 const MAX_REMEMBERED = 2000;
 
 export interface ServedMetrics extends Metrics {
@@ -45,7 +45,7 @@ export function createMetrics(): ServedMetrics {
   };
 }
 
-/** Every series begins with 0: Prometheus sees no increase in one that begins with 1. */
+/** Every series starts at 0: Prometheus sees no increase in one that appears with 1. */
 function createCounter(name: CounterName, register: Registry): Counter<string> {
   const { help, labels } = COUNTERS[name];
   const counter = new Counter<string>({ name, help, labelNames: Object.keys(labels), registers: [register] });

@@ -1,4 +1,4 @@
-/** Work that nobody waits for: bounded in number and at once, and never an error to the one who hands it in. */
+/** Background work, bounded in length and concurrency. Whoever adds to it never gets an error. */
 
 export interface BoundedQueue<Item> {
   /** False when the queue is full: the item is dropped. */

@@ -1,4 +1,4 @@
-/** What the API server serves, asked for once in a while. */
+/** What the API server serves, cached for a short while. */
 import { ApiError, type Transport } from './transport.ts';
 
 const FRESH_MS = 30_000;

@@ -1,6 +1,6 @@
 /**
- * The port `GateHolders`. To relate the holders to their Gates would wake every Gate at every change of a binding, so they are
- * listed, once for all Gates.
+ * The port `GateHolders`. As related objects they would wake every Gate at every change of any binding, so they are
+ * listed instead, once for all Gates.
  */
 import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -20,7 +20,7 @@ export function withQuery(path: string, query: Record<string, string | undefined
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** No object has another name; asked for it, the API server answers with an error, or with something else. */
+/** Other texts name no object: in a path they would be an error, or another resource. */
 export function isSegment(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 }

@@ -1,4 +1,4 @@
-/** Answers about access, remembered for a short while: for repeated reads, never for a decision about a write. */
+/** Access reviews, cached for a short while: for repeated reads, never to decide on a write. */
 import type { AccessReviewer } from '../../api/ports.ts';
 import { Lru } from '../lru.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Reads that many ask for at once, made for all of them together: the Gate of a freeze, the objects of a namespace in which
+ * Reads that many ask for at once, done once for all of them: the Gate of a freeze, the objects of a namespace in which
  * many Rollouts are created. A read joins the next one of the same object, never one that is under way: nobody gets what
  * was read before they asked.
  */

@@ -20,7 +20,7 @@ export interface Transport {
   close(): void;
 }
 
-/** What the API server answered instead of the wanted thing; code 0 when it did not answer. */
+/** The API server's error; code 0 when it did not answer. */
 export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
@@ -44,7 +44,7 @@ export function loadKubeConfig(): KubeConfig {
 }
 
 export interface TransportOptions {
-  /** Requests at once; the rest waits. Who must not wait for others has a transport of its own. */
+  /** Concurrent requests; others wait. Whoever must not wait for others has a transport of its own. */
   maxSockets: number;
 }
 
@@ -119,7 +119,7 @@ function exchange(options: RequestOptions, payload: string | undefined): Promise
         resolve({ code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
       });
     });
-    // After the request, which throws for a path that is none.
+    // After the request, which throws for an invalid path.
     const timer = setTimeout(
       () => outgoing.destroy(new Error('no answer from the API server in time')),
       Number(options.timeout),

@@ -1,11 +1,11 @@
 /**
  * Events about what a write has stored, the implementation of the port `ConfirmedEvents`. An admission request is only a
- * question: anybody may ask it, and what was let through may fail later. So the cluster is looked at until it says the same.
+ * question: anybody may ask it, and what was allowed may fail later. So the cluster is read until it confirms the write.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, StoredFact } from '../../api/ports.ts';
 
-/** After the answer to the request, which is when the API server stores. */
+/** After the answer to the request, for only then the API server stores. */
 const LOOKS_MS = [200, 1000, 5000];
 const MAX_WAITING = 1000;
 

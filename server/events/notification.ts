@@ -1,6 +1,6 @@
 /**
- * The same news for Flux's notification-controller (`--events-addr`), as events of the Flux objects that are bound to
- * the Rollout: existing Alerts on these tell of its deployments. A receiver that is down costs the message, nothing else.
+ * The same events for Flux's notification-controller (`--events-addr`), as events of the Flux objects that are bound to
+ * the Rollout: existing Alerts on these tell of its deployments. When notification-controller is down, only the message is lost.
  */
 import { createHash } from 'node:crypto';
 import { NOTIFIED_KINDS } from '../../api/kinds.ts';
@@ -13,7 +13,7 @@ import { type ClosableSink, COMPONENT } from './sink.ts';
 const MAX_WAITING = 200;
 const AT_ONCE = 2;
 const TIMEOUT_MS = 3000;
-/** Of Flux's schema. */
+/** The limit of Flux's schema. */
 const MAX_MESSAGE = 39_000;
 /** The kinds that Alerts take their events from here. */
 const NOTIFIED = new Set<string>(NOTIFIED_KINDS.map(({ kind }) => kind));
@@ -79,7 +79,7 @@ async function tell(record: EventRecord, options: NotificationOptions): Promise<
       signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
     });
     await response.body?.cancel();
-    // 429 means that it was told already.
+    // 429: notification-controller has had this event already.
     if (!response.ok && response.status !== 429) throw new Error(`notification-controller answered ${response.status}`);
   }
 }
@@ -103,7 +103,7 @@ export function fluxEventOf(record: EventRecord, object: FluxReference, instance
     reason,
     metadata: {
       ...(regarding.kind === 'Rollout' && { [`${group}/rollout`]: regarding.metadata.name ?? '' }),
-      // Tells two deployments with the same words apart, which would count as one within five minutes.
+      // Two events with the same text would count as one within five minutes.
       [`${group}/token`]: createHash('sha256').update(key).digest('hex').slice(0, 16),
     },
     reportingController: COMPONENT,

@@ -1,5 +1,5 @@
 /**
- * Events beside the object they are about, the implementation of the port `EventSink`. Recording returns at once and
+ * Events in the namespace of their object, the implementation of the port `EventSink`. Recording returns at once and
  * never fails; an Event that cannot be written is counted, logged and forgotten.
  */
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const AT_ONCE = 4;
 const ATTEMPTS = 3;
 const MAX_MESSAGE = 1024;
 const MAX_NAME = 253;
-/** Events written lately, by name: the same news of a repeated sync costs no request. */
+/** Names of recent Events: a repeated sync costs no request. */
 const MAX_REMEMBERED = 2000;
 
 export interface EventsOptions {
@@ -94,7 +94,7 @@ async function createWithPatience(
       return;
     } catch (error) {
       const code = (error as { code?: unknown }).code;
-      // Another replica, or this one before a restart, has told it.
+      // Recorded by another replica, or by this one before a restart.
       if (code === 409) return;
       const passing = code === 0 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!passing || attempt === ATTEMPTS) throw error;

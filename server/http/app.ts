@@ -18,7 +18,7 @@ export interface AppOptions {
   metrics: ServedMetrics;
   /** Why the process is not ready yet; undefined when it is. */
   notReady(): string | undefined;
-  /** Why the caller may not ask; undefined when it may. Asked before its body is read. */
+  /** Why the caller is turned away; undefined when it is not. Runs before the body is read. */
   refuseCaller?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
@@ -59,7 +59,7 @@ export function createApp({ routes, log, metrics, notReady, refuseCaller, showsM
       try {
         const bytes = await readBody(request, SERVER_LIMITS.bodyBytes, budget);
         held = bytes.length;
-        // Slow senders hold no place: it is taken when there is something to do.
+        // Counted only now, so that slow senders do not use up the limit.
         if (isBusy()) return tellBusy(response, end);
         inFlight++;
         try {
@@ -92,7 +92,7 @@ function tellBusy(response: Response, end: (outcome: string) => void): void {
   response.status(429).set('Retry-After', '1').json({ error: 'too many requests at once, try again in 1 s' });
 }
 
-/** The reader gets one sentence; the stack stays in the log. */
+/** The caller gets one sentence; the stack stays in the log. */
 function refuse(error: unknown, response: Response, log: Logger, route: string): void {
   const { status, message, retryAfterSeconds } = error as {
     status?: number;
@@ -107,7 +107,7 @@ function refuse(error: unknown, response: Response, log: Logger, route: string):
   response.status(known ? status : 500).json({ error: message || 'internal error' });
 }
 
-/** What Express itself refuses, a path that cannot be decoded for one. */
+/** Errors of Express itself, such as a path that cannot be decoded. */
 function unexpected(log: Logger): ErrorRequestHandler {
   return (error: { status?: number; message?: string }, request, response, next) => {
     if (response.headersSent) return next(error);

@@ -1,4 +1,4 @@
-/** Whether a caller of the hooks is Metacontroller: by the token that both have. */
+/** Whether a caller of the hooks is Metacontroller, which shows a shared token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -28,13 +28,13 @@ export function requireToken(
       };
     }
     const hash = digest(given.trim());
-    // Each of them, whichever it is: the time tells nothing.
+    // All are compared, so that timing does not tell which one matched.
     const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
     return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one of HOOKS_TOKEN_FILE' };
   };
 }
 
-/** As Metacontroller reads it from its Secret: without the space around it. */
+/** Trimmed, as Metacontroller trims what it reads from its Secret. */
 function readToken(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
   if (token === '') throw new Error(`${file} is empty: a token of zero length would let everybody in`);

@@ -1,4 +1,4 @@
-/** Request bodies, counted as they come: what a sender announces is not believed, and nothing is unpacked. */
+/** Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed. */
 import type { IncomingMessage } from 'node:http';
 
 export class BodyError extends Error {
@@ -10,7 +10,7 @@ export class BodyError extends Error {
   }
 }
 
-/** Bytes that several bodies share. */
+/** A number of bytes that several bodies share. */
 export interface ByteBudget {
   /** False when there are not so many left. */
   take(bytes: number): boolean;
@@ -31,7 +31,7 @@ export function createByteBudget(limit: number): ByteBudget {
   };
 }
 
-/** The body's bytes are the budget's until the caller gives them back. Rejects with a BodyError; then they are given back. */
+/** Takes the body's bytes from the budget; the caller gives them back, except where this rejects with a BodyError. */
 export function readBody(request: IncomingMessage, maxBytes: number, budget: ByteBudget): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -39,7 +39,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
     const refuse = (status: BodyError['status'], message: string) => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose).on('error', ignore);
       budget.give(size);
-      // What still comes is thrown away: the sender reads our answer only when it has sent all.
+      // The rest is read and discarded: the sender reads our answer only after it has sent everything.
       request.resume();
       reject(new BodyError(status, message));
     };
@@ -66,10 +66,10 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
   });
 }
 
-/** The sender has gone while we threw its bytes away. */
+/** The sender left while we discarded its bytes. */
 const ignore = () => {};
 
-/** Bytes of JSON that hold an object or a list; undefined for no bytes. */
+/** A JSON object or list; undefined for an empty body. */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   let value: unknown;

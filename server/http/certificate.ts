@@ -1,4 +1,4 @@
-/** The webhook's certificate and the authority of its clients, read again when a file changes: both are rotated in place. */
+/** The webhook's certificate and the authority of its clients, reloaded when a file changes: both are rotated in place. */
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
@@ -6,7 +6,7 @@ import type { TlsFiles } from '../config.ts';
 import { type FileLog, watchFiles } from './fileWatch.ts';
 
 interface Read {
-  /** All files as one: whether anything has changed. */
+  /** All files together, to see whether anything has changed. */
   text: string;
   options: SecureContextOptions;
   validFrom: number;
@@ -19,7 +19,7 @@ export function readTls({ cert, key, clientCa }: TlsFiles): Read {
     cert: readFileSync(cert, 'utf8'),
     key: readFileSync(key, 'utf8'),
     minVersion: 'TLSv1.2',
-    // A resumed session counts with the certificate it began with, whatever has become of the authority since.
+    // A resumed session would keep the certificate it began with, even after the authority has been replaced.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
   const certificate = parsed(cert, options.cert as string);
@@ -49,7 +49,7 @@ function parsed(file: string, text: string): X509Certificate {
 }
 
 /**
- * What is half written, does not belong together or has ended is not taken: the last good ones stay.
+ * Files that are half written, do not match or have expired are not used: the last good ones stay.
  * @throws when there are none at the start.
  */
 export function watchTls(

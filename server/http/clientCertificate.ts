@@ -1,4 +1,4 @@
-/** Whether a caller of the webhook is the API server: by the certificate of its connection. */
+/** Whether a caller of the webhook is the API server, which shows a client certificate. */
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';

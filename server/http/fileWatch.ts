@@ -1,4 +1,4 @@
-/** Files that are replaced in place, such as mounted Secrets: read now and from time to time, the last good content kept. */
+/** Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use. */
 
 export interface FileLog {
   info(fields: object, message: string): void;
@@ -6,13 +6,13 @@ export interface FileLog {
 }
 
 export interface Watched<T> {
-  /** As it was read last without a mistake. */
+  /** The last good content. */
   current(): T;
   stop(): void;
 }
 
 export interface WatchOptions<T> {
-  /** Told in the log. */
+  /** Names it in the log. */
   what: string;
   /** @throws Error with a sentence for what cannot be taken; `before` is what is in use. */
   read(before?: T): T;
@@ -39,7 +39,8 @@ export function watchFiles<T>({ what, read, isSame, taken, log, pollMs = POLL_MS
       log.info({ what }, 'taken anew');
     } catch (error) {
       const { message } = error as Error;
-      if (message !== problem) log.error({ what, problem: message }, 'what was there before stays, trying again');
+      if (message !== problem)
+        log.error({ what, problem: message }, 'the last good content stays in use, trying again');
       problem = message;
     }
   };

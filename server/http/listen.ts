@@ -1,4 +1,4 @@
-/** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a clean end. */
+/** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a graceful end. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
@@ -24,7 +24,7 @@ export interface Listener {
 export interface ListenOptions {
   host: string;
   port: number;
-  /** One more is closed as soon as it is opened. */
+  /** Connections beyond it are closed as soon as they are opened. */
   maxConnections: number;
 }
 
@@ -43,7 +43,7 @@ export async function listenHttps(
 ): Promise<Listener> {
   const take = (secure: SecureContextOptions) => server.setSecureContext(secure);
   const { options: secure, stop } = watchTls(files, take, log);
-  // Probes have no certificate: who needs one is refused by its request.
+  // Probes have no certificate, so it is each request that asks for one: see requireClientCertificate.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
   const server: HttpsServer = createHttpsServer({ ...secure, ...client });
   const listener = await listen(server, handler, options);

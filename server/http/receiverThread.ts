@@ -16,14 +16,14 @@ export interface ReceiverOptions {
   logLevel: string;
 }
 
-/** What the thread is told. */
+/** From the process to the thread. */
 export type ReceiverOrder = 'drain' | 'close';
 
-/** What the thread tells: its port when it listens, and what it has counted. */
+/** From the thread to the process: its port once it listens, and what it has counted. */
 export type ReceiverMessage = { port: number } | { counts: Count[] };
 
-/** For the thread: what it counts is told together, once in a while. However many call, they take none of the process's time. */
-export function countsOf(tell: (message: ReceiverMessage) => void): Metrics {
+/** For the thread: counts are sent in batches, so that a flood of calls takes none of the process's time. */
+export function batchedMetrics(tell: (message: ReceiverMessage) => void): Metrics {
   const waiting = new Map<string, Count & { times: number }>();
   const flush = () => {
     tell({ counts: [...waiting.values()] });
@@ -39,7 +39,7 @@ export function countsOf(tell: (message: ReceiverMessage) => void): Metrics {
   };
 }
 
-/** Starts `program` and starts it again when it dies. Rejects when its first start fails. */
+/** Starts `program`, and restarts it when it dies. Rejects when the first start fails. */
 export async function startReceiver(
   program: URL,
   options: ReceiverOptions,
@@ -75,7 +75,7 @@ export async function startReceiver(
 
 interface Thread {
   port: Promise<number>;
-  /** Why. Resolves also when the thread ended as it should. */
+  /** Resolves with the reason, also when the thread was meant to end. */
   ended: Promise<string>;
   tell(order: ReceiverOrder): void;
 }

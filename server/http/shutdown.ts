@@ -1,13 +1,13 @@
-/** The end of the process that no client notices, if its balancer asks /readyz, or has been told otherwise. */
+/** A shutdown that no client notices, provided that its load balancer probes /readyz or follows the Endpoints. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Listener } from './listen.ts';
 
-/** Above what the API server and Metacontroller wait for an answer. */
+/** Longer than the API server and Metacontroller wait for an answer. */
 const FINISH_MS = 15_000;
 
 /**
- * Answers for `delaySeconds` more, each answer the last one on its connection; then accepts nothing more and finishes what
- * has begun. Resolves when all is done, or when it takes too long.
+ * Keeps answering for `delaySeconds`, each answer the last one on its connection; then accepts nothing more and finishes
+ * what has begun. Resolves when all is done, or after a time limit.
  */
 export async function shutDown(listeners: readonly Listener[], delaySeconds: number): Promise<void> {
   for (const listener of listeners) listener.drain();

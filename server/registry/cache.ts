@@ -103,7 +103,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
 
   return {
     lookup(lookup) {
-      // A history written by hand may hold anything.
+      // A history that somebody has written may hold anything.
       if (!isLegalTag(lookup.tag)) return undefined;
       const { policy, repository, tag, digest, image, namespace } = lookup;
       const { namespace: owner, name } = policy;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it, vi } from 'vitest';
-import { countsOf, startReceiver } from '../../../server/http/receiverThread.ts';
+import { batchedMetrics, startReceiver } from '../../../server/http/receiverThread.ts';
 import { fakeMetrics } from '../../support/ports.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -70,7 +70,7 @@ it('what it counts is counted here', async () => {
 it('what it counts is told together', () => {
   vi.useFakeTimers();
   const told: object[] = [];
-  const own = countsOf((message) => void told.push(message));
+  const own = batchedMetrics((message) => void told.push(message));
   const called = (code: '200' | '400') =>
     own.count({ name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code } });
   for (const code of ['200', '400', '200'] as const) called(code);
