@@ -5,10 +5,10 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/binding/spec.ts';
-import { trigger } from '../core/binding/trigger.ts';
+import { deploymentTrigger } from '../core/binding/trigger.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
-import { gateStatus } from '../core/hold/conditions.ts';
-import { gateMarks, gatingOf } from '../core/hold/decorate.ts';
+import { withGateCondition } from '../core/hold/conditions.ts';
+import { gateAnnotations, gatingOf } from '../core/hold/decorate.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { reconcileRequest } from '../core/suspend/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/suspend/resume.ts';
@@ -49,8 +49,8 @@ export const fluxHook: DecoratorHook = {
     const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const annotations = gateMarks(object, gating, observed?.status, now);
-    const deployed = trigger(object, observed?.status);
+    const annotations = gateAnnotations(object, gating, observed?.status, now);
+    const deployed = deploymentTrigger(object, observed?.status);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
     const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, KINDS.FluxBinding), now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
@@ -58,7 +58,7 @@ export const fluxHook: DecoratorHook = {
     const awaits = currentAwaits(object, observed?.status);
     const isGated = gating.gates.length > 0;
     const closed = isGated ? gating.closed : undefined;
-    const status = isGated && !closed ? undefined : gateStatus(object, closed, now, awaits, gating.closings);
+    const status = isGated && !closed ? undefined : withGateCondition(object, closed, now, awaits, gating.closings);
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status) answer.status = status;
     const end = resumedAloneAt(awaits);

@@ -4,7 +4,7 @@ import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
 import { sourceResource } from '../core/binding/source.ts';
-import { type BindingSurroundings, bindingStatus } from '../core/binding/status.ts';
+import { bindingStatus, type RelatedToBinding } from '../core/binding/status.ts';
 import { judgeGates } from '../core/gate/judge.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { groupOf } from '../core/kube/names.ts';
@@ -40,7 +40,7 @@ export const fluxBindingHook: CompositeHook = {
     );
     const rollouts = objectsOf<Rollout>(related, KINDS.Rollout);
     const { source, awaits } = binding.spec ?? {};
-    const around: BindingSurroundings = {
+    const about: RelatedToBinding = {
       rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
       source:
         source &&
@@ -60,7 +60,7 @@ export const fluxBindingHook: CompositeHook = {
       })),
     };
     const edges = gates.flatMap((gate) => gate.until ?? []);
-    const answer: CompositeResponse = { status: bindingStatus(binding, around, now), children: [] };
+    const answer: CompositeResponse = { status: bindingStatus(binding, about, now), children: [] };
     // A Gate's own status wakes this binding at an edge; this is for when that comes late.
     if (edges.length > 0) answer.resyncAfterSeconds = Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5);
     return answer;

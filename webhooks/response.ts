@@ -28,7 +28,7 @@ export function allowed(warnings: string[] = []): Verdict {
   return { allowed: true, warnings };
 }
 
-/** Always 403: 409 and 422 make a `force: true` Kustomization delete and recreate the object (DESIGN section 7). */
+/** Always 403: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/architecture.md, fact F10). */
 export function denied(reason: DenialReason, message: string, warnings: string[] = []): Verdict {
   return { allowed: false, reason, message, warnings };
 }

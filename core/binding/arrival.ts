@@ -2,7 +2,7 @@
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
-import { marksOf } from '../pin/annotations.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { parseDeployments } from '../pin/deployment.ts';
 import { fetchedRevision } from './proof.ts';
 
@@ -37,7 +37,7 @@ export function hasArrived(
 }
 
 function pinsSource(source: FluxObject, deployment: DeploymentRef): boolean {
-  return marksOf(source).pins.some((pin) => pin.rollout === deployment.rollout);
+  return pinAnnotationsOf(source).pins.some((pin) => pin.rollout === deployment.rollout);
 }
 
 function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {

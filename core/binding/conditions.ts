@@ -3,6 +3,7 @@ import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.t
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { isTooMany } from '../gate/refs.ts';
+import { approvalText } from '../hold/messages.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { deploymentText } from '../pin/deployment.ts';
@@ -10,7 +11,7 @@ import { awaitsText } from '../suspend/resume.ts';
 
 const MAX_MESSAGE = 32_000;
 
-type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** Ready: each pin is applied and no gate holds or has left its suspension. Approved: only where gates are required. */
 export function bindingConditions(
@@ -20,14 +21,14 @@ export function bindingConditions(
   now: EpochMs,
 ): Condition[] {
   let conditions = setCondition(before, { type: READY, ...cut(ready(status, spec)) }, now);
-  const verdict = approved(status);
-  conditions = verdict
-    ? setCondition(conditions, { type: APPROVED, ...cut(verdict) }, now)
+  const approval = approved(status);
+  conditions = approval
+    ? setCondition(conditions, { type: APPROVED, ...cut(approval) }, now)
     : conditions.filter((condition) => condition.type !== APPROVED);
   return conditions;
 }
 
-function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpec, 'problems'>): Verdict {
+function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpec, 'problems'>): Finding {
   const pins = status.pins ?? [];
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', [...problems]],
@@ -54,17 +55,11 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
   return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };
 }
 
-function approved(status: FluxBindingStatus): Verdict | undefined {
+function approved(status: FluxBindingStatus): Finding | undefined {
   if (!status.gates?.length) return undefined;
   const closed = closedGates(status);
   if (closed.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
-  const message = closed
-    .map((gate) =>
-      isTooMany(gate)
-        ? `Reconciliation is waiting approval: ${gate.message}.`
-        : `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`,
-    )
-    .join(' ');
+  const message = closed.map((gate) => approvalText(gate, gate.message)).join(' ');
   return { status: 'False', reason: GATE_CLOSED, message };
 }
 
@@ -76,6 +71,6 @@ function unique(texts: string[]): string[] {
   return [...new Set(texts)];
 }
 
-function cut(verdict: Verdict): Verdict {
-  return { ...verdict, message: verdict.message.slice(0, MAX_MESSAGE) };
+function cut(finding: Finding): Finding {
+  return { ...finding, message: finding.message.slice(0, MAX_MESSAGE) };
 }

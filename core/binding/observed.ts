@@ -1,4 +1,4 @@
-/** What a FluxBinding tells of its object's deployments. Each change of it is a write, and a look of everybody related. */
+/** What a FluxBinding reports of its object's deployments. Each change of it is a write, and a sync of everything related. */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
@@ -9,14 +9,14 @@ import { appliedRevision, fetchedRevision } from './proof.ts';
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
 /**
- * A deployment is told of together with Flux's proof of it, or when the object is suspended and no proof will come. What
- * was told before stands while Flux is at work, and once the proof is latched in the status: a new commit is no news.
+ * A deployment is reported together with Flux's proof of it, or when the object is suspended and no proof will come. The last
+ * report stands while Flux is at work, and once the proof is latched in the status: a new commit changes nothing.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
-  // A binding of an object that was there before under this name tells nothing of this one.
+  // A binding of an earlier object of this name says nothing about this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
 
   const before = binding?.spec?.observed ?? {};

@@ -1,23 +1,23 @@
-/** Proof that a version arrived, from a Flux object's own status (DESIGN section 4). */
+/** Proof that a version arrived, from a Flux object's own status (docs/architecture.md, fact F8). */
 import type { Artifact, FluxObject, FluxStatus } from '../../api/flux.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { LIMITS } from '../limits.ts';
 
-interface Observed extends FluxStatus {
+interface ReconciledStatus extends FluxStatus {
   artifact?: Artifact;
   lastAppliedRevision?: string;
 }
 
 /** The artifact revision a source has for its current spec. Ready=True says less: it is there 4 ms too early. */
 export function fetchedRevision(source: FluxObject): string | undefined {
-  const status = source.status as Observed | undefined;
+  const status = source.status as ReconciledStatus | undefined;
   if (source.spec?.suspend === true || !isCurrent(source)) return undefined;
   return bounded(status?.artifact?.revision);
 }
 
 /** The revision a Kustomization applied with its current spec, and found ready. A suspended one only looks so. */
 export function appliedRevision(kustomization: FluxObject): string | undefined {
-  const status = kustomization.status as Observed | undefined;
+  const status = kustomization.status as ReconciledStatus | undefined;
   const ready = findCondition(status?.conditions, 'Ready');
   if (kustomization.spec?.suspend === true || !isCurrent(kustomization)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== kustomization.metadata.generation) return undefined;

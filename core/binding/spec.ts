@@ -1,10 +1,10 @@
-/** The FluxBinding of one Flux object: what it asks for and what it carries (SEAMS, contract 2). */
+/** The FluxBinding of one Flux object: what it asks for and what it carries. */
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
-import { marksOf } from '../pin/annotations.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { awaitedApply, resumeLabel } from '../suspend/resume.ts';
 import { observedOf } from './observed.ts';
 import { sourceOf } from './source.ts';
@@ -29,7 +29,7 @@ export function bindingOf(
   { gates, problems: gateProblems }: BindingGates,
   before: FluxBinding | undefined,
 ): FluxBinding | undefined {
-  const { pins, problems: pinProblems } = marksOf(object);
+  const { pins, problems: pinProblems } = pinAnnotationsOf(object);
   const problems = [...pinProblems, ...gateProblems];
   const awaits = awaitedApply(object);
   if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
@@ -47,7 +47,7 @@ export function bindingOf(
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),
     ...(awaits && { awaits }),
-    // An empty map would be rewritten on every sync (DESIGN section 4).
+    // An empty map would be written again at every sync (docs/architecture.md, fact M10).
     ...(Object.keys(observed).length > 0 && { observed }),
   };
   const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));

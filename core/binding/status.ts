@@ -1,4 +1,4 @@
-/** What a FluxBinding says: which deployment its object should carry, what it has, and why it waits (SEAMS, contract 2). */
+/** What a FluxBinding says: which deployment its object should carry, what it has, and why it waits. */
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
@@ -11,7 +11,7 @@ import { bindingConditions } from './conditions.ts';
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 export type GateState = NonNullable<FluxBindingStatus['gates']>[number];
 
-export interface BindingSurroundings {
+export interface RelatedToBinding {
   /** By name, those that exist. */
   rollouts: ReadonlyMap<string, Rollout>;
   /** The source named in the binding's spec, where it exists. */
@@ -23,14 +23,14 @@ export interface BindingSurroundings {
 }
 
 /** Holds no time but those of changes: the same world gives the same status. */
-export function bindingStatus(binding: FluxBinding, around: BindingSurroundings, now: EpochMs): FluxBindingStatus {
+export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
-  const held = around.gates.some((gate) => !gate.opened);
-  const applied = latch(binding, around);
-  const pins = (spec.pins ?? []).map((pin) => pinState(pin, around, applied));
-  const desired = desiredDeployments(spec, around, held);
-  const awaits = awaitsOf(spec.awaits, before.awaits, around.applier, now);
+  const held = related.gates.some((gate) => !gate.opened);
+  const applied = latch(binding, related);
+  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied));
+  const desired = desiredDeployments(spec, related, held);
+  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
       deployed: formatDeployments(desired),
@@ -38,7 +38,7 @@ export function bindingStatus(binding: FluxBinding, around: BindingSurroundings,
     }),
     ...(pins.length > 0 && { pins }),
     ...(applied.length > 0 && { applied }),
-    ...(around.gates.length > 0 && { gates: around.gates }),
+    ...(related.gates.length > 0 && { gates: related.gates }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
     ...(awaits && { awaits }),
   };
@@ -46,32 +46,32 @@ export function bindingStatus(binding: FluxBinding, around: BindingSurroundings,
 }
 
 /** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
-function desiredDeployments(spec: FluxBindingSpec, around: BindingSurroundings, held: boolean): DeploymentRef[] {
+function desiredDeployments(spec: FluxBindingSpec, related: RelatedToBinding, held: boolean): DeploymentRef[] {
   const names = rolloutsOf(spec);
   return names.flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
-    const head = deploymentOf(around.rollouts.get(name));
+    const head = deploymentOf(related.rollouts.get(name));
     const deployment = held ? carried : (head ?? carried);
     return deployment ? [deployment] : [];
   });
 }
 
 /** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */
-function latch(binding: FluxBinding, around: BindingSurroundings): DeploymentRef[] {
+function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
   return names.flatMap((name) => {
-    const head = deploymentOf(around.rollouts.get(name));
+    const head = deploymentOf(related.rollouts.get(name));
     const latched = before.find((deployment) => deployment.rollout === name);
     if (!head) return latched ? [latched] : [];
     if (latched && isSameDeployment(latched, head)) return [latched];
-    return hasArrived(binding, around.source, head) ? [head] : [];
+    return hasArrived(binding, related.source, head) ? [head] : [];
   });
 }
 
 /** "Written, not applied yet" is no state of its own: it would cost a write of each release, and everybody related a look. */
-function pinState(pin: Pin, around: BindingSurroundings, applied: readonly DeploymentRef[]): PinState {
-  const rollout = around.rollouts.get(pin.rollout);
+function pinState(pin: Pin, related: RelatedToBinding, applied: readonly DeploymentRef[]): PinState {
+  const rollout = related.rollouts.get(pin.rollout);
   const head = deploymentOf(rollout);
   if (!head) {
     const why = rollout ? 'has deployed nothing yet' : 'does not exist';

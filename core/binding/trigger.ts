@@ -7,10 +7,13 @@ import { readPin } from '../pin/field.ts';
 import type { PinState } from './status.ts';
 
 /**
- * The annotation DEPLOYED as it should be written: the trigger, since the webhook works out the value itself.
+ * The annotation DEPLOYED as it should be written, which only triggers the webhook: that works out the value itself.
  * null removes it, which wakes the webhook where the text is right and the field is not. undefined: nothing to do.
  */
-export function trigger(object: FluxObject, status: FluxBindingStatus | undefined): string | null | undefined {
+export function deploymentTrigger(
+  object: FluxObject,
+  status: FluxBindingStatus | undefined,
+): string | null | undefined {
   if (!status?.deployed || isHeld(status)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const pins = (status.pins ?? []).filter((pin) => pin.state !== 'Missing');

@@ -15,19 +15,19 @@ export interface Change {
 
 export type See = (change: Change) => void;
 
-const PIN_MARK = /^rollout\.kuberik\.com\/substitute\./;
+const SUBSTITUTE_ANNOTATION = /^rollout\.kuberik\.com\/substitute\./;
 
-/** The spec, the marks that name Gates and Rollouts, and the owner references, where they differ. */
+/** The spec, the annotations that name Gates and Rollouts, and the owner references, where they differ. */
 export function governedChanges(
   object: FluxObject,
   oldObject: FluxObject,
   see: See,
   writers: Writers = NO_WRITERS,
 ): void {
-  const marksOnly: See = (change) => isMark(change.path[2]!) && see(change);
+  const governedOnly: See = (change) => isGoverned(change.path[2]!) && see(change);
   walk(object.spec ?? {}, oldObject.spec ?? {}, at(['spec'], writers), see);
   const { annotations = {}, ownerReferences = [] } = object.metadata;
-  walk(annotations, oldObject.metadata.annotations ?? {}, at(['metadata', 'annotations'], writers), marksOnly);
+  walk(annotations, oldObject.metadata.annotations ?? {}, at(['metadata', 'annotations'], writers), governedOnly);
   if (!sameJson(ownerReferences, oldObject.metadata.ownerReferences ?? [])) {
     see({ ...at(['metadata', 'ownerReferences'], writers), value: object.metadata.ownerReferences });
   }
@@ -37,8 +37,13 @@ export function labelChanges(object: FluxObject, oldObject: FluxObject, see: See
   walk(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {}, at(['metadata', 'labels'], writers), see);
 }
 
-function isMark(annotation: string): boolean {
-  return annotation === GATES || annotation === ROLLOUT || annotation === SUBSTITUTE || PIN_MARK.test(annotation);
+function isGoverned(annotation: string): boolean {
+  return (
+    annotation === GATES ||
+    annotation === ROLLOUT ||
+    annotation === SUBSTITUTE ||
+    SUBSTITUTE_ANNOTATION.test(annotation)
+  );
 }
 
 interface Place {

@@ -1,4 +1,4 @@
-/** DESIGN section 7: what a closed gate makes of a write. Applies are held, everything else is refused. */
+/** What a closed gate makes of a write: applies are held, everything else is refused (docs/architecture.md, writes W10 to W17). */
 import type { FluxObject } from '../../api/flux.ts';
 import { isApplyBy, writersOf } from '../kube/fieldWriters.ts';
 import { FewPaths } from './changedPaths.ts';
@@ -11,7 +11,7 @@ export interface FrozenWrite {
   /** From the request's options; the manager an apply writes in the name of. */
   fieldManager: string | undefined;
   /** The garbage collector takes owner references away. */
-  byCleaner: boolean;
+  bySystemDeleter: boolean;
   /** Labels by which a closed Gate selects the object; changing them would be a way out. */
   leavesSelection: boolean;
 }
@@ -36,19 +36,19 @@ export function judgeFrozen(write: FrozenWrite): FrozenOutcome {
 }
 
 function judgeAsWritten(write: FrozenWrite): FrozenOutcome {
-  const { object, oldObject, fieldManager, byCleaner } = write;
+  const { object, oldObject, fieldManager, bySystemDeleter } = write;
   const writers = writersOf(object, oldObject);
   const byApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
   // A removal has no owner left to ask, so it is an apply's where the writer applies.
-  const isHeld = ({ value, writers }: Change) => (value === undefined ? byApply : writers.applied(value));
+  const isByApply = ({ value, writers }: Change) => (value === undefined ? byApply : writers.applied(value));
   const direct = new FewPaths();
   let hasHeld = false;
   const judge = (change: Change, isFreeOtherwise: boolean) => {
-    if (isHeld(change)) hasHeld = true;
+    if (isByApply(change)) hasHeld = true;
     else if (!isFreeOtherwise) direct.add(change.path);
   };
   const seeGoverned: See = (change) => {
-    const isCleaned = byCleaner && change.path[1] === 'ownerReferences';
+    const isCleaned = bySystemDeleter && change.path[1] === 'ownerReferences';
     if (!isCleaned && !suspends(change)) judge(change, false);
   };
   governedChanges(object, oldObject, seeGoverned, writers);
@@ -64,7 +64,7 @@ function suspends({ path, value }: Change): boolean {
 
 /**
  * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership, and
- * a removal that was held would be forgotten for ever (DESIGN section 4).
+ * a removal that was held would be forgotten for ever (docs/architecture.md, fact F3).
  */
 function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;

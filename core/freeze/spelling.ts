@@ -3,7 +3,7 @@
  * back says `10m0s` for `10m`, and leaves out what `omitempty` leaves out.
  *
  * A fixed list, out of the types themselves: only a field that is no pointer reads the same to Flux whether it is empty or
- * absent. `maxHistory: 0` is a pointer and means something else than no maxHistory. A field that is missing here is
+ * absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory. A field that is missing here is
  * compared as it is written.
  */
 import type { FluxObject } from '../../api/flux.ts';

@@ -10,7 +10,8 @@ import { findCondition, setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import type { Awaits } from '../suspend/applier.ts';
 import { awaitsText } from '../suspend/resume.ts';
-import { isBypassed, parseGateState } from '../suspend/stateAnnotation.ts';
+import { isBypassed, parseState } from '../suspend/stateAnnotation.ts';
+import { approvalText } from './messages.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
 const MAX_MESSAGE = 32_000;
@@ -22,9 +23,9 @@ type Status = FluxStatus & Record<string, unknown>;
 
 /**
  * The status with the condition as the gates want it; undefined when it is so already. `closed` undefined: no gate is
- * required, and the condition goes. `awaits`: what has become of the wait for the object's owner.
+ * required, and the condition goes. `awaits`: what has become of the wait for the object's applier.
  */
-export function gateStatus(
+export function withGateCondition(
   object: FluxObject,
   closed: readonly NamespacedName[] | undefined,
   now: EpochMs,
@@ -64,14 +65,14 @@ function withCondition(
 ): Status | undefined {
   const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.governed === 'source';
   const holds = closed.length > 0;
-  const isRunning = isBypassed(parseGateState(object.metadata.annotations?.[GATE_STATE]), closings);
+  const isRunning = isBypassed(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
       ? closed
-          .map(isRunning ? passed : isSource ? blocked : waiting)
+          .map(isRunning ? passed : isSource ? blocked : (gate) => approvalText(gate))
           .join(' ')
           .slice(0, MAX_MESSAGE)
       : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
@@ -88,11 +89,6 @@ function withoutCondition(status: Status): Status | undefined {
       !((type === APPROVED || type === BLOCKED) && (reason === GATE_CLOSED || reason === GATES_OPEN)),
   );
   return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
-}
-
-function waiting(gate: NamespacedName): string {
-  if (isTooMany(gate)) return `Reconciliation is waiting approval: ${TOO_MANY_TEXT}.`;
-  return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
 function passed(gate: NamespacedName): string {

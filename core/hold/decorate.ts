@@ -10,13 +10,7 @@ import { TOO_MANY } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
-import {
-  closingKey,
-  formatGateState,
-  INVALID_REFERENCE,
-  isBypassed,
-  parseGateState,
-} from '../suspend/stateAnnotation.ts';
+import { closingKey, formatState, INVALID_REFERENCE, isBypassed, parseState } from '../suspend/stateAnnotation.ts';
 import { type GateWorld, type RefRules, requiredGates, selectedByText } from './requiredGates.ts';
 
 export interface Gating {
@@ -75,19 +69,19 @@ export function gatingOf(
   };
 }
 
-/** The marks to write: each is a trigger only, the webhook works out what is stored. Empty when all is settled. */
-export function gateMarks(
+/** The annotations to write: each only triggers the webhook, which works out what is stored. Empty when all is settled. */
+export function gateAnnotations(
   object: FluxObject,
   gating: Gating,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
 ): Record<string, string | null> {
-  const marks: Record<string, string | null> = {};
+  const wanted: Record<string, string | null> = {};
   const annotations = object.metadata.annotations ?? {};
-  if (annotations[SELECTED_BY] !== gating.selectedBy) marks[SELECTED_BY] = gating.selectedBy ?? null;
+  if (annotations[SELECTED_BY] !== gating.selectedBy) wanted[SELECTED_BY] = gating.selectedBy ?? null;
   const state = wantedState(object, gating, observed, now);
-  if (state !== undefined && (annotations[GATE_STATE] ?? null) !== state) marks[GATE_STATE] = state;
-  return marks;
+  if (state !== undefined && (annotations[GATE_STATE] ?? null) !== state) wanted[GATE_STATE] = state;
+  return wanted;
 }
 
 /** undefined: leave it. null: no gate is required any more. */
@@ -105,13 +99,13 @@ function wantedState(
   const names = (closed ?? []).map(refKey);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   names.push(...invalid);
-  const mark = parseGateState(text);
+  const state = parseState(text);
   if (names.length > 0)
-    return isBypassed(mark, [...closings, ...invalid]) ? undefined : formatGateState({ is: 'closed', gates: names });
-  // The webhook resumes it in the owner's apply, or alone where the owner will not come to it.
+    return isBypassed(state, [...closings, ...invalid]) ? undefined : formatState({ is: 'closed', gates: names });
+  // The webhook resumes it in the applier's apply, or alone where that will not come.
   if (awaitedApply(object)) {
     const end = resumedAloneAt(currentAwaits(object, observed));
     if (end === undefined || now < end) return undefined;
   }
-  return formatGateState({ is: 'open' });
+  return formatState({ is: 'open' });
 }

@@ -1,9 +1,11 @@
 /** What people read about closed gates: in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { Bypass } from '../gate/bypass.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import { type JudgedGate, TOO_MANY_TEXT } from '../gate/judge.ts';
+import { isTooMany } from '../gate/refs.ts';
 import { type Readable, reveal } from '../gate/reveal.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
@@ -26,6 +28,12 @@ export function closedGatesText(all: readonly JudgedGate[]): string {
     );
   const open = commands.length > 0 ? ` To open: ${commands.join('; ')}.` : '';
   return `${gates.join('; ')}${more}.${open}`;
+}
+
+/** Of a closed gate, for conditions; `limit` is the sentence where it is no Gate, but the limit of how many are looked at. */
+export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
+  if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
+  return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
 /** One line, the most telling words first: the API server cuts at 120 characters. */

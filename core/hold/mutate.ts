@@ -7,7 +7,7 @@ import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
-import { isCleaner } from '../kube/systemDeleters.ts';
+import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
 import { pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
@@ -77,7 +77,7 @@ function freeze(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate
     object,
     oldObject,
     fieldManager: write.fieldManager,
-    byCleaner: isCleaner(write.user),
+    bySystemDeleter: isSystemDeleter(write.user),
     leavesSelection: leavesSelection(object, oldObject, world),
   });
   if (frozen.is === 'refused') {

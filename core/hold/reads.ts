@@ -4,26 +4,26 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { marksOf } from '../pin/annotations.ts';
-import { foreignGates, foreignText, markedGates, namedGates, type RefRules } from './requiredGates.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
+import { foreignGates, foreignText, gatesInSelectedBy, namedGates, type RefRules } from './requiredGates.ts';
 
 export interface GateReads {
   /** To be read by name. */
   refs: NamespacedName[];
-  /** The mark does not name all Gates that select the object: list them. */
+  /** The annotation SELECTED_BY does not name all Gates that select the object: list them. */
   list: boolean;
   /** Whether Gates are looked at that may select by the Namespace's labels. */
   namespace: boolean;
 }
 
-/** Of both, the object as stored and as it shall be. `isNew`: no decorator has marked it yet. */
+/** Of both, the object as stored and as it shall be. `isNew`: no decorator has written SELECTED_BY yet. */
 export function gateReads(objects: readonly FluxObject[], rules: RefRules, isNew = false): GateReads {
   const named = objects.flatMap((object) => namedGates(object, rules).refs);
-  const marks = objects.map(markedGates);
-  const marked = marks.flatMap((refs) => refs ?? []);
-  const all = unique([...named, ...marked]);
-  const list = isNew || marks.includes(undefined) || all.length > LIMITS.requiredGates;
-  return { refs: list ? unique(named) : all, list, namespace: list || marked.length > 0 };
+  const selectedBy = objects.map(gatesInSelectedBy);
+  const selecting = selectedBy.flatMap((refs) => refs ?? []);
+  const all = unique([...named, ...selecting]);
+  const list = isNew || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
+  return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
 }
 
 /** The sentence that refuses a write which nobody could look at; undefined when it can be. Nothing is read before it. */
@@ -35,9 +35,9 @@ export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefine
       'together, which is the limit: change the annotation in several writes.'
     );
   }
-  if (!marksOf(object).tooMany || (oldObject && marksOf(oldObject).tooMany)) return undefined;
+  if (!pinAnnotationsOf(object).tooMany || (oldObject && pinAnnotationsOf(oldObject).tooMany)) return undefined;
   return (
-    `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named or ${LIMITS.pins} variables marked, ` +
+    `metadata.annotations: more than ${LIMITS.boundRollouts} Rollouts are named or ${LIMITS.pins} variables pinned, ` +
     'which are the limits of one object.'
   );
 }

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { judgeGates } from '../gate/judge.ts';
 import { annotate } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
-import { marksOf } from '../pin/annotations.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { type GateWorld, namedGates, requiredGates } from './requiredGates.ts';
 
 /**
@@ -17,7 +17,9 @@ export function repaired(object: FluxObject, oldObject: FluxObject, world: GateW
   if (!namedGates(object).tooMany && !leavesClosed(object, oldObject, world)) {
     before = annotate(before, GATES, object.metadata.annotations?.[GATES]);
   }
-  return marksOf(oldObject).tooMany && !marksOf(object).tooMany ? withRollouts(before, object) : before;
+  return pinAnnotationsOf(oldObject).tooMany && !pinAnnotationsOf(object).tooMany
+    ? withRollouts(before, object)
+    : before;
 }
 
 /** What an object named that names too many is not known: it was its author's to name fewer before any of them closed. */
@@ -29,8 +31,8 @@ function leavesClosed(object: FluxObject, oldObject: FluxObject, world: GateWorl
 }
 
 function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
-  const isMark = ([key]: [string, string]) => key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED;
-  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !isMark(entry));
-  const mine = Object.entries(metadata.annotations ?? {}).filter(isMark);
+  const isPinAnnotation = ([key]: [string, string]) => key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED;
+  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !isPinAnnotation(entry));
+  const mine = Object.entries(metadata.annotations ?? {}).filter(isPinAnnotation);
   return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };
 }

@@ -8,7 +8,7 @@ import { parseGateRefs, TOO_MANY } from '../gate/refs.ts';
 import { gateSelects } from '../gate/selects.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { marksOf } from '../pin/annotations.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
 
 /** The Gates there are, as read for one object. */
 export interface GateWorld extends RefRules {
@@ -17,7 +17,7 @@ export interface GateWorld extends RefRules {
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
   now: EpochMs;
-  /** All Gates that may select the object, where they were listed; otherwise its mark says where to look. */
+  /** All Gates that may select the object, where they were listed; otherwise its annotation SELECTED_BY says where to look. */
   candidates?: readonly NamespacedName[];
   /** There are more of them than one list may bring. */
   truncated?: boolean;
@@ -66,15 +66,15 @@ export function foreignText(ref: NamespacedName): string {
   );
 }
 
-/** The Gates that the mark names. It proves nothing: see `selectingGates`. Undefined where it does not name them all. */
-export function markedGates(object: FluxObject): NamespacedName[] | undefined {
-  const mark = object.metadata.annotations?.[SELECTED_BY];
-  if (mark?.includes(TOO_MANY.name)) return undefined;
-  const { refs, tooMany } = parseGateRefs(mark, object.metadata.namespace ?? '');
+/** The Gates that the annotation names. It proves nothing: see `selectingGates`. Undefined where it does not name them all. */
+export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
+  const selectedBy = object.metadata.annotations?.[SELECTED_BY];
+  if (selectedBy?.includes(TOO_MANY.name)) return undefined;
+  const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
-/** Those of the candidates that exist and select the object: nobody's text in the mark counts for more. */
+/** Those of the candidates that exist and select the object: the annotation's text counts for no more. */
 export function selectingGates(
   object: FluxObject,
   candidates: readonly NamespacedName[],
@@ -83,18 +83,18 @@ export function selectingGates(
   const keys = [...new Set(candidates.map(refKey))].sort();
   return keys.flatMap((key) => {
     const gate = gates.get(key);
-    // The decorators find selecting Gates by this label, so without it the mark would come and go.
+    // The decorators find selecting Gates by this label, so without it the annotation would come and go.
     if (gate?.metadata.labels?.[SELECTS_LABEL] === undefined || !gateSelects(gate, object, namespaceLabels)) return [];
     return [identityOf(gate)];
   });
 }
 
-/** Where selecting Gates of these objects are looked for: in their marks, unless they were listed. */
+/** Where selecting Gates of these objects are looked for: in their annotations, unless they were listed. */
 export function candidatesOf(objects: readonly FluxObject[], world: GateWorld): readonly NamespacedName[] {
-  return world.candidates ?? objects.flatMap((object) => markedGates(object) ?? []);
+  return world.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
 }
 
-/** `candidates` are where selecting Gates are looked for; the object's own mark when absent. */
+/** `candidates` are where selecting Gates are looked for; those of the object's own annotation when absent. */
 export function requiredGates(
   object: FluxObject,
   world: GateWorld,
@@ -103,7 +103,10 @@ export function requiredGates(
   const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, world);
   const selecting = selectingGates(object, candidates, world);
   const tooMany =
-    namesTooMany || marksOf(object).tooMany === true || isCrowd(named, selecting) || (world.truncated ?? false);
+    namesTooMany ||
+    pinAnnotationsOf(object).tooMany === true ||
+    isCrowd(named, selecting) ||
+    (world.truncated ?? false);
   return { named, selecting, problems, tooMany };
 }
 
@@ -114,7 +117,7 @@ export function closedGates({ named, selecting, tooMany }: RequiredGates, { gate
   return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now).closed;
 }
 
-/** The text of the mark; undefined for none. One that cannot name them all says so, and the webhook looks itself. */
+/** The text of SELECTED_BY; undefined for none. One that cannot name them all says so, and the webhook looks itself. */
 export function selectedByText(
   { named, selecting }: Pick<RequiredGates, 'named' | 'selecting'>,
   truncated = false,

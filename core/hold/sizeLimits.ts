@@ -1,4 +1,4 @@
-/** Whoever leaves no room on an object for what a closed gate writes there has found a way around it. */
+/** Size limits: whoever fills an object so that a closed gate cannot write on it any more has found a way around that gate. */
 import { BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { isDeeperThan, jsonSize, sameJson } from '../kube/json.ts';
@@ -14,7 +14,7 @@ const REFERENCE = 63 + 1 + 253 + 64 + 1;
 const SMALL_ONES = 2048;
 const OURS: readonly string[] = [BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED];
 
-/** The sentence that refuses a write which fills the room; undefined when there is enough, or no less than before. */
+/** The sentence that refuses a write which leaves too little room; undefined when there is enough, or no less than before. */
 export function refuseFilling(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -47,7 +47,7 @@ function crowdedObject(object: FluxObject, oldObject: FluxObject | undefined): s
   );
 }
 
-/** Without our own annotations: a decorator's mark is no growth. */
+/** Without our own annotations: what a decorator writes is no growth. */
 function contentSize({ metadata, spec }: FluxObject): number {
   const { managedFields: _, annotations = {}, ...rest } = metadata;
   const theirs = Object.entries(annotations).filter(([key]) => !OURS.includes(key));

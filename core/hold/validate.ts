@@ -5,9 +5,9 @@ import { FewPaths } from '../freeze/changedPaths.ts';
 import { governedChanges } from '../freeze/changes.ts';
 import { freshReason } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
-import { isCleaner } from '../kube/systemDeleters.ts';
+import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { verifyPins } from '../pin/validate.ts';
-import { parseGateState } from '../suspend/stateAnnotation.ts';
+import { parseState } from '../suspend/stateAnnotation.ts';
 import { type Refusal, subjectOf } from './messages.ts';
 import { closedGates, requiredGates } from './requiredGates.ts';
 import type { FluxWrite } from './write.ts';
@@ -25,7 +25,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): 
 }
 
 function verifySuspended(object: FluxObject): Refusal | undefined {
-  const state = parseGateState(object.metadata.annotations?.[GATE_STATE]);
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const isRunning = state?.is === 'closed' && object.spec?.suspend !== true;
   return isRunning ? { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') } : undefined;
 }
@@ -34,10 +34,10 @@ function verifyFrozen(
   { object, oldObject, user }: Omit<FluxWrite, 'bypass'>,
   closed: readonly JudgedGate[],
 ): Refusal | undefined {
-  const state = parseGateState(object.metadata.annotations?.[GATE_STATE]);
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   // A gate that closed between the two calls of one request: the write came before it.
   if (state?.is !== 'closed' && state?.is !== 'bypassed') return undefined;
-  if (!oldObject || isCleaner(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
+  if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
   const foreign = new FewPaths();
   governedChanges(object, oldObject, ({ path }) => {
     if (path.join('.') !== 'spec.suspend') foreign.add(path);

@@ -1,4 +1,4 @@
-/** What a Flux object's annotations ask for: which Rollout owns which of its fields. Reference section 1.5, DESIGN section 7. */
+/** The pin annotations of a Flux object: which Rollout owns which of its fields. docs/rollouts.md has their table. */
 import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -7,12 +7,12 @@ import { splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/ownerReferences.ts';
 import { LIMITS } from '../limits.ts';
 
-export interface Marks {
+export interface PinAnnotations {
   /** One per field, sorted by variable. A field that two Rollouts claim is not pinned: it is a problem. */
   pins: Pin[];
   /** What is wrong with the annotations, a sentence each. */
   problems: string[];
-  /** More Rollouts are named, or variables marked, than one object may follow: it counts as behind a closed gate. */
+  /** More Rollouts are named, or variables pinned, than one object may follow: it counts as behind a closed gate. */
   tooMany?: true;
 }
 
@@ -32,7 +32,7 @@ interface Claim {
   variable?: string;
 }
 
-export function marksOf(object: Pick<KubeObject, 'kind' | 'metadata'>): Marks {
+export function pinAnnotationsOf(object: Pick<KubeObject, 'kind' | 'metadata'>): PinAnnotations {
   const annotations = object.metadata?.annotations ?? {};
   const problems: string[] = [];
   let claims: Claim[] = [];
@@ -51,13 +51,13 @@ export function pinPath(pin: Pin): string[] {
 }
 
 /**
- * The Rollouts that lose a field of the object in this write: it is unmarked, handed over, or claimed by a second one; or
- * the object goes (undefined), or gets an owner with which the garbage collector may take it, to be made again without marks.
+ * The Rollouts that lose a field of the object in this write: it is no longer claimed, handed over, or claimed by a second one; or
+ * the object goes (undefined), or gets an owner with which the garbage collector may take it, to be made again without them.
  */
 export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
-  const kept = new Set(stays ? marksOf(object).pins.map(pinKey) : []);
-  const lost = marksOf(oldObject).pins.filter((pin) => !kept.has(pinKey(pin)));
+  const kept = new Set(stays ? pinAnnotationsOf(object).pins.map(pinKey) : []);
+  const lost = pinAnnotationsOf(oldObject).pins.filter((pin) => !kept.has(pinKey(pin)));
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
@@ -128,7 +128,7 @@ function limit(pins: Pin[], problems: string[]): Pin[] {
   if (kept.length < pins.length)
     problems.unshift(`more than ${LIMITS.boundRollouts} Rollouts are named: the rest is left as it is`);
   if (kept.length > LIMITS.pins)
-    problems.unshift(`more than ${LIMITS.pins} variables are marked: the rest is left as it is`);
+    problems.unshift(`more than ${LIMITS.pins} variables are pinned: the rest is left as it is`);
   return kept.slice(0, LIMITS.pins);
 }
 

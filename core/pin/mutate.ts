@@ -1,10 +1,10 @@
-/** DESIGN section 7, rows 1 to 3: what one write may do to the fields that Rollouts own. */
+/** What one write may do to the fields that Rollouts own (docs/architecture.md, writes W1 to W7). */
 import { DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { type Writers, writersOf } from '../kube/fieldWriters.ts';
-import { marksOf, pinKey, pinPath } from './annotations.ts';
+import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
 import { deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
 
@@ -43,8 +43,8 @@ interface Case extends PinWrite {
 }
 
 export function pinFields(write: PinWrite): PinOutcome {
-  const { pins, problems } = marksOf(write.object);
-  const before = write.oldObject ? marksOf(write.oldObject) : { pins: [], problems: [] };
+  const { pins, problems } = pinAnnotationsOf(write.object);
+  const before = write.oldObject ? pinAnnotationsOf(write.oldObject) : { pins: [], problems: [] };
   const known = before.problems;
   const at = caseOf(write, before.pins);
   const warnings = problems.filter((problem) => !known.includes(problem));

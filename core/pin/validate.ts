@@ -1,10 +1,10 @@
-/** The validating half of row 1: nobody changed a pinned field after our mutating webhook had set it. */
+/** The validating half: nobody changed a pinned field after our mutating webhook had set it (docs/architecture.md, write W8). */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
-import { marksOf, pinPath } from './annotations.ts';
+import { pinAnnotationsOf, pinPath } from './annotations.ts';
 import { deploymentOf, parseDeployments } from './deployment.ts';
 import { readPin } from './field.ts';
 
@@ -14,7 +14,7 @@ const BETWEEN_CALLS_MS = 10_000;
 /** A sentence for each pinned field that is not what its Rollout says; empty when all is well. */
 export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rollout>, now: EpochMs): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  return marksOf(object).pins.flatMap((pin) => {
+  return pinAnnotationsOf(object).pins.flatMap((pin) => {
     const rollout = rollouts.get(pin.rollout);
     const head = deploymentOf(rollout);
     const value = readPin(object, pin);

@@ -6,7 +6,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { hasComeTo } from './reconcileRequest.ts';
-import { parseGateState } from './stateAnnotation.ts';
+import { parseState } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
 export type ApplierState = Pick<Awaits, 'state' | 'reason'>;
@@ -35,8 +35,8 @@ export function applierState(applier: FluxObject | undefined, since: EpochMs, no
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
   if (applier.spec?.suspend === true) {
-    const mark = parseGateState(applier.metadata.annotations?.[GATE_STATE]);
-    return { state: mark?.is === 'opening' ? 'Asked' : 'Suspended' };
+    const state = parseState(applier.metadata.annotations?.[GATE_STATE]);
+    return { state: state?.is === 'opening' ? 'Asked' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);
   const reason = ready?.reason ?? '';
@@ -47,7 +47,7 @@ export function applierState(applier: FluxObject | undefined, since: EpochMs, no
   return { state: hasApplied && isCurrent && hasComeTo(applier, since, now) ? 'Done' : 'Asked' };
 }
 
-/** When an object is resumed without its applier, which is in this state since `from`; undefined: as long as it is, never. */
+/** When an object is resumed without its applier, which is in this state since `from`; undefined: not while it stays in it. */
 export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
   if (state === 'Done' || state === 'Deleting') return from;
   return state === 'Missing' || state === 'Suspended' ? from + PATIENCE_MS : undefined;

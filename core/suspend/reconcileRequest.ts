@@ -17,19 +17,19 @@ export function hasComeTo(object: FluxObject, since: EpochMs, now: EpochMs): boo
 }
 
 /**
- * What the annotation of the owner should say: the instant of the newest opening, so that asking twice is asking once.
+ * What the annotation of the applier should say: the instant of the newest opening, so that asking twice is asking once.
  * undefined when nobody waits, or where an apply after that instant was asked for already. A request that is not handled
  * yet ends in another look here, so many openings cost one request per apply.
  */
 export function reconcileRequest(
-  owner: FluxObject,
+  applier: FluxObject,
   bindings: readonly FluxBinding[],
   now: EpochMs,
 ): string | undefined {
   const openings = bindings.flatMap(({ spec }) => parseTime(spec?.awaits?.since) ?? []);
-  if (openings.length === 0 || isOutstanding(owner)) return undefined;
+  if (openings.length === 0 || isOutstanding(applier)) return undefined;
   const newest = Math.max(...openings);
-  return hasComeTo(owner, newest, now) ? undefined : formatInstant(newest);
+  return hasComeTo(applier, newest, now) ? undefined : formatInstant(newest);
 }
 
 function isOutstanding({ metadata, status }: FluxObject): boolean {

@@ -1,8 +1,8 @@
 /**
- * A suspended object is resumed in its owner's next apply, so that the new spec and the new artifact arrive together
- * (DESIGN section 4). A hook can annotate only its own object: the child's FluxBinding carries a label with its owner's
- * name while it waits, the owner's decorator relates the bindings with that label and annotates the owner. What the owner
- * then does comes back in the binding's status.
+ * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact arrive together
+ * (docs/architecture.md, fact F4). A hook can annotate only its own object: the child's FluxBinding carries a label with its
+ * applier's name while it waits, the applier's decorator relates the bindings with that label and annotates the applier. What
+ * the applier then does comes back in the binding's status.
  */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject, KustomizationStatus } from '../../api/flux.ts';
@@ -11,9 +11,9 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
-import { marksOf } from '../pin/annotations.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { type Awaits, applierOf, applierState, waitEnds } from './applier.ts';
-import { parseGateState } from './stateAnnotation.ts';
+import { parseState } from './stateAnnotation.ts';
 
 /** Value of RESUME_LABEL for a Kustomization. */
 export function resumeLabel({ namespace, name }: NamespacedName): string {
@@ -22,12 +22,12 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
 
 /** Whom the object waits for, and since when; undefined when it waits for nobody. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
-  const mark = parseGateState(object.metadata.annotations?.[GATE_STATE]);
-  const owner = applierOf(object);
-  return mark?.is === 'opening' && owner ? { ...owner, since: formatInstant(mark.since) } : undefined;
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const applier = applierOf(object);
+  return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }
 
-/** For the binding's status. A try that is under way does not hide that the last one failed: retries are no news. */
+/** For the binding's status. A try that is under way does not hide that the last one failed: a retry changes nothing. */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
   before: Awaits | undefined,
@@ -48,7 +48,7 @@ export function currentAwaits(object: FluxObject, status: FluxBindingStatus | un
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
 }
 
-/** When an object that waits so is resumed without its owner; undefined while that is not to be expected. */
+/** When an object that waits so is resumed without its applier; undefined while that is not to be expected. */
 export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined {
   const from = parseTime(awaits?.stateSince);
   return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
@@ -71,7 +71,7 @@ export function awaitsText(awaits: Awaits): string {
 /**
  * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
  * every one that does. One that a Rollout pins is a leaf, as a rule, unless its inventory says otherwise. Where this
- * answer is wrong (it is cached by generation), the object waits for the owner's next apply without being asked.
+ * answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking for it.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;
@@ -81,7 +81,7 @@ export function mayApplyFluxObjects(object: FluxObject): boolean {
     const [, , group, kind] = id.split('_');
     return governedKindOf(group ?? '', kind ?? '') !== undefined;
   });
-  return applies || marksOf(object).pins.length === 0;
+  return applies || pinAnnotationsOf(object).pins.length === 0;
 }
 
 function isAbout(awaits: Awaits | undefined, { namespace, name, since }: NamespacedName & { since: string }): boolean {

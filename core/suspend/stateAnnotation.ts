@@ -1,13 +1,13 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
- * owner's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
+ * applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
  * bypassed and the object runs behind them.
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
-export type GateStateMark =
+export type StateAnnotation =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed'; gates: string[] };
@@ -15,14 +15,14 @@ export type GateStateMark =
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 
-export function formatGateState(mark: GateStateMark): string {
-  if (mark.is === 'open') return mark.is;
-  if (mark.is === 'opening') return `opening: ${formatInstant(mark.since)}`;
-  return `${mark.is}: ${[...mark.gates].sort().join(',')}`;
+export function formatState(state: StateAnnotation): string {
+  if (state.is === 'open') return state.is;
+  if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
+  return `${state.is}: ${[...state.gates].sort().join(',')}`;
 }
 
 /** undefined when the text is none of ours. */
-export function parseGateState(text: string | undefined): GateStateMark | undefined {
+export function parseState(text: string | undefined): StateAnnotation | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
   if (is === 'closed' || is === 'bypassed') return { is, gates: rest.split(',').filter((ref) => ref !== '') };
@@ -36,8 +36,8 @@ export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: st
 }
 
 /** Whether the bypass is for all the closings that are in force now; see `closingKey`. */
-export function isBypassed(mark: GateStateMark | undefined, closings: readonly string[]): boolean {
-  if (mark?.is !== 'bypassed') return false;
-  const bypassed = new Set(mark.gates);
+export function isBypassed(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
+  if (state?.is !== 'bypassed') return false;
+  const bypassed = new Set(state.gates);
   return closings.every((closing) => bypassed.has(closing));
 }

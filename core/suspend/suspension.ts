@@ -1,6 +1,6 @@
 /**
  * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
- * restores exactly that (DESIGN sections 4 and 6).
+ * restores exactly that (docs/architecture.md, writes W15, W23 and W24).
  */
 import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -8,7 +8,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/fieldWriters.ts';
 import { applierOf, applierState, waitEnds } from './applier.ts';
-import { formatGateState, type GateStateMark, isBypassed, parseGateState } from './stateAnnotation.ts';
+import { formatState, isBypassed, parseState, type StateAnnotation } from './stateAnnotation.ts';
 
 type Memory = 'true' | 'false' | 'unset';
 
@@ -37,39 +37,38 @@ export interface SuspensionCase {
 /** The object with suspend, the memory and the state as they must be. */
 export function settleSuspension(at: SuspensionCase): FluxObject {
   const memory = memoryOf(at);
-  const mark = parseGateState(at.oldObject?.metadata.annotations?.[GATE_STATE]);
+  const state = parseState(at.oldObject?.metadata.annotations?.[GATE_STATE]);
   // Suspended only now that it is being deleted, it would leave behind what it applied.
-  if (at.object.metadata.deletionTimestamp && memory === undefined) return finish(at.object, undefined, mark);
-  if (at.closed.length > 0) return behindClosedGates(at, memory, mark);
+  if (at.object.metadata.deletionTimestamp && memory === undefined) return finish(at.object, undefined, state);
+  if (at.closed.length > 0) return behindClosedGates(at, memory, state);
   if (memory === undefined) return finish(at.object, undefined, at.gated ? { is: 'open' } : undefined);
-  const since = mark?.is === 'opening' ? mark.since : at.now;
+  const since = state?.is === 'opening' ? state.since : at.now;
   const suspend = resumed(at, memory, since);
   if (suspend === 'wait') return finish(at.object, memory, { is: 'opening', since });
   return finish(setSuspend(at.object, suspend), undefined, at.gated ? { is: 'open' } : undefined);
 }
 
-/** Whether the write says that an object which waits for its owner should wait no more: the decorator's trigger. */
+/** Whether the write says that an object which waits for its applier should wait no more, as the decorator does. */
 export function asksToResume(sent: FluxObject, oldObject: FluxObject | undefined): boolean {
-  const stateOf = (object: FluxObject | undefined) => parseGateState(object?.metadata.annotations?.[GATE_STATE])?.is;
+  const stateOf = (object: FluxObject | undefined) => parseState(object?.metadata.annotations?.[GATE_STATE])?.is;
   return stateOf(oldObject) === 'opening' && stateOf(sent) === 'open';
 }
 
 function behindClosedGates(
   at: SuspensionCase,
   memory: Memory | undefined,
-  mark: GateStateMark | undefined,
+  state: StateAnnotation | undefined,
 ): FluxObject {
   const resumesItself = at.bypass && wasTouched(at) && at.sent.spec?.suspend !== true;
-  const staysResumed = isBypassed(mark, at.closings) && !(at.bypass && at.sent.spec?.suspend === true);
+  const staysResumed = isBypassed(state, at.closings) && !(at.bypass && at.sent.spec?.suspend === true);
   if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.closings });
-  if (staysResumed && mark) return finish(at.object, undefined, mark);
-  const state: GateStateMark = { is: 'closed', gates: at.closed };
-  return finish(setSuspend(at.object, true), memory ?? remember(at), state);
+  if (staysResumed && state) return finish(at.object, undefined, state);
+  return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.closed });
 }
 
-/** What suspend becomes now that the gates are open; `wait` while the owner's apply is still to come. */
+/** What suspend becomes now that the gates are open; `wait` while the applier's apply is still to come. */
 function resumed(at: SuspensionCase, memory: Memory, since: EpochMs): boolean | undefined | 'wait' {
-  // The owner's apply: the new spec and the resumption arrive together.
+  // The applier's apply: the new spec and the resumption arrive together.
   if (isApplyBy(at.fieldManager, at.sent, ['spec', 'suspend'])) return at.sent.spec?.suspend;
   if (isApplyBy(at.fieldManager, at.sent) || !at.oldObject) return recall(memory);
   if (wasTouched(at)) return at.sent.spec?.suspend;
@@ -114,6 +113,6 @@ function setSuspend(object: FluxObject, suspend: boolean | undefined): FluxObjec
   return { ...object, spec: suspend === undefined ? spec : { ...spec, suspend } };
 }
 
-function finish(object: FluxObject, memory: Memory | undefined, mark: GateStateMark | undefined): FluxObject {
-  return annotate(annotate(object, SUSPENDED, memory), GATE_STATE, mark && formatGateState(mark));
+function finish(object: FluxObject, memory: Memory | undefined, state: StateAnnotation | undefined): FluxObject {
+  return annotate(annotate(object, SUSPENDED, memory), GATE_STATE, state && formatState(state));
 }

@@ -10,7 +10,7 @@ import { refuseCrowd, refuseForeign } from '../../core/hold/reads.ts';
 import { repaired } from '../../core/hold/repair.ts';
 import { verifyWrite } from '../../core/hold/validate.ts';
 import { gatesInTheWay, isOutOfScope, willConflict } from '../../core/hold/write.ts';
-import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete } from '../closedGates.ts';
 import { allowed, denied, namespaceOf, type Verdict } from '../response.ts';
@@ -68,7 +68,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
 }
 
 async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
-  if (isCleaner(request.userInfo.username)) return allowed();
+  if (isSystemDeleter(request.userInfo.username)) return allowed();
   const world = await readWorld({ object: undefined, oldObject }, namespaceOf(request), call);
   const closed = gatesInTheWay(oldObject, world);
   if (!refuseDeletion(oldObject, closed)) return allowed();

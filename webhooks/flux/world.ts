@@ -14,7 +14,7 @@ import type { GateWorld } from '../../core/hold/requiredGates.ts';
 import type { World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { marksOf, rolloutsLeft } from '../../core/pin/annotations.ts';
+import { pinAnnotationsOf, rolloutsLeft } from '../../core/pin/annotations.ts';
 import { applierOf } from '../../core/suspend/applier.ts';
 import { asksToResume } from '../../core/suspend/suspension.ts';
 import { readClosed } from '../closedGates.ts';
@@ -41,7 +41,7 @@ export async function readWorld(
 ): Promise<World> {
   const objects = [object, oldObject].filter((each) => each !== undefined);
   const [rollouts, gates, closedForPins, applier] = await Promise.all([
-    readRollouts(object ? marksOf(object).pins.map((pin) => pin.rollout) : [], namespace, call),
+    readRollouts(object ? pinAnnotationsOf(object).pins.map((pin) => pin.rollout) : [], namespace, call),
     readGates(objects, namespace, call, !again && !oldObject),
     !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
@@ -61,7 +61,7 @@ async function readClosedForPins(
   return readClosed([...refs.values()], call);
 }
 
-/** The Gates that either object names or is marked with; the Namespace only where a mark is to be checked. */
+/** The Gates that either object names, or its annotation SELECTED_BY; the Namespace only where the latter is to be checked. */
 async function readGates(
   objects: FluxObject[],
   namespace: string,

@@ -7,7 +7,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { holdersOf } from '../../core/gate/holders.ts';
-import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDenyDelete } from '../closedGates.ts';
 import { allowed, type Verdict } from '../response.ts';
 
@@ -16,7 +16,7 @@ const NAMED = 3;
 
 export async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
   const gate = (request.oldObject ?? undefined) as Gate | undefined;
-  if (!gate || request.subResource || isCleaner(request.userInfo.username)) return allowed();
+  if (!gate || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
   const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };

@@ -8,7 +8,7 @@ import type { JudgedGate } from '../../core/gate/judge.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
-import { isCleaner } from '../../core/kube/systemDeleters.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { addsDeployment, droppedGates, gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { passOrDeny, passOrDenyDelete, readClosed } from '../closedGates.ts';
 import type { Verdict } from '../response.ts';
@@ -45,7 +45,7 @@ export async function denyDelete(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<Verdict | undefined> {
-  if (isCleaner(request.userInfo.username)) return undefined;
+  if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedOfAll(rollout, call);
   if (closed.length === 0) return undefined;
   const refusal = refusalOf(rollout, 'be deleted while a Gate it requires is closed', closed);

@@ -10,7 +10,7 @@ import { installHooksToken, withToken } from './hooksToken.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
 
-/** Marks what points at this machine. */
+/** PinAnnotations what points at this machine. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));

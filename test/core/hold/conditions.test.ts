@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
-import { gateStatus } from '../../../core/hold/conditions.ts';
+import { withGateCondition } from '../../../core/hold/conditions.ts';
 import { kustomization, NOW, ociRepository } from './objects.ts';
 
 const freeze = { namespace: 'shop', name: 'freeze' };
@@ -38,7 +38,7 @@ const rows: { says: string; object: FluxObject; closed: NamespacedName[]; messag
 ];
 
 it.each(rows)('$says', ({ object, closed, message }) => {
-  const status = gateStatus(object, closed, NOW);
+  const status = withGateCondition(object, closed, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
-  expect(gateStatus({ ...object, status: status! }, closed, NOW)).toBeUndefined();
+  expect(withGateCondition({ ...object, status: status! }, closed, NOW)).toBeUndefined();
 });

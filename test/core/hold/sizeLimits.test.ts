@@ -6,7 +6,7 @@ import { bindingOf } from '../../../core/binding/spec.ts';
 import { refuseCrowd } from '../../../core/hold/reads.ts';
 import { closedGates, requiredGates } from '../../../core/hold/requiredGates.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { marksOf } from '../../../core/pin/annotations.ts';
+import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
 import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
@@ -49,8 +49,8 @@ it('an object with more marked variables than the limit counts as behind a close
   );
   const object = kustomization({ annotations });
   const world = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
-  expect(marksOf(object).pins).toHaveLength(LIMITS.pins);
-  expect(marksOf(object).problems[0]).toContain(`more than ${LIMITS.pins} variables`);
+  expect(pinAnnotationsOf(object).pins).toHaveLength(LIMITS.pins);
+  expect(pinAnnotationsOf(object).problems[0]).toContain(`more than ${LIMITS.pins} variables`);
   expect(closedGates(requiredGates(object, world), world)).toHaveLength(1);
   expect(refuseCrowd(object, undefined)).toContain(`${LIMITS.pins} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);

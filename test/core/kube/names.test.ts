@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { requiredGates } from '../../../core/hold/requiredGates.ts';
 import { splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { marksOf } from '../../../core/pin/annotations.ts';
+import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
 import { gate, gatesByName, kustomization, NOW } from '../hold/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');
@@ -32,7 +32,7 @@ describe('an annotation with more names than are read', () => {
 
   it('pins nothing, and says so', () => {
     const annotations = { 'rollout.kuberik.com/substitute.APP.from': many(LIMIT + 1, 'my-app') };
-    expect(marksOf(kustomization({ annotations }))).toMatchObject({
+    expect(pinAnnotationsOf(kustomization({ annotations }))).toMatchObject({
       pins: [],
       problems: [`rollout.kuberik.com/substitute.APP.from has more than ${LIMIT} names: the field is left as it is`],
     });

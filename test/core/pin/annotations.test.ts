@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { marksOf } from '../../../core/pin/annotations.ts';
+import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
 import { kustomization, ociRepository } from '../hold/objects.ts';
 
 const from = (variable: string) => `rollout.kuberik.com/substitute.${variable}.from`;
@@ -57,7 +57,7 @@ const kustomizations: [says: string, annotations: Record<string, string>, pins: 
 
 describe('marks of a Kustomization', () => {
   it.each(kustomizations)('%s', (_, annotations, pins, problem) => {
-    const marks = marksOf(kustomization({ annotations }));
+    const marks = pinAnnotationsOf(kustomization({ annotations }));
     expect(marks.pins).toEqual(pins);
     if (problem) expect(marks.problems).toEqual([expect.stringMatching(problem)]);
     else expect(marks.problems).toEqual([]);
@@ -66,10 +66,10 @@ describe('marks of a Kustomization', () => {
 
 describe('marks of an OCIRepository', () => {
   it('is pinned by one Rollout', () => {
-    expect(marksOf(ociRepository(null)).pins).toEqual([{ rollout: 'my-app' }]);
+    expect(pinAnnotationsOf(ociRepository(null)).pins).toEqual([{ rollout: 'my-app' }]);
   });
   it('is left alone when two Rollouts claim it', () => {
-    const marks = marksOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
+    const marks = pinAnnotationsOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
     expect(marks).toEqual({
       pins: [],
       problems: ['spec.ref.tag is claimed by Rollouts a and b: it is left as it is'],
@@ -81,16 +81,16 @@ describe('annotations of 256 kB', () => {
   it('are judged at once, and quoted in part', () => {
     const text = `${'a'.repeat(250_000)}!`;
     const started = performance.now();
-    const { problems } = marksOf(kustomization({ annotations: { [from('APP')]: text } }));
+    const { problems } = pinAnnotationsOf(kustomization({ annotations: { [from('APP')]: text } }));
     expect(performance.now() - started).toBeLessThan(100);
     expect(problems[0]!.length).toBeLessThan(500);
   });
 
   it('give no more problems, and no more Rollouts to read, than are of use', () => {
     const names = kustomization({ annotations: { [from('APP')]: ',!'.repeat(100_000) } });
-    expect(marksOf(names).problems.length).toBeLessThanOrEqual(20);
+    expect(pinAnnotationsOf(names).problems.length).toBeLessThanOrEqual(20);
     const many = Array.from({ length: 3000 }, (_, i) => [from(`V${i}`), `app-${i}`]);
-    const { pins, problems } = marksOf(kustomization({ annotations: Object.fromEntries(many) }));
+    const { pins, problems } = pinAnnotationsOf(kustomization({ annotations: Object.fromEntries(many) }));
     expect(pins).toHaveLength(64);
     expect(problems).toEqual(['more than 64 Rollouts are named: the rest is left as it is']);
   });
@@ -98,5 +98,5 @@ describe('annotations of 256 kB', () => {
 
 it('says that a Rollout owns nothing of another kind', () => {
   const object = { ...kustomization({ annotations: { [ROLLOUT]: 'my-app' } }), kind: 'HelmRelease' };
-  expect(marksOf(object).problems).toEqual([expect.stringContaining('has no effect on a HelmRelease')]);
+  expect(pinAnnotationsOf(object).problems).toEqual([expect.stringContaining('has no effect on a HelmRelease')]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CLEANERS } from '../../core/kube/systemDeleters.ts';
+import { SYSTEM_DELETERS } from '../../core/kube/systemDeleters.ts';
 import { objectIn } from './support/files.ts';
 
 interface Webhook {
@@ -16,6 +16,6 @@ it.each(onDelete.map((webhook) => [webhook.name, webhook] as const))(
   (_, { matchConditions }) => {
     const { expression } = matchConditions.find(({ name }) => name === 'not-garbage-collection')!;
     const users = [...expression.matchAll(/'(system:[^']+)'/g)].map(([, user]) => user);
-    expect(users.sort()).toEqual([...CLEANERS].sort());
+    expect(users.sort()).toEqual([...SYSTEM_DELETERS].sort());
   },
 );
