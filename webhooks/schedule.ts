@@ -1,16 +1,14 @@
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: none that cannot be reckoned with. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { scheduleWarnings } from '../core/calendar/warnings.ts';
-import { problemText } from '../core/kube/fieldProblem.ts';
+import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
 import type { Schedule } from '../core/schedule/gates.ts';
 import { scheduleProblems } from '../core/schedule/problems.ts';
 import { allowed, denied, type Verdict } from './response.ts';
 
 export async function validateSchedule({ object, oldObject, subResource }: AdmissionRequest): Promise<Verdict> {
   if (!object || subResource) return allowed();
-  // What was wrong before must not keep anybody from mending the rest, or from removing a finalizer.
-  const known = new Set(oldObject ? problemsOf(oldObject) : []);
-  const problems = problemsOf(object).filter((problem) => !known.has(problem));
+  const problems = newProblems(problemsOf(object), oldObject ? problemsOf(oldObject) : []);
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   return allowed(scheduleWarnings((object as unknown as Schedule).spec?.rules ?? []));
 }

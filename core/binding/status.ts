@@ -9,7 +9,7 @@ import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
-export type GateState = NonNullable<FluxBindingStatus['gates']>[number];
+export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
 export interface RelatedToBinding {
   /** By name, those that exist. */
@@ -19,7 +19,7 @@ export interface RelatedToBinding {
   /** The Kustomization that the binding's spec awaits, where it exists. */
   applier?: FluxObject | undefined;
   /** One for each Gate of the binding's spec. */
-  gates: GateState[];
+  gates: GateEntry[];
 }
 
 /** Holds no time but those of changes: the same world gives the same status. */

@@ -1,20 +1,20 @@
 /**
- * What the webhook makes of a write to a Gate: which annotation brings a request, and the copy that is kept.
+ * What the webhook makes of a write to a Gate: which annotation brings a request, and the record that is kept.
  *
  * Only an annotation that this write changes is a request; the one that arrived last counts, whatever the timestamps
- * say. Two things look like requests and are none: Flux putting back what Git says over what a person wrote (its
- * timestamp is older than one already handled), and somebody's own text in the copy.
+ * say. Two things look like requests and are not: Flux putting back what Git says over what a person wrote (its
+ * timestamp is older than one already handled), and somebody's own text in the record.
  */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { formatRequests } from './acceptedRequests.ts';
-import { annotatedRequests, arrive, type GateRequest, REQUESTED_AT, type Requests, requestsOf } from './requests.ts';
+import { formatAcceptedRequests, type GateRequest, type GateRequests } from './acceptedRequests.ts';
+import { annotatedRequests, arrive, gateRequestsOf, REQUESTED_AT } from './requests.ts';
 import { CLOCK_TOLERANCE_MS } from './timestamp.ts';
 
 export interface Acceptance {
   /** The text of ACCEPTED_REQUEST; undefined when nothing was ever asked. */
-  copy?: string;
+  record?: string;
   accepted: GateRequest[];
   /** Changed annotations that ask for nothing new. */
   ignored: GateRequest[];
@@ -34,8 +34,8 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   }
   if (accepted.length === 0 && changed(OPEN_FOR, gate, old)) requests = narrow(requests, gate, by);
   const seen = Object.fromEntries(annotatedRequests(gate).map(({ action, at }) => [action, at]));
-  const copy = requests.current || requests.planned ? formatRequests({ ...requests, seen }) : undefined;
-  return { ...(copy && { copy }), accepted, ignored };
+  const record = requests.current || requests.planned ? formatAcceptedRequests({ ...requests, seen }) : undefined;
+  return { ...(record && { record }), accepted, ignored };
 }
 
 function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
@@ -43,8 +43,8 @@ function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
 }
 
 /** As stored, with the timestamps that stood in the annotations: those of before there was a webhook too. */
-function before(old: Gate, now: EpochMs): Requests {
-  const requests = requestsOf(old, now);
+function before(old: Gate, now: EpochMs): GateRequests {
+  const requests = gateRequestsOf(old, now);
   const handled = { ...requests.handled };
   for (const { action, at } of annotatedRequests(old)) {
     if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
@@ -52,7 +52,7 @@ function before(old: Gate, now: EpochMs): Requests {
   return { ...requests, handled };
 }
 
-function isHandled({ action, at }: GateRequest, { planned, handled }: Requests): boolean {
+function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
   if (planned?.action === action && planned.at === at) return true;
   const last = handled[action];
   // Two people's clocks may differ; a sync puts back the exact time, or one from long ago.
@@ -60,7 +60,7 @@ function isHandled({ action, at }: GateRequest, { planned, handled }: Requests):
 }
 
 /** A version named after the opening narrows it. One that is taken away does not widen it: Flux strips annotations. */
-function narrow(requests: Requests, gate: Gate, by: string): Requests {
+function narrow(requests: GateRequests, gate: Gate, by: string): GateRequests {
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const open = annotatedRequests(gate).find(({ action }) => action === 'open');
   const limit = (request: GateRequest | undefined, annotated: EpochMs | undefined): GateRequest | undefined =>

@@ -1,13 +1,38 @@
-/** The webhook's copy of the requests it accepted, as the JSON text of the annotation ACCEPTED_REQUEST. */
+/** The requests of a Gate, and the webhook's record of those it accepted: the JSON text of the annotation ACCEPTED_REQUEST. */
+import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
-import type { GateRequest, Requests, Times } from './requests.ts';
 import { parseRequestTime } from './timestamp.ts';
 
+export type Action = 'open' | 'close';
+
+export interface GateRequest {
+  action: Action;
+  /** When it takes effect, as it was written: up to a minute after it arrived, and then it is in force already. Whole seconds. */
+  at: EpochMs;
+  by?: string;
+  reason?: string;
+  /** The one version that the opening is for. */
+  for?: string;
+}
+
+export interface GateRequests {
+  /** In force now. */
+  current?: GateRequest;
+  /** Takes the place of `current` at its time. */
+  planned?: GateRequest;
+  /** The timestamp of each action's last request that took effect: what a Git sync puts back is no new request. */
+  handled: RequestTimes;
+  /** What the annotations said at the last write that passed the webhook; a planned request called off may stand there still. */
+  seen?: RequestTimes;
+}
+
+export type RequestTimes = Partial<Record<Action, EpochMs>>;
+
 /** Longer than ours is with the longest reasons and users. */
-const MAX_COPY = 65_536;
+const MAX_LENGTH = 65_536;
 
 /** The same requests give the same text. */
-export function formatRequests({ current, planned, handled, seen = {} }: Requests): string {
+export function formatAcceptedRequests({ current, planned, handled, seen = {} }: GateRequests): string {
   return JSON.stringify({
     current: current && wire(current),
     planned: planned && wire(planned),
@@ -17,8 +42,8 @@ export function formatRequests({ current, planned, handled, seen = {} }: Request
 }
 
 /** undefined when there is no text or it is not ours. */
-export function parseRequests(text: string | undefined): Requests | undefined {
-  if (!text || text.length > MAX_COPY) return undefined;
+export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
+  if (!text || text.length > MAX_LENGTH) return undefined;
   try {
     const { current, planned, handled, seen } = JSON.parse(text);
     return {
@@ -36,14 +61,14 @@ function wire({ action, at, by, reason, for: version }: GateRequest) {
   return { action, at: formatTime(at), by, reason, for: version };
 }
 
-function wireTimes({ open, close }: Times) {
+function wireTimes({ open, close }: RequestTimes) {
   return {
     open: open === undefined ? undefined : formatTime(open),
     close: close === undefined ? undefined : formatTime(close),
   };
 }
 
-function unwireTimes(value: Record<string, unknown> | undefined): Times {
+function unwireTimes(value: Record<string, unknown> | undefined): RequestTimes {
   return { open: parseRequestTime(text(value?.open)), close: parseRequestTime(text(value?.close)) };
 }
 

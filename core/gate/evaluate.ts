@@ -4,9 +4,10 @@ import type { Gate } from '../../api/types.ts';
 import { compileCalendar } from '../calendar/calendar.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
+import type { GateRequest } from './acceptedRequests.ts';
 import { requestProblems, windowProblems } from './problems.ts';
 import { remembered } from './remembered.ts';
-import { type GateRequest, requestsOf } from './requests.ts';
+import { gateRequestsOf } from './requests.ts';
 import { type GateState, nextChange, resetAt, stateAt, steadyUntil, type Timeline } from './timeline.ts';
 import { parseWindow } from './timestamp.ts';
 
@@ -68,7 +69,7 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
     calendar: compiled?.calendar,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // How long a request would hold is unknown: none counts.
-    requests: badWindow.length > 0 ? { handled: {} } : requestsOf(gate, now),
+    requests: badWindow.length > 0 ? { handled: {} } : gateRequestsOf(gate, now),
   };
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
@@ -88,4 +89,13 @@ function messageOf(
   const backToDefault = request && reset === request.at && (request.action === 'open') === state.opened;
   if (state.cause === 'request' || backToDefault) return `Gate ${state.opened ? 'open' : 'close'} requested`;
   return `Gate ${state.opened ? 'opened' : 'closed'} by default`;
+}
+
+/**
+ * Tells one closing of a Gate from any other: by which request it is, and until when by itself. Empty for a Gate that is closed
+ * by default. A planned request is none before its time.
+ */
+export function closingOf({ request, planned, until }: GateEvaluation): string {
+  const by = request ? `${request.action}=${formatTime(request.at)}` : '';
+  return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
 }

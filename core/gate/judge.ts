@@ -3,10 +3,9 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { closingOf } from './closing.ts';
-import { evaluateGate } from './evaluate.ts';
+import type { GateRequest } from './acceptedRequests.ts';
+import { closingOf, evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
-import type { GateRequest } from './requests.ts';
 
 /** A reason is anybody's text, and a denial may list many gates. */
 const MAX_REASON = 120;
@@ -25,7 +24,7 @@ export interface JudgedGate {
   missing?: boolean;
   /** No Gate, but the limit of how many are looked at; the message is the sentence. */
   isLimit?: boolean;
-  /** Which closing it is: see core/gate/closing.ts. */
+  /** Which closing it is: see closingOf. */
   closing?: string;
   /** Who closed it and why, where somebody did. */
   closedBy?: string;
@@ -81,4 +80,25 @@ export function closedText(closed: readonly JudgedGate[]): string {
     missing || isLimit ? message : `gate '${refKey(ref)}' is closed (${message})`,
   );
   return texts.join(', ');
+}
+
+/** Keys of the Gates that the reader of a sentence may read. */
+export type Readable = ReadonlySet<string>;
+
+/** The gates as a reader in `namespace` may be told of them: who closed a Gate of another namespace, and why, is for those who may read it. */
+export function reveal(gates: JudgedGate[], namespace: string, readable: Readable = new Set()): JudgedGate[] {
+  return gates.map((gate) => {
+    if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
+    const { closedBy: _, ...rest } = gate;
+    return rest;
+  });
+}
+
+/** Those of which it has to be asked. */
+export function secrets(gates: readonly JudgedGate[], namespace: string): NamespacedName[] {
+  return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
+}
+
+function isSecret({ ref, closedBy }: JudgedGate, namespace: string): boolean {
+  return closedBy !== undefined && ref.namespace !== namespace;
 }

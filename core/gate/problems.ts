@@ -1,12 +1,17 @@
-/** What on a Gate does not parse or compile. Admission denies it; where it got in, evaluation ignores it. */
+/** What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in all the same. And what is only to be warned of. */
 import { OPEN_FOR } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { compileCalendar } from '../calendar/calendar.ts';
+import { scheduleWarnings } from '../calendar/warnings.ts';
+import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
-import { checkSelector, SelectorError } from '../kube/selector.ts';
+import { selectorProblems } from '../kube/selector.ts';
 import { isLegalTag } from '../kube/tag.ts';
+import { formatTime } from '../kube/time.ts';
+import { acceptRequests } from './accept.ts';
 import { REQUESTED_AT } from './requests.ts';
-import { parseRequestTime, parseWindow } from './timestamp.ts';
+import { CLOCK_TOLERANCE_MS, parseRequestTime, parseWindow } from './timestamp.ts';
 
 export function gateProblems(gate: Gate): FieldProblem[] {
   return [
@@ -15,7 +20,8 @@ export function gateProblems(gate: Gate): FieldProblem[] {
     ...durationProblems('spec.interval', gate.spec.interval),
     ...windowProblems(gate),
     ...calendarProblems(gate),
-    ...selectorProblems(gate),
+    ...selectorProblems(gate.spec.selects?.namespaceSelector, 'spec.selects.namespaceSelector'),
+    ...selectorProblems(gate.spec.selects?.labelSelector, 'spec.selects.labelSelector'),
   ];
 }
 
@@ -47,14 +53,20 @@ function versionProblems({ metadata }: Gate): FieldProblem[] {
   return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason: 'expected the one tag that may be deployed' }];
 }
 
-function selectorProblems({ spec: { selects } }: Gate): FieldProblem[] {
-  return (['namespaceSelector', 'labelSelector'] as const).flatMap((key) => {
-    try {
-      checkSelector(selects?.[key]);
-      return [];
-    } catch (error) {
-      if (!(error instanceof SelectorError)) throw error;
-      return [{ field: `spec.selects.${key}.${error.field}`, value: error.value, reason: error.reason }];
-    }
-  });
+/** What the writer should know although the Gate is allowed: sentences of at most 120 characters. `old` is undefined for a new Gate. */
+export function gateWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
+  const { accepted, ignored } = acceptRequests(gate, old, '', now);
+  const warnings = accepted
+    .filter(({ at }) => at > now + CLOCK_TOLERANCE_MS)
+    .map(
+      ({ action, at }) =>
+        `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
+    );
+  for (const { action, at } of ignored) {
+    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and asks for nothing new`);
+  }
+  if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
+    warnings.push(`spec.window is ${gate.spec.window}: requests end as they begin and change nothing`);
+  }
+  return [...warnings, ...scheduleWarnings(gate.spec.schedule?.rules ?? [])];
 }

@@ -1,7 +1,7 @@
 /**
  * What was asked of a Gate.
  *
- * Three places know of requests. The webhook's copy (annotation ACCEPTED_REQUEST) knows in which order they arrived and
+ * Three places know of requests. The webhook's record (annotation ACCEPTED_REQUEST) knows in which order they arrived and
  * who made them, so it comes first. The status is next: it survives where there is no webhook. The RFC's annotations
  * count on their own only when they are newer than both, which means that they were written while no webhook was there.
  */
@@ -15,42 +15,17 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { parseRequests } from './acceptedRequests.ts';
+import { type Action, type GateRequest, type GateRequests, parseAcceptedRequests } from './acceptedRequests.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime } from './timestamp.ts';
-
-export type Action = 'open' | 'close';
-
-export interface GateRequest {
-  action: Action;
-  /** When it takes effect, as it was written: up to a minute after it arrived, and then it is in force already. Whole seconds. */
-  at: EpochMs;
-  by?: string;
-  reason?: string;
-  /** The one version that the opening is for. */
-  for?: string;
-}
-
-export interface Requests {
-  /** In force now. */
-  current?: GateRequest;
-  /** Takes the place of `current` at its time. */
-  planned?: GateRequest;
-  /** The timestamp of each action's last request that took effect: what a Git sync puts back is no new request. */
-  handled: Times;
-  /** What the annotations said at the last write that passed the webhook; a planned request called off may stand there still. */
-  seen?: Times;
-}
-
-export type Times = Partial<Record<Action, EpochMs>>;
 
 export const REQUESTED_AT: Record<Action, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
 export const REASON: Record<Action, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
-/** Longer reasons are cut: the copy and the status keep them for good. */
+/** Longer reasons are cut: record and status keep them for good. */
 const MAX_REASON = 1024;
 
 /** The requests as they stand at `now`. A planned one whose time has come is the current one. */
-export function requestsOf(gate: Gate, now: EpochMs): Requests {
+export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   const known = due(storedRequests(gate), now);
   const { seen, handled } = known;
   const isPlanned = ({ action, at }: GateRequest) => known.planned?.action === action && known.planned.at === at;
@@ -69,7 +44,7 @@ export function requestsOf(gate: Gate, now: EpochMs): Requests {
   return { current, planned, handled, seen };
 }
 
-/** The instants at which `requestsOf` may begin to say something else by itself. */
+/** The instants at which `gateRequestsOf` may begin to say something else by itself. */
 export function requestTimes(gate: Gate): EpochMs[] {
   const { planned } = storedRequests(gate);
   const annotatedAt = annotatedRequests(gate).flatMap(({ at }) => [at, at - CLOCK_TOLERANCE_MS]);
@@ -93,8 +68,8 @@ export function annotated(gate: Gate, action: Action): GateRequest | undefined {
   return request;
 }
 
-/** Requests after one more has arrived, which then is the one that counts. */
-export function arrive(before: Requests, request: GateRequest, now: EpochMs): Requests {
+/** GateRequests after one more has arrived, which then is the one that counts. */
+export function arrive(before: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
   const { current, handled, seen } = due(before, now);
   if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
   return {
@@ -104,17 +79,17 @@ export function arrive(before: Requests, request: GateRequest, now: EpochMs): Re
   };
 }
 
-function due(requests: Requests, now: EpochMs): Requests {
+function due(requests: GateRequests, now: EpochMs): GateRequests {
   const { planned, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
 }
 
-function storedRequests(gate: Gate): Requests {
-  return parseRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? requestsInStatus(gate);
+function storedRequests(gate: Gate): GateRequests {
+  return parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? requestsInStatus(gate);
 }
 
-function requestsInStatus({ status }: Gate): Requests {
+function requestsInStatus({ status }: Gate): GateRequests {
   const read = (request: NonNullable<Gate['status']>['request']): GateRequest | undefined => {
     const at = parseRequestTime(request?.at);
     return request && at !== undefined ? { ...request, at } : undefined;

@@ -1,14 +1,24 @@
-/** A Gate's status: the RFC's fields, and who, why and what next. */
+/** A Gate's status: the RFC's fields, and who, why and what next. And when to look at it again. */
 import { OPENED, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, GateStatus } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { shortHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
-import type { GateRequest } from './requests.ts';
 
-/** Told by the hook, which has asked the cluster. */
-export interface Surroundings {
+/** For Gates without `spec.interval`: the count of what they hold is at most this old. */
+const DEFAULT_MS = 60_000;
+const SHORTEST_MS = 1000;
+const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
+/** Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate. */
+const SPREAD = 0.1;
+
+/** What the hook has found out in the cluster. */
+export interface GateFacts {
   /** undefined: not known now, the last count stays. */
   held?: number | undefined;
   /** undefined when the Gate takes no calls. */
@@ -16,10 +26,10 @@ export interface Surroundings {
 }
 
 /** The whole status; equal to the one before when nothing has changed. */
-export function gateStatus(gate: Gate, evaluation: GateEvaluation, around: Surroundings, now: EpochMs): GateStatus {
+export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, planned, requestedAt, resetToDefaultAt, until } = evaluation;
-  const held = around.held ?? gate.status?.held;
-  const { receiver } = around;
+  const held = facts.held ?? gate.status?.held;
+  const { receiver } = facts;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
     requestedAt: time(requestedAt),
@@ -39,7 +49,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, around: Surro
 function conditionsOf(
   gate: Gate,
   { opened, message, stalled }: GateEvaluation,
-  receiver: Surroundings['receiver'],
+  receiver: GateFacts['receiver'],
   now: EpochMs,
 ): Condition[] {
   let conditions = setCondition<Condition>(
@@ -77,4 +87,17 @@ function time(at: EpochMs | undefined): string | undefined {
 /** Metacontroller compares and stores what it gets: a key without a value would differ for ever. */
 function withoutUndefined(status: { [K in keyof GateStatus]: GateStatus[K] | undefined }): GateStatus {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined)) as GateStatus;
+}
+
+/** Seconds until the next edge, exactly, or until the interval is over. Always above 0: 0 would mean never. */
+export function resyncSeconds(gate: Gate, { until, planned }: GateEvaluation, now: EpochMs): number {
+  const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_MS;
+  const interval = Math.min(Math.max(wanted, SHORTEST_MS), LONGEST_MS);
+  const share = Number.parseInt(shortHash(gate.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  const next = Math.min(
+    interval * (1 - SPREAD * share),
+    (until ?? Number.POSITIVE_INFINITY) - now,
+    (planned?.at ?? Number.POSITIVE_INFINITY) - now,
+  );
+  return Math.ceil(next) / 1000;
 }

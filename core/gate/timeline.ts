@@ -12,7 +12,8 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import type { Calendar } from '../calendar/calendar.ts';
 import { isActive, nextTransition } from '../calendar/evaluate.ts';
-import { type GateRequest, type Requests, requestTimes } from './requests.ts';
+import type { GateRequest, GateRequests } from './acceptedRequests.ts';
+import { requestTimes } from './requests.ts';
 import { after } from './timestamp.ts';
 
 /** `for` and closed: open for that version only. */
@@ -34,7 +35,7 @@ export interface Timeline {
   calendar: Calendar | undefined;
   /** Milliseconds; undefined: until the opposite request. */
   window: number | undefined;
-  requests: Requests;
+  requests: GateRequests;
 }
 
 /** The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a row. */

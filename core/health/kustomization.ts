@@ -18,7 +18,7 @@ import { parseTime } from '../kube/time.ts';
 import { failureTime } from './failureTime.ts';
 import { type Inventory, parseInventory } from './inventory.ts';
 import { listed, type ObservedResource, resourceHealth } from './resources.ts';
-import { type Revision, revisionOf, type Surroundings } from './revision.ts';
+import { type Revision, revisionOf, type Upstream } from './revision.ts';
 import type { Verdict } from './status.ts';
 
 export interface OwnHealth {
@@ -37,8 +37,8 @@ const FAILED_ELSEWHERE = new Set([...FAILED, 'HealthCheckFailed']);
 const ALL_HEALTHY = 'Kustomization and all managed resources are healthy';
 
 /** What the Kustomization says of itself, before any of its objects is read. */
-export function ownHealth(kustomization: Kustomization, surroundings: Surroundings, now: EpochMs): OwnHealth {
-  const revision = revisionOf(kustomization, surroundings);
+export function ownHealth(kustomization: Kustomization, upstream: Upstream, now: EpochMs): OwnHealth {
+  const revision = revisionOf(kustomization, upstream);
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
   const own = kstatusOf(kustomization, now);
   const elsewhere = kustomization.spec?.kubeConfig !== undefined;

@@ -20,14 +20,14 @@ export interface Revision {
   failuresCountFrom: EpochMs;
 }
 
-export interface Surroundings {
+export interface Upstream {
   /** The Kustomization's source; undefined when there is none or its kind is not known. */
   source: FluxObject | undefined;
   /** Rollouts that may have deployed into the Kustomization or its source. */
   rollouts: readonly Rollout[];
 }
 
-export function revisionOf(kustomization: Kustomization, { source, rollouts }: Surroundings): Revision {
+export function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const { lastAttemptedRevision: attempting, lastAppliedRevision: applied } = kustomization.status ?? {};
   const old = oldDeployment(kustomization as FluxObject, rollouts) ?? (source && oldDeployment(source, rollouts));

@@ -10,3 +10,9 @@ export interface FieldProblem {
 export function problemText({ field, value, reason }: FieldProblem): string {
   return `${field}: Invalid value: ${JSON.stringify(value)}: ${reason}`;
 }
+
+/** Those that a write brings. What was let in before may stay: else nothing else of the object could be changed, its finalizers included. */
+export function newProblems(now: readonly string[], before: readonly string[] = []): string[] {
+  const known = new Set(before);
+  return now.filter((problem) => !known.has(problem));
+}

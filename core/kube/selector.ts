@@ -1,5 +1,6 @@
 /** metav1.LabelSelector: matching, and the text the API server's list parameter takes. Rules as in apimachinery. */
 import type { LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes.ts';
+import type { FieldProblem } from './fieldProblem.ts';
 
 /** A selector that does not compile. `field` is the path inside the selector, e.g. `matchExpressions[0].operator`. */
 export class SelectorError extends Error {
@@ -41,8 +42,19 @@ export function toSelectorString(selector: LabelSelector | undefined): string {
   return [...equal, ...(selector?.matchExpressions ?? []).map(requirementText)].join(',');
 }
 
+/** What does not compile, where `path` is the selector's field: the first problem, or none. */
+export function selectorProblems(selector: LabelSelector | undefined, path: string): FieldProblem[] {
+  try {
+    checkSelector(selector);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    return [{ field: `${path}.${error.field}`, value: error.value, reason: error.reason }];
+  }
+}
+
 /** Throws SelectorError for the first part that does not compile. */
-export function checkSelector(selector: LabelSelector | undefined): void {
+function checkSelector(selector: LabelSelector | undefined): void {
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
     checkKey(key, 'matchLabels');
     checkValue(value, `matchLabels[${key}]`);

@@ -1,6 +1,5 @@
 /** The body of a signed call: `{"action": "open", "reason": "CHG-1", "for": "1.2.0"}`. */
-
-import type { Action } from '../gate/requests.ts';
+import type { Action } from '../gate/acceptedRequests.ts';
 import { isLegalTag } from '../kube/tag.ts';
 
 export interface CallBody {

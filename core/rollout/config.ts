@@ -3,7 +3,7 @@ import type { Rollout, RolloutSpec } from '../../api/types.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { parseDuration } from '../kube/duration.ts';
-import { checkSelector, SelectorError } from '../kube/selector.ts';
+import { selectorProblems } from '../kube/selector.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface RolloutConfig {
@@ -60,21 +60,15 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
     if (value === undefined || parseDuration(value) !== undefined) return [];
     return [`spec.${field}: ${JSON.stringify(value)} is not a duration such as 90s, 5m or 1h30m`];
   });
-  return [...durations, ...selectorProblems(spec.healthCheckSelector)];
+  return [...durations, ...healthSelectorProblems(spec.healthCheckSelector)];
 }
 
-function selectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {
+function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {
   const parts = [
     ['spec.healthCheckSelector.selector', healthCheckLabels(config)],
     ['spec.healthCheckSelector.namespaceSelector', config?.namespaceSelector],
   ] as const;
-  return parts.flatMap(([path, selector]) => {
-    try {
-      checkSelector(selector);
-      return [];
-    } catch (error) {
-      if (error instanceof SelectorError) return [`${path}.${error.message}`];
-      throw error;
-    }
-  });
+  return parts.flatMap(([path, selector]) =>
+    selectorProblems(selector, path).map(({ field, value, reason }) => `${field}: ${JSON.stringify(value)} ${reason}`),
+  );
 }

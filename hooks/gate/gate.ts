@@ -5,9 +5,8 @@ import type { Gate } from '../../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../../core/gate/evaluate.ts';
 import { gateEvents } from '../../core/gate/events.ts';
 import { holdersOf } from '../../core/gate/holders.ts';
-import { resyncSeconds } from '../../core/gate/resync.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
-import { gateStatus, type Surroundings } from '../../core/gate/status.ts';
+import { type GateFacts, gateStatus, resyncSeconds } from '../../core/gate/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { tokenBytes } from '../../core/receiver/token.ts';
@@ -51,11 +50,7 @@ function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: Hoo
   return { ...evaluation, stalled };
 }
 
-async function receiverOf(
-  { spec }: Gate,
-  ref: NamespacedName,
-  { cluster }: HookCall,
-): Promise<Surroundings['receiver']> {
+async function receiverOf({ spec }: Gate, ref: NamespacedName, { cluster }: HookCall): Promise<GateFacts['receiver']> {
   const name = spec.receiver?.secretRef.name;
   if (!name) return undefined;
   const where = `Secret '${ref.namespace}/${name}'`;

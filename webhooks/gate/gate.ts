@@ -6,10 +6,9 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { acceptRequests } from '../../core/gate/accept.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
-import { gateProblems } from '../../core/gate/problems.ts';
+import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabel } from '../../core/gate/selects.ts';
-import { gateWarnings } from '../../core/gate/warnings.ts';
-import { problemText } from '../../core/kube/fieldProblem.ts';
+import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
 import { allowed, denied, type Verdict } from '../response.ts';
@@ -18,7 +17,7 @@ import { validateGateDelete } from './deletion.ts';
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
-/** Keeps the copy of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
+/** Keeps the record of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
 export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<Verdict> {
   const { gate, old } = gatesOf(request);
   if (!gate || request.subResource) return allowed();
@@ -27,7 +26,7 @@ export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall
   const metadata = { ...gate.metadata };
   set(metadata, 'annotations', {
     ...mine,
-    [ACCEPTED_REQUEST]: acceptRequests(gate, old, request.userInfo.username, now).copy,
+    [ACCEPTED_REQUEST]: acceptRequests(gate, old, request.userInfo.username, now).record,
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
@@ -39,11 +38,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   if (request.operation === 'DELETE') return validateGateDelete(request, call);
   const { gate, old } = gatesOf(request);
   if (!gate || request.subResource) return allowed();
-  // What was wrong before must not keep anybody from mending the rest.
-  const known = new Set(old ? gateProblems(old).map(problemText) : []);
-  const problems = gateProblems(gate)
-    .map(problemText)
-    .filter((problem) => !known.has(problem));
+  const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await refuseReach(gate, old, request, call);
   return reach ? denied('not_permitted', reach) : allowed(gateWarnings(gate, old, call.now));

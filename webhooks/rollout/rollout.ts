@@ -1,11 +1,11 @@
 /** Admission of Rollouts: who asked for what, and whether it can be understood. */
-
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_GATES, BYPASSED_GATES, FORCE_DEPLOY, ONE_SHOT, REQUEST, REQUESTED_BY } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
 import { annotate } from '../../core/kube/annotate.ts';
+import { newProblems } from '../../core/kube/fieldProblem.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { specProblems } from '../../core/rollout/config.ts';
 import { foreignRefs } from '../../core/rollout/foreignReferences.ts';
@@ -61,9 +61,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const before = request.oldObject as Rollout | null | undefined;
   if (request.subResource) return allowed();
   if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
-  // What was let in once may stay: else nothing else of the object could be changed, its finalizers included.
-  const known = new Set(before ? problemsOf(before, call) : []);
-  const problems = problemsOf(rollout, call).filter((problem) => !known.has(problem));
+  const problems = newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []);
   if (problems.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
   const frozen =

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { bindingStatus, type GateState } from '../../../core/binding/status.ts';
+import { bindingStatus, type GateEntry } from '../../../core/binding/status.ts';
 import { deployment, kustomization, NOW, ociRepository, rollout, rolloutsByName } from '../hold/objects.ts';
 
 const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');
 const head = { rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' };
 const at2 = { deployed: deployment('my-app', 2, '1.1.0') };
-const closed: GateState = { namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' };
+const closed: GateEntry = { namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' };
 
 const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' } = {}) => ({
   observedGeneration: generation,
@@ -26,7 +26,7 @@ interface Row {
   source?: FluxObject;
   applier?: FluxObject;
   rollouts?: Rollout[];
-  gates?: GateState[];
+  gates?: GateEntry[];
   before?: FluxBinding['status'];
   state?: string;
   deployed?: string | undefined;
