@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { codeIn, ROOT, type Row, readPage, rowsOf, table } from './support/tables.ts';
+import { codeIn, ROOT, type Row, readPage, rowsOf, table } from './tables.ts';
 
 const SELF = 'test/docs/citations.test.ts';
 

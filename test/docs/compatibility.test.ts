@@ -7,7 +7,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
 import { pinFields } from '../../core/pin/mutate.ts';
 import { planSchedule } from '../../core/schedule/plan.ts';
-import { ROOT, readPage, rowsOf } from './support/tables.ts';
+import { ROOT, readPage, rowsOf } from './tables.ts';
 
 const rows = rowsOf(readPage('compatibility.md').split('\n## Quirks\n')[1]!);
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Manifest } from '../manifests/support/files.ts';
-import { compileCrds, typeOf } from '../manifests/support/schema.ts';
-import { PAGES, ROOT } from './support/tables.ts';
+import type { Manifest } from '../manifests/files.ts';
+import { compileCrds, typeOf } from '../manifests/schema.ts';
+import { PAGES, ROOT } from './tables.ts';
 
 const schemas = compileCrds();
 const files = ['README.md', ...PAGES.map((page) => `docs/${page}`)];

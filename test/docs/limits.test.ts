@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { LIMITS } from '../../core/limits.ts';
 import { RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { SERVER_LIMITS } from '../../server/http/limits.ts';
-import { codeIn, table } from './support/tables.ts';
+import { codeIn, table } from './tables.ts';
 
 it.each([
   ['limits', 'core/limits.ts', LIMITS],

@@ -1,7 +1,7 @@
 /** docs/metrics.md lists every metric that is served, as it is served. */
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../server/metrics.ts';
-import { codeIn, table } from './support/tables.ts';
+import { codeIn, table } from './tables.ts';
 
 const metrics = createMetrics();
 // One value of each metric, so that its labels are seen.

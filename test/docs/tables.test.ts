@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
-import { crdFields, type Field, fieldsBelow, schemaAt } from './support/fields.ts';
-import { codeIn, ROOT, type Row, TABLES, table } from './support/tables.ts';
+import { crdFields, type Field, fieldsBelow, schemaAt } from './fields.ts';
+import { codeIn, ROOT, type Row, TABLES, table } from './tables.ts';
 
 const KUBERIK = 'kuberik.com_';
 const GATES = 'gating.toolkit.fluxcd.io_gates';

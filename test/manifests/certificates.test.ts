@@ -1,6 +1,6 @@
 /** A renewal of the webhook's certificate does not change whom the API server trusts. */
 import { expect, it } from 'vitest';
-import { objectIn, objectsIn } from './support/files.ts';
+import { objectIn, objectsIn } from './files.ts';
 
 const objects = objectsIn('components/cert-manager/certificate.yaml');
 const named = (kind: string, name: string) => objects.find((o) => o.kind === kind && o.metadata.name === name)!;

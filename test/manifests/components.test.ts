@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { WEBHOOK_CLIENT_NAME } from '../../dev/local/controlPlane/webhookClient.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
-import { kustomizations, objectIn } from './support/files.ts';
+import { kustomizations, objectIn } from './files.ts';
 
 /** The Deployment's patch of a component. */
 function patchOf(component: string) {

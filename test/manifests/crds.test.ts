@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Manifest, objectsBelow, objectsIn } from './support/files.ts';
-import { compileCrds, typeOf } from './support/schema.ts';
+import { type Manifest, objectsBelow, objectsIn } from './files.ts';
+import { compileCrds, typeOf } from './schema.ts';
 
 const crds = objectsBelow('crds');
 const schemas = compileCrds();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesBelow, kustomizations, MANIFESTS, objectIn, objectsBelow, objectsIn, textOf } from './support/files.ts';
+import { filesBelow, kustomizations, MANIFESTS, objectIn, objectsBelow, objectsIn, textOf } from './files.ts';
 
 const all = kustomizations();
 const top = all.find(({ folder }) => folder === '.')!;

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ARTIFACT_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
-import { objectIn, objectsBelow, ROOT } from './support/files.ts';
+import { objectIn, objectsBelow, ROOT } from './files.ts';
 
 const governed = GOVERNED_KINDS.map(({ group, resource }) => `${group}/${resource}`).sort();
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HookCall, WebhookCall } from '../../api/ports.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
-import { type Manifest, objectsBelow } from './support/files.ts';
+import { type Manifest, objectsBelow } from './files.ts';
 
 /** The routes are only listed: nothing is called. */
 const hookPaths = hookRoutes(() => ({}) as HookCall).map(({ path }) => path);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SYSTEM_DELETERS } from '../../core/kube/systemDeleters.ts';
-import { objectIn } from './support/files.ts';
+import { objectIn } from './files.ts';
 
 interface Webhook {
   name: string;

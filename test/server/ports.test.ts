@@ -1,6 +1,6 @@
 /** Each endpoint answers on the ports that docs/security.md names, and on no other. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { codeIn, table } from '../docs/support/tables.ts';
+import { codeIn, table } from '../docs/tables.ts';
 import { ask, createWorld, type Program, type World } from './program.ts';
 
 // Starts a process, on a machine that may be busy.

@@ -1,5 +1,5 @@
 /** The fields of a CRD's schema by their paths: `history[].version`. */
-import { objectIn } from '../../manifests/support/files.ts';
+import { objectIn } from '../manifests/files.ts';
 
 export interface Schema {
   type?: string;
