@@ -1,6 +1,6 @@
 /**
- * Every annotation and label key this project reads or writes.
- * Source: seeds (rollout-controller README, gating RFC), reference section 1.5, DESIGN sections 5 to 7.
+ * Every annotation and label key this project reads or writes: the Go rollout-controller's, the gating RFC's, Flux's and our own.
+ * Who may write them is in the tables `annotations` of docs/.
  */
 
 /** Prefix that makes a Flux object visible to the admission webhook. */

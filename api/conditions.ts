@@ -1,4 +1,4 @@
-/** Condition types and reasons. Exact strings: reference section 1.4 and DESIGN section 6. */
+/** Condition types and reasons: exactly the strings that clients of the Go controller and of Flux's gating RFC read. */
 
 export const READY = 'Ready';
 

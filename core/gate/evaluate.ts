@@ -1,4 +1,4 @@
-/** Whether a Gate is open: the one answer that hooks and webhooks share (DESIGN section 6). */
+/** Whether a Gate is open: the one answer that hooks and webhooks share. Its rules: docs/gates.md. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { compileCalendar } from '../calendar/calendar.ts';

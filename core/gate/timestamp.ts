@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
 
-/** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now (DESIGN section 6). */
+/** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
 /** Whole seconds. undefined for anything that is not an RFC 3339 time of a day that exists. */

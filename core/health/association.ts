@@ -1,4 +1,4 @@
-/** Which Rollouts a HealthCheck matters to (reference section 2.12, quirks Q19 and Q20). */
+/** Which Rollouts a HealthCheck matters to (docs/compatibility.md, Q19 and Q20). */
 
 import type { LabelSelector } from '../../api/kubernetes.ts';
 import type { HealthCheck, Rollout, RolloutSpec } from '../../api/types.ts';
@@ -37,7 +37,7 @@ export function association(
 
 /**
  * The Rollouts whose deployments reset the HealthCheck, all of its own namespace: nobody resets what is another team's.
- * A Rollout without a selector resets what no other Rollout watches: the original lets it reset everything in its
+ * A Rollout without a selector resets what no other Rollout watches: the Go controller lets it reset everything in its
  * namespace, and so wipe the failure that another Rollout's bake was about to see (Q19).
  */
 export function associatedRollouts(

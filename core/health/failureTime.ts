@@ -1,4 +1,4 @@
-/** When an object failed, as far as its conditions tell (reference section 2.13, rule 7). */
+/** When an object failed, as far as its conditions tell. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { conditionsOf } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';

@@ -1,5 +1,5 @@
 /**
- * Health of class kustomization (reference section 2.13; better than the original where quirks Q27 to Q29 say so).
+ * Health of class kustomization; docs/compatibility.md, Q27 to Q29, says where it differs from the Go controller.
  *
  * | Kustomization | health |
  * |---|---|

@@ -5,7 +5,7 @@ import type { HealthCheck } from '../../api/types.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
-/** `name` or `namespace/name` of the annotation, or what is wrong with it (exact texts: reference section 2.13). */
+/** `name` or `namespace/name` of the annotation, or what is wrong with it in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
   ownNamespaceOnly: boolean,

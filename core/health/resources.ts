@@ -1,4 +1,4 @@
-/** The health of the objects in an inventory (reference section 2.13, rule 5). */
+/** The health of the objects in an inventory. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { failureTime, latest } from './failureTime.ts';

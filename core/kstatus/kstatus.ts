@@ -1,6 +1,6 @@
 /**
  * Whether an object has reached what its spec asks for, by the rules and in the words of kstatus
- * (sigs.k8s.io/cli-utils, as reference section 2.13 lists them): first what holds for every kind, then the rules of
+ * (sigs.k8s.io/cli-utils): first what holds for every kind, then the rules of
  * the kind, then its Ready condition.
  */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';

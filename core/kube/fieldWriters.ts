@@ -1,6 +1,6 @@
 /**
- * Was a change made by an apply? Told by who owns the field afterwards, not by the request's options: API server 1.36
- * sends UpdateOptions for patches too (DESIGN section 7).
+ * Was a change made by an apply? Told by who owns the field afterwards, not by the request's options: the API server
+ * sends UpdateOptions for patches too (docs/architecture.md, fact F11).
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';

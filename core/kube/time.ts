@@ -1,4 +1,4 @@
-/** RFC 3339 ⇄ milliseconds. Stored times have whole seconds and are UTC (reference section 1.3). */
+/** RFC 3339 ⇄ milliseconds. Stored times have whole seconds and are UTC, as clients of the Go controller expect. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;

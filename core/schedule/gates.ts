@@ -1,4 +1,4 @@
-/** The RolloutGates of a schedule: one for each Rollout it matches. Source: reference sections 1.5 and 2.14. */
+/** The RolloutGates of a schedule: one for each Rollout it matches. Names and labels: docs/schedules.md. */
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,

@@ -1,4 +1,4 @@
-/** What a schedule wants at an instant: its gates, its status, and the next look. Source: reference section 2.14. */
+/** What a schedule wants at an instant: its gates, its status, and the next look. The rules: docs/schedules.md. */
 import { READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
