@@ -181,7 +181,7 @@ describe('the next version', () => {
     await story.conditionIs('BakeFailureDisabled', {
       status: 'True',
       reason: 'PreviousBakeFailed',
-      message: 'Previous deployment failed. Health check failures will not fail this deployment.',
+      message: 'Previous deployment was cancelled. Health check failures will not fail this deployment.',
     });
     await story.healthReset();
     await story.report('Unhealthy');
