@@ -25,7 +25,7 @@ export const UNBLOCK_FAILED = 'rollout.kuberik.com/unblock-failed';
 export const RETRY = 'rollout.kuberik.com/retry';
 /** The one-shot annotations, in the order in which they are documented. */
 export const ONE_SHOT = [BYPASS_GATES, FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, UNBLOCK_FAILED, RETRY] as const;
-/** Set by the webhook on a Rollout: which admission request made each one-shot annotation. See core/rollout/requests.ts. */
+/** Set by the webhook on a Rollout: which admission request made each one-shot annotation. See core/evaluation/requests.ts. */
 export const REQUEST = 'rollout.kuberik.com/request';
 /** Set by the webhook on a Rollout: the authenticated user of the newest request or of the newest `spec.wantedVersion`. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';

@@ -8,16 +8,16 @@ import {
   PINNED,
   WAITING_FOR_ROLLOUT_GATES,
 } from '../../api/conditions.ts';
+import type { RolloutConfig } from '../evaluation/config.ts';
+import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import type { Requests } from '../evaluation/requests.ts';
+import { gatesOf, namesInTheWay } from '../evaluation/rolloutGates.ts';
+import { isForward } from '../evaluation/select.ts';
 import { closedText } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
-import type { RolloutConfig } from './config.ts';
-import type { Evaluation, RolloutState } from './evaluation.ts';
-import { gatesOf, namesInTheWay } from './gates.ts';
-import type { Observed } from './observed.ts';
-import type { Requests } from './requests.ts';
-import { isForward } from './select.ts';
 
 type Wait = [reason: string, message: string];
 

@@ -12,13 +12,13 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import { healthChecksLeftOut, healthChecksMissing } from '../deployment/healthChecks.ts';
 import { progressing } from '../deployment/progressing.ts';
 import { rollbackCondition } from '../deployment/rollback.ts';
+import type { RolloutConfig } from '../evaluation/config.ts';
+import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import type { Requests } from '../evaluation/requests.ts';
 import { type NewCondition, setCondition } from '../kube/conditions.ts';
 import { deploymentBlocked, firstDeploymentNotGated, pinned, waitingForRolloutGates } from './blocked.ts';
-import type { RolloutConfig } from './config.ts';
-import type { Evaluation, RolloutState } from './evaluation.ts';
-import type { Observed } from './observed.ts';
 import { readyNow } from './ready.ts';
-import type { Requests } from './requests.ts';
 
 /** The CRD's limit for a condition's message. */
 const MAX_MESSAGE = 32_768;

@@ -7,15 +7,15 @@ import { deploy } from '../deployment/entry.ts';
 import { healthSettlesAt } from '../deployment/healthChecks.ts';
 import { readyMessage } from '../deployment/messages.ts';
 import { bakeFailureDisabled } from '../deployment/recovery.ts';
+import type { RolloutConfig } from '../evaluation/config.ts';
+import { type Evaluation, evaluate, mayDeploy, type RolloutState } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import { GATE_BYPASS, type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
+import { isForward } from '../evaluation/select.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
 import { setConditions } from './conditions.ts';
-import type { RolloutConfig } from './config.ts';
-import { type Evaluation, evaluate, mayDeploy, type RolloutState } from './evaluation.ts';
-import type { Observed } from './observed.ts';
-import { GATE_BYPASS, type RequestKey, type Requests, requestsOf } from './requests.ts';
-import { isForward } from './select.ts';
 
 export interface Decision {
   /** After it. */

@@ -2,10 +2,10 @@
 import { DEPLOYMENT_BLOCKED, GATE_CLOSED, GATES_PASSING, READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
+import type { Evaluation } from '../evaluation/evaluation.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
-import type { Evaluation } from './evaluation.ts';
 import { isPassing } from './ready.ts';
 
 /** What has changed since `stored`, worth an Event. */

@@ -1,8 +1,8 @@
 /** The status that a decision leads to. */
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
+import { handledRequests, type RequestKey, type Requests } from '../evaluation/requests.ts';
 import { bounded } from '../release/retention.ts';
-import type { Evaluation, RolloutState } from './evaluation.ts';
-import { handledRequests, type RequestKey, type Requests } from './requests.ts';
 
 /** Candidates that may come next are not forgotten, however old. */
 const NEXT = 20;

@@ -4,16 +4,16 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import { readConfig } from '../evaluation/config.ts';
+import { storedState } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import { idleRequests, requestsOf } from '../evaluation/requests.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { nextConditions, setConditions } from './conditions.ts';
-import { readConfig } from './config.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
 import { decide } from './decision.ts';
-import { storedState } from './evaluation.ts';
 import { changeEvents, dated } from './events.ts';
 import { nextStatus } from './nextStatus.ts';
-import type { Observed } from './observed.ts';
-import { idleRequests, requestsOf } from './requests.ts';
 import { revised } from './revision.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 

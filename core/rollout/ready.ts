@@ -4,12 +4,12 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
+import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import type { Requests } from '../evaluation/requests.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
-import type { Evaluation, RolloutState } from './evaluation.ts';
-import type { Observed } from './observed.ts';
-import type { Requests } from './requests.ts';
 
 /** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed. */
 const UNTIL_IT_PASSES: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG];

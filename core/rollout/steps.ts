@@ -5,15 +5,15 @@ import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.t
 import { bakeStep, isBaking, retried } from '../deployment/bake.ts';
 import { sortedChecks } from '../deployment/healthChecks.ts';
 import { boundTo, withProgress } from '../deployment/progress.ts';
+import type { RolloutConfig } from '../evaluation/config.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import type { RequestKey, Requests } from '../evaluation/requests.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
 import { withFirstSeen } from '../release/age.ts';
 import { discover } from '../release/discovery.ts';
 import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
-import type { RolloutConfig } from './config.ts';
-import type { Observed } from './observed.ts';
-import type { RequestKey, Requests } from './requests.ts';
 
 /** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of others. */
 const METADATA_FIRST_MS = 5_000;

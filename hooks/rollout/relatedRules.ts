@@ -4,11 +4,11 @@ import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES } from '../..
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
+import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { specProblems } from '../../core/rollout/config.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
 export async function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {

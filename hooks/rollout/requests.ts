@@ -4,7 +4,7 @@
  */
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
-import { usedAnnotations } from '../../core/rollout/requests.ts';
+import { usedAnnotations } from '../../core/evaluation/requests.ts';
 import type { DecoratorHook } from '../hook.ts';
 
 /** A write of a decorator that meets a conflict is dropped without a word: ask again until there is nothing to write. */

@@ -5,16 +5,16 @@ import type { CompositeRequest, CompositeResponse } from '../../api/metacontroll
 import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { boundTo } from '../../core/deployment/progress.ts';
+import { foreignRefs, withoutForeignRefs } from '../../core/evaluation/foreignReferences.ts';
+import type { Observed } from '../../core/evaluation/observed.ts';
+import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
 import { countsOf } from '../../core/rollout/counts.ts';
-import { foreignRefs, withoutForeignRefs } from '../../core/rollout/foreignReferences.ts';
-import type { Observed } from '../../core/rollout/observed.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
-import { gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { isStale } from '../../core/rollout/revision.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
 import {

@@ -79,7 +79,7 @@ describe('annotations and labels', () => {
 describe('conditions and Events', () => {
   /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
   const FOLDERS: Record<string, { tables: string[]; words: string }> = {
-    'core/rollout core/deployment core/release': {
+    'core/rollout core/evaluation core/deployment core/release': {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +

@@ -3,10 +3,10 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_GATES, REQUEST } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
+import { GATE_BYPASS, parseRequestIds } from '../../core/evaluation/requests.ts';
+import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { GATE_BYPASS, parseRequestIds } from '../../core/rollout/requests.ts';
-import { gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { readClosed } from '../closedGates.ts';
 

@@ -3,19 +3,19 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_GATES, BYPASSED_GATES, FORCE_DEPLOY, ONE_SHOT, REQUEST, REQUESTED_BY } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { recordReason } from '../../core/gate/bypass.ts';
-import { annotate } from '../../core/kube/annotate.ts';
-import { newProblems } from '../../core/kube/fieldProblem.ts';
-import { isLegalTag } from '../../core/kube/tag.ts';
-import { specProblems } from '../../core/rollout/config.ts';
-import { foreignRefs } from '../../core/rollout/foreignReferences.ts';
+import { specProblems } from '../../core/evaluation/config.ts';
+import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
 import {
   formatRequestIds,
   GATE_BYPASS,
   parseRequestIds,
   type RequestIds,
   requestKey,
-} from '../../core/rollout/requests.ts';
+} from '../../core/evaluation/requests.ts';
+import { recordReason } from '../../core/gate/bypass.ts';
+import { annotate } from '../../core/kube/annotate.ts';
+import { newProblems } from '../../core/kube/fieldProblem.ts';
+import { isLegalTag } from '../../core/kube/tag.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
 import { denyDelete, denyDroppedGates, denyNewOwner } from './waysAround.ts';

@@ -3,13 +3,13 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { addsDeployment, droppedGates, gatesToPass } from '../../core/evaluation/requiredGates.ts';
 import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { addsDeployment, droppedGates, gatesToPass } from '../../core/rollout/requiredGates.ts';
 import { passOrDeny, passOrDenyDelete, readClosed } from '../closedGates.ts';
 import type { Verdict } from '../response.ts';
 

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORCE_DEPLOY, RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
 import type { HealthCheck, RolloutGate, RolloutStatus } from '../../../api/types.ts';
+import type { Observed } from '../../../core/evaluation/observed.ts';
+import { usedAnnotations } from '../../../core/evaluation/requests.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import type { Observed } from '../../../core/rollout/observed.ts';
 import { type Plan, planRollout } from '../../../core/rollout/plan.ts';
-import { usedAnnotations } from '../../../core/rollout/requests.ts';
 import { checkStatus } from '../../scenario/rollout/crd.ts';
 import { NOW, observed } from './observedFixture.ts';
 

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { adopted } from '../../../core/deployment/adopt.ts';
+import { readConfig } from '../../../core/evaluation/config.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatDeployments, parseDeployments } from '../../../core/pin/deployment.ts';
 import { bounded } from '../../../core/release/retention.ts';
-import { readConfig } from '../../../core/rollout/config.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { NOW, observed } from './observedFixture.ts';
 

@@ -3,7 +3,7 @@ import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
 import type { Rollback, StepBack } from '../deployment/rollback.ts';
 import { isLegalTag } from '../kube/tag.ts';
-import type { GateVerdict } from './gates.ts';
+import type { GateVerdict } from './rolloutGates.ts';
 
 export interface Choice {
   wantedVersion: string | undefined;

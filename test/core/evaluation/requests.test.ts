@@ -6,8 +6,8 @@ import {
   parseRequestIds,
   requestsOf,
   usedAnnotations,
-} from '../../../core/rollout/requests.ts';
-import { observed } from './observedFixture.ts';
+} from '../../../core/evaluation/requests.ts';
+import { observed } from '../rollout/observedFixture.ts';
 
 function rollout(annotations: Record<string, string>, handledRequest: Record<string, string> = {}) {
   const { rollout: base } = observed({}, { handledRequest });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../../api/types.ts';
-import { gatesOf, judgeRolloutGates, shownBypass } from '../../../core/rollout/gates.ts';
-import { observed } from './observedFixture.ts';
+import { gatesOf, judgeRolloutGates, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
+import { observed } from '../rollout/observedFixture.ts';
 
 const CANDIDATES = [{ tag: '1.2.0' }, { tag: '1.1.0' }];
 

@@ -10,6 +10,9 @@ import { parseTime } from '../kube/time.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
+import type { Observed } from './observed.ts';
+import type { Requests } from './requests.ts';
+import { boundGates } from './requiredGates.ts';
 import {
   type GateVerdict,
   gatesOf,
@@ -18,10 +21,7 @@ import {
   rejectedBy,
   rejections,
   shownBypass,
-} from './gates.ts';
-import type { Observed } from './observed.ts';
-import type { Requests } from './requests.ts';
-import { boundGates } from './requiredGates.ts';
+} from './rolloutGates.ts';
 import { isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
