@@ -84,7 +84,13 @@ async function letHooksRead({ ns }: Story): Promise<void> {
   } as AnyObject);
 }
 
-const known = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED });
+const known = (tag: string) => ({
+  tag,
+  version: `v${tag}`,
+  revision: `main@sha1:${tag}`,
+  created: CREATED,
+  firstSeen: expect.any(String),
+});
 
 const isKnown = (story: Story, tag: string) =>
   waitFor(async () => {
