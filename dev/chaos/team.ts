@@ -1,8 +1,9 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
-import { fluxStandIn } from '../../test/cluster/support/fluxStandIn.ts';
 import { ask } from '../../test/cluster/support/gates.ts';
-import { gitSync } from '../../test/cluster/support/gitSync.ts';
+import type { Random } from '../../test/faults/day/random.ts';
+import { fluxStandIn } from '../actors/fluxStandIn.ts';
+import { gitSync } from '../actors/gitSync.ts';
 import {
   gate,
   imagePolicy,
@@ -12,9 +13,8 @@ import {
   type ref as refTo,
   rollout,
   rolloutGate,
-} from '../../test/cluster/support/objects.ts';
-import type { User } from '../../test/cluster/support/user.ts';
-import type { Random } from '../../test/faults/day/random.ts';
+} from '../actors/objects.ts';
+import type { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
 
 export interface People {

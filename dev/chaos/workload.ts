@@ -1,9 +1,9 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../test/cluster/support/gates.ts';
-import { gate } from '../../test/cluster/support/objects.ts';
-import { User } from '../../test/cluster/support/user.ts';
 import { type Random, randomFrom } from '../../test/faults/day/random.ts';
+import { gate } from '../actors/objects.ts';
+import { User } from '../actors/user.ts';
 import { ApiError } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { Log } from '../local/process/log.ts';

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { User } from '../../dev/actors/user.ts';
 import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
   ask,
@@ -14,7 +15,6 @@ import {
   saysSoon,
   suspension,
 } from './support/gates.ts';
-import type { User } from './support/user.ts';
 
 const { admin, developer, sre, dir, newNamespace } = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);

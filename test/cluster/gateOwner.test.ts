@@ -1,8 +1,8 @@
 /** After an opening: what an object does while the Kustomization that applies it does not come, or comes without it. */
 import { describe, expect, it } from 'vitest';
+import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { ask, conditionText, type Governed, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
-import { gitSync } from './support/gitSync.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);

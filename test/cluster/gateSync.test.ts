@@ -1,5 +1,6 @@
 /** A change freeze as a Git sync meets it: held and not broken; the change comes with the owner's sync after the opening. */
 import { describe, expect, it } from 'vitest';
+import { gitSync, KUSTOMIZE_CONTROLLER, ownedBy } from '../../dev/actors/gitSync.ts';
 import {
   type AnyObject,
   type ClusterView,
@@ -11,7 +12,6 @@ import {
   waitFor,
 } from './support/cluster.ts';
 import { ask, conditionText, GATES, gated, isFree, isHeld, SUSPENDED, saysSoon, timestamp } from './support/gates.ts';
-import { gitSync, KUSTOMIZE_CONTROLLER, ownedBy } from './support/gitSync.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';

@@ -1,10 +1,10 @@
 /** Carries out an attempt of attempts.yaml. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { User } from '../../../dev/actors/user.ts';
 import type { ObjectRef } from '../../../dev/client/resources.ts';
 import { type Answer, type AnyObject, ApiError, type ClusterView, ref } from '../support/cluster.ts';
 import { GATES, GOVERNED, timestamp } from '../support/gates.ts';
-import type { User } from '../support/user.ts';
 import type { World } from './world.ts';
 
 export type Identity = 'developer' | 'sre' | 'admin' | 'flux' | 'metacontroller' | 'hooks';

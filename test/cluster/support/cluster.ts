@@ -4,12 +4,12 @@ import { inject } from 'vitest';
 import type { LocalCluster } from '../../../dev/local/cluster.ts';
 import { type ConnectionData, connectionData } from './connection.ts';
 import './globalSetup.ts';
-import { imagePolicy, ref } from './objects.ts';
-import { User } from './user.ts';
+import { imagePolicy, ref } from '../../../dev/actors/objects.ts';
+import { User } from '../../../dev/actors/user.ts';
 
+export * from '../../../dev/actors/objects.ts';
+export type { User } from '../../../dev/actors/user.ts';
 export { type Answer, type AnyObject, ApiError } from '../../../dev/client/send.ts';
-export * from './objects.ts';
-export type { User } from './user.ts';
 export { staysTrue, waitFor } from './waitFor.ts';
 
 export interface ClusterView {

@@ -1,7 +1,8 @@
 /** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
+
+import { ref } from '../../../dev/actors/objects.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
-import { ref } from './objects.ts';
 import { conditionOf } from './versions.ts';
 import { waitFor } from './waitFor.ts';
 

@@ -1,7 +1,7 @@
 /** A Rollout with what it needs around it, told step by step: deploy, arrive, report health, look at the head. */
 import { expect } from 'vitest';
+import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';
-import { fluxStandIn } from './fluxStandIn.ts';
 import { conditionOf } from './versions.ts';
 
 const ONE_SHOT_PREFIX = 'rollout.kuberik.com/';

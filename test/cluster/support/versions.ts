@@ -1,7 +1,8 @@
 /** What Flux objects carry and what a Rollout remembers, read live. */
+
+import { ref } from '../../../dev/actors/objects.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
-import { ref } from './objects.ts';
 import { waitFor } from './waitFor.ts';
 
 type Reader = ClusterView['admin'];

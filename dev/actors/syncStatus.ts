@@ -2,8 +2,8 @@
  * What kustomize-controller writes into the status of a Kustomization around a sync, in its order: Ready=Unknown; then
  * Ready as the sync ended; then, in a write of its own, the request it had found at the beginning.
  */
-import type { NamespacedName } from '../../../api/kubernetes.ts';
-import type { AnyObject } from '../../../dev/client/send.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../client/send.ts';
 import { conditionAt, conditions } from './fluxStandIn.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../../../dev/client/send.ts';
-import type { ClusterView } from './cluster.ts';
+import type { ClusterView } from '../../test/cluster/support/cluster.ts';
+import type { AnyObject } from '../client/send.ts';
 import { ref } from './objects.ts';
 
 /** `<tag>@sha256:…`, as source-controller names what it fetched. */

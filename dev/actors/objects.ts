@@ -1,7 +1,7 @@
 /** Builders of the objects that the scenarios are about: complete and valid, with what a test says on top. */
 
-import type { ObjectRef } from '../../../dev/client/resources.ts';
-import type { AnyObject } from '../../../dev/client/send.ts';
+import type { ObjectRef } from '../client/resources.ts';
+import type { AnyObject } from '../client/send.ts';
 
 interface Extras {
   annotations?: Record<string, string>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergePatchForApply, withLastApplied } from '../cluster/support/clientSideApply.ts';
+import { mergePatchForApply, withLastApplied } from '../../../dev/actors/clientSideApply.ts';
 
 const manifest = (spec: Record<string, unknown>) => ({
   apiVersion: 'x/v1',

@@ -4,9 +4,9 @@
  * Kustomization's status says what became of it, where there is such an object.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { NamespacedName } from '../../../api/kubernetes.ts';
-import type { ObjectRef } from '../../../dev/client/resources.ts';
-import { type AnyObject, ApiError } from '../../../dev/client/send.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { ObjectRef } from '../client/resources.ts';
+import { type AnyObject, ApiError } from '../client/send.ts';
 import { beginSync, endSync, type Ready } from './syncStatus.ts';
 import type { User } from './user.ts';
 

@@ -1,8 +1,8 @@
 /** What somebody does to the API server, as kubectl and controllers do it. */
 
-import type { Access } from '../../../dev/client/kubeconfig.ts';
-import { applyObject, type ObjectRef, pathOf } from '../../../dev/client/resources.ts';
-import { type Answer, type AnyObject, type RequestOptions, send } from '../../../dev/client/send.ts';
+import type { Access } from '../client/kubeconfig.ts';
+import { applyObject, type ObjectRef, pathOf } from '../client/resources.ts';
+import { type Answer, type AnyObject, type RequestOptions, send } from '../client/send.ts';
 import { mergePatchForApply, withLastApplied } from './clientSideApply.ts';
 
 type Options = Pick<RequestOptions, 'headers'> & {

@@ -1,6 +1,6 @@
 /** kubectl's three-way merge for custom resources: last-applied, wanted and live give one JSON merge patch. */
-import { LAST_APPLIED } from '../../../api/annotations.ts';
-import type { AnyObject } from '../../../dev/client/send.ts';
+import { LAST_APPLIED } from '../../api/annotations.ts';
+import type { AnyObject } from '../client/send.ts';
 
 type Json = Record<string, unknown>;
 
