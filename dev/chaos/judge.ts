@@ -6,11 +6,11 @@
  * received it after it had answered somebody a resourceVersion as new as the closing.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { rolloutChecker } from '../../test/faults/day/invariants.ts';
-import type { StoredVersion } from '../../test/faults/day/recorder.ts';
 import type { AnyObject } from '../client/send.ts';
 import type { AuditTrail, Write } from './audit.ts';
 import { type Closing, GateHistory } from './gateHistory.ts';
+import { rolloutChecker } from './invariants.ts';
+import type { StoredVersion } from './recorder.ts';
 
 const GATES = 'gate.fluxcd.io/gates';
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';

@@ -1,8 +1,8 @@
 /** What befalls the processes: deaths and pauses at random, and their return. The same seed chooses the same. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../../test/faults/day/random.ts';
 import type { RunningChild } from '../local/process/childProcess.ts';
 import type { Log } from '../local/process/log.ts';
+import type { Random } from './random.ts';
 
 export interface Mortal {
   name: string;

@@ -1,7 +1,6 @@
 /** One run: work and misfortune for some minutes, peace until all has arrived, silence, and the judgement. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { randomFrom } from '../../test/faults/day/random.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { ControlPlaneProcess } from '../local/controlPlane/controlPlane.ts';
 import type { Log } from '../local/process/log.ts';
@@ -9,6 +8,7 @@ import { Problem } from '../local/process/problem.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
 import { type Findings, Judge } from './judge.ts';
 import { type Misfortunes, type Mortal, startMisfortunes } from './misfortunes.ts';
+import { randomFrom } from './random.ts';
 import { REPLICAS, type Replicas } from './replicas.ts';
 import { readStored, recordInto, type Store } from './store.ts';
 import { startWorkload, type Tally } from './workload.ts';

@@ -1,8 +1,8 @@
 /** All that was stored of the kinds that the audit log tells of, as a file: what is recorded while things die is judged when they are at rest. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { recordStored, type StoredVersion } from '../../test/faults/day/recorder.ts';
 import { GROUPS } from './audit.ts';
+import { recordStored, type StoredVersion } from './recorder.ts';
 
 export interface Store {
   /** So far. */

@@ -1,7 +1,6 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { ask } from '../../test/cluster/support/gates.ts';
-import type { Random } from '../../test/faults/day/random.ts';
 import { fluxStandIn } from '../actors/fluxStandIn.ts';
 import { gitSync } from '../actors/gitSync.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../actors/objects.ts';
 import type { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
+import type { Random } from './random.ts';
 
 export interface People {
   admin: User;

@@ -1,13 +1,13 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../test/cluster/support/gates.ts';
-import { type Random, randomFrom } from '../../test/faults/day/random.ts';
 import { gate } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
 import { ApiError } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { Log } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
+import { type Random, randomFrom } from './random.ts';
 import { FLUX_NAMESPACE, type People, type Team, teamOf } from './team.ts';
 
 const TELL_MS = 10_000;

@@ -6,12 +6,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { violations } from '../../dev/chaos/invariants.ts';
+import { randomFrom } from '../../dev/chaos/random.ts';
+import { type Recorder, recordRollouts } from '../../dev/chaos/recorder.ts';
 import { type ClusterView, viewCluster } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { type App, newApp } from './day/app.ts';
-import { violations } from './day/invariants.ts';
-import { randomFrom } from './day/random.ts';
-import { type Recorder, recordRollouts } from './day/recorder.ts';
 import { MORTALS, restart } from './day/restarts.ts';
 
 const RELEASES = Number(process.env.DAY_RELEASES ?? 200);

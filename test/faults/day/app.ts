@@ -1,5 +1,6 @@
 /** One application on its day: what happens to it, in the cluster and in the model, step by step. */
 import { expect } from 'vitest';
+import type { Random } from '../../../dev/chaos/random.ts';
 import {
   type AnyObject,
   type ClusterView,
@@ -11,7 +12,6 @@ import {
 } from '../../cluster/support/cluster.ts';
 import { inSeconds, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../../cluster/support/rolloutStory.ts';
 import { Model } from './model.ts';
-import type { Random } from './random.ts';
 
 const LONG_ENOUGH_MS = 90_000;
 const ENDLESS = '24h';

@@ -3,7 +3,7 @@
  * restarts, etcd's goes on where it was cut off.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnyObject } from '../../../dev/client/send.ts';
+import type { AnyObject } from '../client/send.ts';
 
 export interface StoredVersion {
   /** `/registry/GROUP/PLURAL/NAMESPACE/NAME` */
