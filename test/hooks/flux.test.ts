@@ -9,10 +9,10 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../../core/pin/deployment.ts';
+import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { deployment, kustomization, NOW, ociRepository, rollout } from '../core/hold/objects.ts';
-import { fakeHookCall } from '../support/ports.ts';
 
 const { call } = fakeHookCall({ now: NOW });
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };

@@ -5,11 +5,11 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { mutateFlux, validateFlux } from '../../webhooks/flux/flux.ts';
 import { NOW } from '../core/hold/objects.ts';
-import { fakeHookCall } from '../support/ports.ts';
 import { type Answer, send } from '../webhooks/flux/call.ts';
 
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };

@@ -6,10 +6,10 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
+import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../core/hold/objects.ts';
-import { fakeHookCall } from '../support/ports.ts';
 import { Cluster, controller } from './fluxCluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);

@@ -5,10 +5,10 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { fakeCluster, fakeMetrics } from '../../dev/fakes/ports.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate/gate.ts';
 import { gate } from '../core/gate/gate.ts';
-import { fakeCluster, fakeMetrics } from '../support/ports.ts';
 import { write } from '../webhooks/gate/call.ts';
 
 export const TOKEN = 's3cret';

@@ -1,10 +1,10 @@
 /** Every denial is counted by its reason; what is allowed is not. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { gate } from '../core/gate/gate.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/hold/objects.ts';
-import { fakeWebhookCall } from '../support/ports.ts';
 
 interface Asked {
   route: string;

@@ -8,8 +8,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { HookCall, Route, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { SERVER_LIMITS } from '../../../server/http/limits.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../test/support/ports.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../fakes/ports.ts';
 import { type AnyObject, NOW } from './input.ts';
 
 /** Times are of the processor, of one pass over all paths, in milliseconds. */

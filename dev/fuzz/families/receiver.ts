@@ -8,7 +8,7 @@ import type { Gate } from '../../../api/types.ts';
 import { flaggerAnswer } from '../../../core/receiver/flagger.ts';
 import { webhookPath } from '../../../core/receiver/webhookPath.ts';
 import { createReceiver } from '../../../receiver/index.ts';
-import { fakeCluster, fakeMetrics } from '../../../test/support/ports.ts';
+import { fakeCluster, fakeMetrics } from '../../fakes/ports.ts';
 import { type Call, NaiveReceiver, signatureOf } from '../naive/receiver.ts';
 import { type AnyObject, admit, serve } from '../world/apiServer.ts';
 import { expectThat } from '../world/finding.ts';

@@ -5,8 +5,8 @@ import { GOVERNED_KINDS } from '../../../api/kinds.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { AccessReviewer, HookCall, Route, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../../test/support/ports.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../fakes/ports.ts';
 
 import { ask } from './call.ts';
 import { expectThat } from './finding.ts';

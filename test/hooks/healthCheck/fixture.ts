@@ -4,8 +4,8 @@ import type { ObjectMap } from '../../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/status.ts';
+import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
-import { fakeCluster, fakeHookCall } from '../../support/ports.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;

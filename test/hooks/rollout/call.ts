@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../support/ports.ts';
+import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 

@@ -9,12 +9,12 @@ import type { EventRecord, HookCall, ReleaseMetadata, Settings, WebhookCall } fr
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../support/ports.ts';
 import { checkStatus } from './crd.ts';
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it, vi } from 'vitest';
+import { fakeMetrics } from '../../../dev/fakes/ports.ts';
 import { batchedMetrics, startReceiver } from '../../../server/http/receiverThread.ts';
-import { fakeMetrics } from '../../support/ports.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));

@@ -1,8 +1,8 @@
 /** A cluster with an ImageRepository and a pull secret, and a metadata cache on it. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ClusterReader } from '../../../api/ports.ts';
+import { fakeCluster, pluralOf } from '../../../dev/fakes/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
-import { fakeCluster, pluralOf } from '../../support/ports.ts';
 
 export interface World {
   /** By `resource namespace/name`; a test may change it at any time. */

@@ -5,9 +5,9 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Count } from '../../../api/metrics.ts';
 import type { EventRecord } from '../../../api/ports.ts';
+import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/hold/objects.ts';
-import { fakeCluster, fakeWebhookCall } from '../../support/ports.ts';
 
 export interface World {
   objects?: KubeObject<any, any>[];

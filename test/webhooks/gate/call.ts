@@ -2,8 +2,8 @@
 import jsonpatch from 'jsonpatch';
 import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
-import { fakeWebhookCall } from '../../support/ports.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;

@@ -1,8 +1,8 @@
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
-import { fakeWebhookCall } from '../../support/ports.ts';
 
 export const P = 'rollout.kuberik.com/';
 
