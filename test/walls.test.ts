@@ -40,6 +40,7 @@ const forbidden: [file: string, line: string, rule: string][] = [
   ['server/a.ts', "import { evaluateGate } from '../core/gate/evaluate.ts';", 'noRestrictedImports'],
   ['server/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
   ['server/cluster/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
+  ['dev/a.ts', "import { waitFor } from '../test/cluster/support/waitFor.ts';", 'noRestrictedImports'],
   ['main.ts', "import { up } from './dev/local/up.ts';", 'noRestrictedImports'],
 ];
 

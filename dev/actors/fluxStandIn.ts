@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ClusterView } from '../../test/cluster/support/cluster.ts';
 import type { AnyObject } from '../client/send.ts';
 import { ref } from './objects.ts';
+import type { User } from './user.ts';
 
 /** `<tag>@sha256:…`, as source-controller names what it fetched. */
 function revisionOf(tag: string): string {
@@ -38,7 +38,7 @@ export interface FluxStandIn {
 const REVISION_WITHOUT_SOURCE = revisionOf('latest');
 const FOLLOW_MS = 100;
 
-export function fluxStandIn({ flux }: Pick<ClusterView, 'flux'>): FluxStandIn {
+export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
   async function fetchObject(object: AnyObject): Promise<string | undefined> {
     if (object.spec.suspend) return undefined;
     const { namespace = '', name = '', generation } = object.metadata;

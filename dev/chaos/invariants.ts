@@ -1,6 +1,6 @@
 /** What must hold of every stored version of a Rollout, and between each and the next. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyObject } from '../../test/cluster/support/cluster.ts';
+import type { AnyObject } from '../client/send.ts';
 
 const ACTIVE = new Set(['Deploying', 'InProgress']);
 

@@ -1,6 +1,6 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
-import { ask } from '../../test/cluster/support/gates.ts';
+import { ask } from '../actors/ask.ts';
 import { fluxStandIn } from '../actors/fluxStandIn.ts';
 import { gitSync } from '../actors/gitSync.ts';
 import {

@@ -1,6 +1,6 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ask } from '../../test/cluster/support/gates.ts';
+import { ask } from '../actors/ask.ts';
 import { gate } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
 import { ApiError } from '../client/send.ts';

@@ -1,10 +1,11 @@
 /** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
 
-import { ref } from '../../../dev/actors/objects.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
 import { conditionOf } from './versions.ts';
 import { waitFor } from './waitFor.ts';
+
+export { ask, timestamp } from '../../../dev/actors/ask.ts';
 
 type User = ClusterView['admin'];
 
@@ -14,30 +15,6 @@ export const STATE = 'gate.fluxcd.io/state';
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
-
-/** As `date -u +%Y-%m-%dT%H:%M:%SZ` prints it. */
-export const timestamp = (at = Date.now()) => `${new Date(at).toISOString().slice(0, 19)}Z`;
-
-/**
- * `kubectl annotate --overwrite gate/NAME ACTION.gate.fluxcd.io/requestedAt=…`; `more` are annotations beside it.
- * Without `at` it is now, or a second later where this second was asked in before: an annotation that does not change asks nothing.
- */
-export async function ask(
-  user: User,
-  namespace: string,
-  name: string,
-  action: 'open' | 'close',
-  { at, more = {} }: { at?: string; more?: Record<string, string | null> } = {},
-) {
-  const key = `${action}.gate.fluxcd.io/requestedAt`;
-  const before = Date.parse((await user.get(ref('gate', namespace, name))).metadata.annotations?.[key] ?? '') || 0;
-  const annotations = { [key]: at ?? timestamp(Math.max(Date.now(), before + 1000)), ...more };
-  return user.mergePatch(
-    ref('gate', namespace, name),
-    { metadata: { annotations } },
-    { fieldManager: 'kubectl-annotate' },
-  );
-}
 
 /** The governed kinds, each with a spec that its CRD takes. */
 export const GOVERNED = [
