@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
+import { ENVIRONMENT } from '../../server/config.ts';
 import { crdFields, type Field, fieldsBelow, schemaAt } from './fields.ts';
 import { codeIn, ROOT, type Row, TABLES, table } from './tables.ts';
 
@@ -54,6 +55,11 @@ describe('fields', () => {
     const status = (kind: string) => crdFields(`${KUBERIK}${kind}`, 'status').map(({ path }) => path);
     expect(status('clusterrolloutschedules')).toEqual(status('rolloutschedules'));
   });
+});
+
+it('settings are those of --help', () => {
+  const documented = table('settings').map((row) => [codeIn(row.setting), row['what it says']]);
+  expect(Object.fromEntries(documented)).toEqual(ENVIRONMENT);
 });
 
 describe('annotations and labels', () => {

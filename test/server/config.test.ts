@@ -2,6 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, ENVIRONMENT, readConfig } from '../../server/config.ts';
 
 describe('configuration', () => {
+  it('reads what --help lists, and nothing else', () => {
+    const read = new Set<string>();
+    const env = { WEBHOOK_TLS_CERT: '/tls.crt', WEBHOOK_TLS_KEY: '/tls.key', RECEIVER_PORT: '9292' };
+    const get = (of: Record<string, string>, name: string) => {
+      read.add(name);
+      return of[name];
+    };
+    readConfig(new Proxy<Record<string, string>>(env, { get }));
+    // The kubeconfig is read by the client of the API server; every Pod has a HOSTNAME.
+    expect([...read, 'KUBECONFIG'].filter((name) => name !== 'HOSTNAME').sort()).toEqual(
+      Object.keys(ENVIRONMENT).sort(),
+    );
+  });
+
   it('has a default for everything', () => {
     expect(readConfig({})).toMatchObject({
       hooksPort: 8080,
