@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HookCall, WebhookCall } from '../../api/ports.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
-import { type Manifest, objectsBelow } from './files.ts';
+
+import { type Manifest, objectsBelow, ROOT } from './files.ts';
 
 /** The routes are only listed: nothing is called. */
 const hookPaths = hookRoutes(() => ({}) as HookCall).map(({ path }) => path);
 const webhookPaths = webhookRoutes(() => ({}) as WebhookCall).map(({ path }) => path);
+const INSTALL = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
 const SERVICE = { name: 'rollout-hooks', namespace: 'rollout-hooks' };
 
 const controllers = objectsBelow('controllers');
@@ -31,6 +35,12 @@ describe('controllers', () => {
   it('use every route: none is left without a caller', () => {
     const called = controllers.flatMap((controller) => hooksOf(controller).map(([, { webhook }]) => webhook.path));
     expect([...new Set(called)].sort()).toEqual([...hookPaths].sort());
+  });
+
+  it('are all removed by the command of docs/install.md', () => {
+    const command = INSTALL.split('kubectl delete compositecontrollers,decoratorcontrollers ')[1] ?? '';
+    const removed = command.split(' --ignore-not-found')[0]!.split(/[\s\\]+/);
+    expect(removed.sort()).toEqual(controllers.map(({ metadata }) => metadata.name).sort());
   });
 
   it('update what they create: the default would create it once and never again', () => {
