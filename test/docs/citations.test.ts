@@ -42,7 +42,7 @@ const PATH = new RegExp(
 );
 
 /** Files that name files which are not there on purpose. */
-const INVENTS_FILES = ['test/walls.test.ts', 'biome.json', 'CHANGELOG.md', '.github/pull_request_template.md'];
+const INVENTS_FILES = ['test/walls.test.ts', 'biome.json', 'CHANGELOG.md'];
 
 const CITED_ROW = /docs\/architecture\.md,? (?:writes?|facts?) ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
 const CITED_ADR = /\bADRs? (\d+)((?:(?:,| and) \d+)*)/g;
