@@ -39,20 +39,24 @@ export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): strin
 export function heldWarning(closed: readonly JudgedGate[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `held, nothing changed: gate ${first}${more} is closed; the change is taken when it opens`;
+  return `held, nothing changed: gate ${first}${more} is closed; the change is applied when it opens`;
 }
 
 export function subjectOf(object: FluxObject): string {
   return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
 }
 
+/** When a reason counts: a DELETE and a write of the status cannot carry one. */
+const BYPASS_HOW = {
+  write: ' in the same write',
+  delete: ', then delete within five minutes',
+  status: ', then write the status within five minutes',
+};
+
 /** For those who have tried, or may want, to get past a closed gate. */
-export function bypassText(bypass: Bypass | undefined, operation: 'write' | 'delete'): string {
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): string {
   if (bypass && !bypass.granted) return ` Bypass refused: ${bypass.refused}.`;
-  const how =
-    operation === 'write'
-      ? `give a new reason in the annotation ${BYPASS_REASON} in the same write`
-      : `give a new reason in the annotation ${BYPASS_REASON}, then delete within five minutes`;
+  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
   return ` To bypass the gate, with the verb bypass on it: ${how}.`;
 }
 

@@ -5,6 +5,7 @@ import { judgeFrozen } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
 import { annotate } from '../kube/annotate.ts';
+import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
@@ -60,7 +61,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
   });
   const warnings = [
     ...content.warnings,
-    ...newProblems(gates.required, oldObject, world),
+    ...newlyInvalid(gates.required, oldObject, world),
     ...suspendedWarning(settled, write, gates.closed),
   ];
   return { object: recordReason(settled, oldObject, write.user, world.now), warnings };
@@ -139,14 +140,14 @@ function leavesSelection(object: FluxObject, oldObject: FluxObject, world: GateW
 
 const NO_NAMES: Pick<RequiredGates, 'problems' | 'tooMany'> = { problems: [], tooMany: false };
 
-function newProblems(
+function newlyInvalid(
   { problems, tooMany }: RequiredGates,
   oldObject: FluxObject | undefined,
   world: GateWorld,
 ): string[] {
   const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject, world) : NO_NAMES;
   const isNew = tooMany && !already && oldObject !== undefined;
-  return [...(isNew ? [TOO_MANY_TEXT] : []), ...problems.filter((problem) => !known.includes(problem))];
+  return [...(isNew ? [TOO_MANY_TEXT] : []), ...newProblems(problems, known)];
 }
 
 /** Whoever creates an object behind a closed gate, or gets past one, learns why nothing happens. */
@@ -154,5 +155,5 @@ function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, 
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (!oldObject)
     return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
-  return bypass?.granted ? ['written, but still suspended: set spec.suspend to false too if Flux shall act on it'] : [];
+  return bypass?.granted ? ['written, but still suspended: set spec.suspend to false too for Flux to act on it'] : [];
 }

@@ -31,8 +31,8 @@ export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefine
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => namedGates(each).refs);
   if (unique(named).length > LIMITS.requiredGates) {
     return (
-      `metadata.annotations[${GATES}]: this write names Gates and leaves others, more than ${LIMITS.requiredGates} ` +
-      'together, which is the limit: change the annotation in several writes.'
+      `metadata.annotations[${GATES}]: before and after this write the annotation names more than ${LIMITS.requiredGates} ` +
+      'Gates in all, which is the limit: change the annotation in several writes.'
     );
   }
   if (!pinAnnotationsOf(object).tooMany || (oldObject && pinAnnotationsOf(oldObject).tooMany)) return undefined;

@@ -69,7 +69,7 @@ function sizeOf(object: FluxObject, keys: readonly string[]): number {
 export function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
   if (oldObject && sameJson(besideSuspend(object), besideSuspend(oldObject))) return undefined;
-  return `spec is nested more than ${LIMITS.nesting} levels deep, and a gate or a Rollout holds no more: nest it less deeply.`;
+  return `spec is nested more than ${LIMITS.nesting} levels deep, which is the limit for what Gates and Rollouts hold: nest it less deeply.`;
 }
 
 function besideSuspend({ spec }: FluxObject): unknown {

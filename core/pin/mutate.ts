@@ -3,6 +3,7 @@ import { DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
+import { newProblems } from '../kube/fieldProblem.ts';
 import { type Writers, writersOf } from '../kube/fieldWriters.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
 import { deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
@@ -45,9 +46,8 @@ interface Case extends PinWrite {
 export function pinFields(write: PinWrite): PinOutcome {
   const { pins, problems } = pinAnnotationsOf(write.object);
   const before = write.oldObject ? pinAnnotationsOf(write.oldObject) : { pins: [], problems: [] };
-  const known = before.problems;
   const at = caseOf(write, before.pins);
-  const warnings = problems.filter((problem) => !known.includes(problem));
+  const warnings = newProblems(problems, before.problems);
   const denials: string[] = [];
   const held: string[] = [];
   const deployments = new Map<string, DeploymentRef>();

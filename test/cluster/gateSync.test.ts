@@ -90,7 +90,9 @@ describe('a Git sync behind a closed gate', () => {
     const { ns, after, app } = await frozen();
     const before = await read(app);
     const { warnings } = await flux.apply(after[0]!, { manager: 'kustomize-controller', force: true });
-    expect(warnings).toEqual([`held, nothing changed: gate ${ns}/freeze is closed; the change is taken when it opens`]);
+    expect(warnings).toEqual([
+      `held, nothing changed: gate ${ns}/freeze is closed; the change is applied when it opens`,
+    ]);
     expect(warnings[0]!.length).toBeLessThanOrEqual(120);
     const held = await read(app);
     expect(held.spec).toEqual(before.spec);

@@ -48,7 +48,7 @@ export async function denyDelete(
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedOfAll(rollout, call);
   if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, 'be deleted while a Gate it requires is closed', closed);
+  const refusal = refusalOf(rollout, 'be deleted while a Gate it requires is closed', closed, 'delete');
   return passOrDenyDelete(rollout, refs(closed), refusal, request, call);
 }
 
@@ -62,14 +62,20 @@ export async function denyDeployment(
   if (!addsDeployment(rollout, before)) return undefined;
   const closed = await readClosedOfAll(before, call);
   if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, 'get a new deployment in its status while a Gate it requires is closed', closed);
+  const what = 'get a new deployment in its status while a Gate it requires is closed';
+  const refusal = refusalOf(rollout, what, closed, 'status');
   const reason = recentReason(before, request.userInfo.username, call.now);
   return passOrDeny(before, refs(closed), reason, refusal, request, call);
 }
 
-function refusalOf({ metadata }: Rollout, what: string, closed: JudgedGate[]): (bypass?: Bypass) => Refusal {
+function refusalOf(
+  { metadata }: Rollout,
+  what: string,
+  closed: JudgedGate[],
+  operation: Parameters<typeof bypassText>[1] = 'write',
+): (bypass?: Bypass) => Refusal {
   const text = `Rollout '${metadata.name}' cannot ${what}: `;
-  return (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'write') });
+  return (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) });
 }
 
 /** Its own Gates and those of the objects bound to it. */

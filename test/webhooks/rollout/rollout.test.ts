@@ -153,7 +153,7 @@ describe('validate/rollout', () => {
     const verdict = await validateRollout(write({ old: gated }), live);
     expect(verdict).toMatchObject({
       allowed: false,
-      message: expect.stringContaining("Rollout 'app' cannot be deleted while"),
+      message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .* then delete within five minutes\.$/),
     });
     const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
     expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);

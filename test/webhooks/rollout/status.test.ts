@@ -87,8 +87,8 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     const { verdict } = await judge(history, 'alice', old);
     expect(verdict).toMatchObject({
       allowed: false,
-      message: expect.stringContaining(
-        'cannot get a new deployment in its status while a Gate it requires is closed: ',
+      message: expect.stringMatching(
+        /cannot get a new deployment in its status while a Gate it requires is closed: .* then write the status within five/,
       ),
     });
   });
