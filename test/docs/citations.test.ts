@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SOURCES } from '../support/sources.ts';
 import { codeIn, ROOT, type Row, readPage, rowsOf, table } from './tables.ts';
 
 const SELF = 'test/docs/citations.test.ts';
@@ -95,6 +96,18 @@ describe('docs/architecture.md', () => {
   it('cites its own rows', () => {
     const own = [...architecture.matchAll(/(?<![\w`./])[WMF]\d+\b/g)].map(([id]) => id);
     expect(own.filter((id) => !rowIds.includes(id))).toEqual([]);
+  });
+
+  it('lists the folders of core, each below those that it imports', () => {
+    const folders = table('core').map(({ folder }) => codeIn(folder));
+    const imported = (folder: string) =>
+      SOURCES.filter(({ path }) => path.startsWith(`${folder}/`))
+        .flatMap(({ files }) => files.map(dirname))
+        .filter((other) => other.startsWith('core/') && other !== folder);
+    const there = SOURCES.map(({ path }) => dirname(path)).filter((folder) => /^core\/\w+$/.test(folder));
+    expect([...folders].sort()).toEqual([...new Set(there)].sort());
+    for (const [i, folder] of folders.entries())
+      expect(folders.slice(0, i), folder).toEqual(expect.arrayContaining(imported(folder)));
   });
 
   it.each(writes.map((row) => [row.row!, row] as const))('write %s is decided where it says, and shown', (_, row) => {
