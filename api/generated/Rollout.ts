@@ -24,6 +24,10 @@ export interface Rollout {
      * Pins the Rollout to a version. Any tag, also one that was not discovered.
      */
     wantedVersion?: string;
+    /**
+     * What runs already when the Rollout is created: its history begins with this tag, without a bake. Means nothing once there is a history.
+     */
+    initialVersion?: string;
     versionHistoryLimit?: number;
     availableReleasesRetentionDays?: number;
     availableReleasesMinCount?: number;
@@ -167,6 +171,28 @@ export interface Rollout {
        * The authenticated user who asked for a manual deployment.
        */
       requestedBy?: string;
+      /**
+       * The deploy-message. It stays when the deployment is cancelled.
+       */
+      reason?: string;
+      /**
+       * The requests that opened the Gates which this deployment passed, at most 10.
+       */
+      approvals?: {
+        /**
+         * Namespace and name.
+         */
+        gate: string;
+        /**
+         * Absent for a Gate of another namespace.
+         */
+        by?: string;
+        /**
+         * Absent for a Gate of another namespace.
+         */
+        reason?: string;
+        at: string;
+      }[];
       bakeStatus?: string;
       bakeStatusMessage?: string;
       bakeStartTime?: string;

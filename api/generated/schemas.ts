@@ -987,6 +987,9 @@ export const SCHEMAS: Record<string, object> = {
      "wantedVersion": {
       "type": "string"
      },
+     "initialVersion": {
+      "type": "string"
+     },
      "versionHistoryLimit": {
       "type": "integer"
      },
@@ -1254,6 +1257,33 @@ export const SCHEMAS: Record<string, object> = {
         },
         "requestedBy": {
          "type": "string"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "approvals": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "gate",
+           "at"
+          ],
+          "properties": {
+           "gate": {
+            "type": "string"
+           },
+           "by": {
+            "type": "string"
+           },
+           "reason": {
+            "type": "string"
+           },
+           "at": {
+            "type": "string"
+           }
+          }
+         }
         },
         "bakeStatus": {
          "type": "string"

@@ -8,13 +8,17 @@ import {
   BAKE_CANCELLED,
   type DeploymentKind,
   deployedMessage,
+  givenMessage,
   historyMessage,
   NO_BAKE,
+  RAN_BEFORE,
   WAITING_FOR_HEALTH,
 } from './messages.ts';
 import { endWait } from './progress.ts';
 
 export interface Deployment extends DeploymentKind {
+  /** The requests that opened the Gates it passed. */
+  approvals: NonNullable<HistoryEntry['approvals']>;
   version: VersionInfo;
   /** Whether it bakes; else it has succeeded at once. */
   bakes: boolean;
@@ -63,9 +67,11 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     message: historyMessage(deployment, deployment.message),
     triggeredBy: triggeredBy(manual, user),
     ...(manual && requestedBy && { requestedBy }),
+    ...(manual && deployment.message && { reason: givenMessage(deployment.message) }),
+    ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
     bakeStatus: bakes ? 'Deploying' : 'Succeeded',
-    bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : NO_BAKE,
+    bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : deployment.initial ? RAN_BEFORE : NO_BAKE,
   };
 }
 

@@ -2,6 +2,8 @@
 import type { HistoryEntry } from '../../api/types.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
+/** Of `spec.initialVersion`. */
+export const RAN_BEFORE = 'Taken over without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
@@ -22,14 +24,21 @@ export interface DeploymentKind {
   unblocked: boolean;
   /** The failed version in whose place an older one is deployed again. */
   rollbackFrom?: string | undefined;
+  /** It is what ran before there was a Rollout: `spec.initialVersion`. */
+  initial?: boolean;
 }
 
 /** Of a deploy-message: each entry of the history has one. */
 const MAX_GIVEN = 2048;
 
+export function givenMessage(text: string): string {
+  return text.slice(0, MAX_GIVEN);
+}
+
 /** `history[].message`. A message given with a manual deployment stands as it is. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
-  if (kind.manual && given) return given.slice(0, MAX_GIVEN);
+  if (kind.manual && given) return givenMessage(given);
+  if (kind.initial) return 'Taken over: spec.initialVersion';
   if (kind.rollbackFrom !== undefined) return `Automatic rollback from ${kind.rollbackFrom}`;
   return [
     kind.manual ? 'Manual deployment' : 'Automatic deployment',

@@ -6,7 +6,7 @@ import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healt
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
 import { refKey } from '../kube/names.ts';
-import { parseTime } from '../kube/time.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
@@ -35,6 +35,8 @@ export interface RolloutState {
   conditions: readonly Condition[];
 }
 
+export type Approval = NonNullable<HistoryEntry['approvals']>[number];
+
 export function storedState(status: RolloutStatus = {}): RolloutState {
   return {
     history: status.history ?? [],
@@ -62,9 +64,13 @@ export interface Evaluation {
   unhealthy?: string;
   /** The Gates that keep `pending` out. */
   closed: JudgedGate[];
+  /** The requests that opened its Gates. */
+  approvals: Approval[];
   /** When one of its Gates changes by itself, or a release is old enough. */
   requeueAt: EpochMs[];
 }
+
+type GatesInTheWay = Pick<Evaluation, 'closed' | 'approvals' | 'requeueAt'>;
 
 /** `requests`: those that are not used up. */
 export function evaluate(
@@ -93,6 +99,7 @@ export function evaluate(
   const rollback = rollbackOf({ history, config, barriers: state.barriers, rejectedBy: rejects });
   const { forceDeploy } = requests;
   const selection = select({
+    initialVersion: rollout.spec?.initialVersion,
     wantedVersion,
     forceDeploy,
     available,
@@ -125,6 +132,7 @@ export function evaluate(
     ),
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
+    approvals: inTheWay.approvals,
     requeueAt: [...inTheWay.requeueAt, ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? [])],
   };
 }
@@ -147,7 +155,7 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
   return candidates[0]?.tag;
 }
 
-const NO_GATES: Pick<Evaluation, 'closed' | 'requeueAt'> = { closed: [], requeueAt: [] };
+const NO_GATES: GatesInTheWay = { closed: [], approvals: [], requeueAt: [] };
 
 /** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
 function judgeRequired(
@@ -155,7 +163,7 @@ function judgeRequired(
   version: string,
   { bypassedGates = [] }: Requests,
   now: EpochMs,
-): Pick<Evaluation, 'closed' | 'requeueAt'> {
+): GatesInTheWay {
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
   const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
   const judged = gateRefs.map((ref) => {
@@ -165,8 +173,27 @@ function judgeRequired(
   const closed = judged.flatMap((each) => each.closed);
   return {
     closed: closed.filter(({ ref }) => ofBound.has(refKey(ref)) || !bypassedGates.includes(refKey(ref))),
+    approvals: approvalsOf(
+      judged.flatMap(({ all }) => all),
+      rollout.metadata.namespace,
+    ),
     requeueAt: judged.flatMap(({ all }) => all).flatMap(({ until }) => until ?? []),
   };
+}
+
+/** Of how many Gates the history keeps who opened them, and how much of the reason. */
+const MAX_APPROVALS = 10;
+const MAX_REASON = 256;
+
+/** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
+function approvalsOf(gates: readonly JudgedGate[], namespace: string | undefined): Approval[] {
+  return gates.slice(0, MAX_APPROVALS).flatMap(({ ref, openedBy }) => {
+    if (!openedBy) return [];
+    const { at, by, reason } = openedBy;
+    const approval = { gate: refKey(ref), at: formatTime(at) };
+    if (ref.namespace !== namespace) return [approval];
+    return [{ ...approval, ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) }];
+  });
 }
 
 /** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */

@@ -6,6 +6,8 @@ import { isLegalTag } from '../kube/tag.ts';
 import type { GateVerdict } from './rolloutGates.ts';
 
 export interface Choice {
+  /** spec.initialVersion. */
+  initialVersion: string | undefined;
   wantedVersion: string | undefined;
   /** The pending force-deploy request. */
   forceDeploy: string | undefined;
@@ -22,6 +24,8 @@ export interface Choice {
 
 export interface Selection {
   manual: boolean;
+  /** `next` is what ran before there was a Rollout. */
+  initial?: true;
   /** `next` is a rollback. */
   back?: StepBack;
   /** The next version; undefined when there is none, or when the deployed one is it. */
@@ -30,9 +34,13 @@ export interface Selection {
   problem?: string;
 }
 
-/** wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
+/** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
 export function select(choice: Choice): Selection {
-  const { wantedVersion, forceDeploy, candidates, verdict, head, rollback, gateFirst } = choice;
+  const { initialVersion, wantedVersion, forceDeploy, candidates, verdict, head, rollback, gateFirst } = choice;
+  if (head === undefined && initialVersion) {
+    const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
+    return problem ? { manual: false, initial: true, problem } : { manual: false, initial: true, next: initialVersion };
+  }
   const asked = wantedVersion || forceDeploy;
   if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
   if (!asked) {
@@ -53,9 +61,9 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
   return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
 }
 
-/** RolloutGates, health, a running bake and a missing ImagePolicy hold neither a hand nor a rollback: that version had passed. */
-export function isForward({ manual, back }: Selection): boolean {
-  return !manual && back === undefined;
+/** RolloutGates, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback, which had passed, nor what runs already. */
+export function isForward({ manual, back, initial }: Selection): boolean {
+  return !manual && back === undefined && !initial;
 }
 
 export interface Obstacles {

@@ -28,6 +28,8 @@ export interface JudgedGate {
   closing?: string;
   /** Who closed it and why, where somebody did. */
   closedBy?: string;
+  /** The request that opened it, where one did. */
+  openedBy?: GateRequest;
 }
 
 export interface Judgement {
@@ -66,6 +68,7 @@ function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, versio
   const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === version), message };
   if (until !== undefined) judged.until = until;
   if (closing) judged.closing = closing;
+  if (judged.open && request?.action === 'open') judged.openedBy = request;
   if (!opened && request?.action === 'close') judged.closedBy = closedBy(request);
   return judged;
 }

@@ -12,12 +12,13 @@ const MAX_RETRIED = 20;
 export function metadataWanted(rollout: Rollout, policy: ImagePolicy | undefined): { tag: string; digest?: string }[] {
   const { history, availableReleases } = rollout.status ?? {};
   const latest = latestOf(policy);
-  const wanted = rollout.spec?.wantedVersion;
+  const { wantedVersion: wanted, initialVersion: initial } = rollout.spec ?? {};
   const bare = (availableReleases ?? []).filter(isBare).slice(-MAX_RETRIED);
   const all = [
     ...(latest ? [latest] : []),
     ...(history?.[0] && isBare(history[0].version) ? [history[0].version] : []),
     ...(wanted && wanted !== history?.[0]?.version.tag ? [{ tag: wanted }] : []),
+    ...(initial && !history?.length ? [{ tag: initial }] : []),
     ...bare,
   ];
   const byTag = new Map<string, { tag: string; digest?: string }>();

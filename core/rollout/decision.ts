@@ -103,11 +103,11 @@ function deployNext(
   { rollout, metadata }: Observed,
   config: RolloutConfig,
   state: RolloutState,
-  { selection, verdict, unhealthy }: Evaluation,
+  { selection, verdict, unhealthy, approvals }: Evaluation,
   requests: Requests,
   now: EpochMs,
 ): Deployed {
-  const { manual, next: tag = '', back } = selection;
+  const { manual, next: tag = '', back, initial = false } = selection;
   const [previous] = state.history;
   const kind = {
     manual,
@@ -115,6 +115,7 @@ function deployNext(
     bypassed: verdict.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
     unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && back === undefined,
     rollbackFrom: back?.from,
+    initial,
   };
   const known = state.available.find((release) => release.tag === tag);
   const { history, events } = deploy(
@@ -122,7 +123,8 @@ function deployNext(
     {
       ...kind,
       version: back?.to ?? known ?? withMetadata({ tag }, metadata[tag]),
-      bakes: config.bakes,
+      bakes: config.bakes && !initial,
+      approvals,
       message: requests.deployMessage,
       user: requests.deployUser,
       requestedBy: rollout.metadata.annotations?.[REQUESTED_BY],

@@ -51,7 +51,7 @@ describe('a release', () => {
     await publish(ns, 'app', '1.1.0');
     await waitFor(async () => {
       const { status } = await admin.get(ref('rollout', ns, 'app'));
-      expect(status.releaseCandidates).toEqual([{ tag: '1.1.0' }]);
+      expect(status.releaseCandidates).toEqual([{ tag: '1.1.0', firstSeen: expect.any(String) }]);
       expect(status.gates).toEqual([{ name: 'qa', passing: false, message: 'Gate is not passing' }]);
       expect(conditionOf({ status } as AnyObject, 'GatesPassing')?.reason).toBe('SomeGatesBlocking');
       return true;
