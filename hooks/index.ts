@@ -8,19 +8,17 @@ import type {
   DecoratorResponse,
 } from '../api/metacontroller.ts';
 import type { HookCall, Route } from '../api/ports.ts';
+import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
 import { envelopeCheck } from './envelope.ts';
 import { fluxHook } from './flux.ts';
 import { fluxBindingHook } from './fluxBinding.ts';
-import { gateHook } from './gate/gate.ts';
-import { gateLabelsHook } from './gate/labels.ts';
+import { gateHook } from './gate.ts';
 import { healthCheckHook } from './healthCheck/healthCheck.ts';
-import { type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
-import { boundedResync } from './resync.ts';
+import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
+import { gateLabelsHook, rolloutGateHook } from './labels.ts';
 import { rolloutRequestsHook } from './rollout/requests.ts';
 import { rolloutHook } from './rollout/rollout.ts';
-import { rolloutGateHook } from './rolloutGate.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
-import { mapProblem, shapeProblem } from './shape.ts';
 
 type Entry =
   | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook }

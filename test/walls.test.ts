@@ -90,7 +90,7 @@ const SMALLER: Record<string, string> = {
   'core/health/account.ts': 'not merged yet',
   'core/health/interval.ts': 'not merged yet',
   'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
-  'hooks/gate/labels.ts': 'a hook',
+  'hooks/labels.ts': 'a hook',
   'hooks/resync.ts': 'wraps every hook of the route table',
   'hooks/rolloutGate.ts': 'a hook',
   'webhooks/healthCheck.ts': 'a webhook',

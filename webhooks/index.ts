@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { Route, WebhookCall } from '../api/ports.ts';
-import { shapeProblem } from '../hooks/shape.ts';
+import { shapeProblem } from '../core/kube/shape.ts';
 import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux/flux.ts';
 import { mutateGate, validateGate } from './gate/gate.ts';
 import { validateHealthCheck } from './healthCheck.ts';

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { howToAllow } from '../health/consent.ts';
-import { KUSTOMIZATION_CLASS } from '../health/reference.ts';
+import { KUSTOMIZATION_CLASS } from '../health/spec.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 

@@ -1,8 +1,8 @@
 /** What a write changes of what a closed gate holds. */
 import { GATES, ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { NO_WRITERS, type Writers } from '../kube/fieldWriters.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
+import { NO_WRITERS, type Writers } from '../kube/managedFields.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface Change {

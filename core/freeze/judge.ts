@@ -1,6 +1,6 @@
 /** What a closed gate makes of a write: applies are held, everything else is refused (docs/architecture.md, writes W10 to W17). */
 import type { FluxObject } from '../../api/flux.ts';
-import { isApplyBy, writersOf } from '../kube/fieldWriters.ts';
+import { isApplyBy, writersOf } from '../kube/managedFields.ts';
 import { FewPaths } from './changedPaths.ts';
 import { type Change, governedChanges, labelChanges, type See } from './changes.ts';
 import { withOldSpelling } from './spelling.ts';

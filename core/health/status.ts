@@ -2,7 +2,6 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
-import { isReset } from './reset.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
-import { type Writers, writersOf } from '../kube/fieldWriters.ts';
+import { type Writers, writersOf } from '../kube/managedFields.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
 import { deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
 import type { ScheduleStatus } from '../../core/schedule/plan.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from '../../hooks/rolloutSchedule.ts';
-import { syncCall } from './gate/call.ts';
+import { syncCall } from './call.ts';
 
 const PRETTY = 'gate.kuberik.com/pretty-name';
 const office = {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { requeueInterval } from '../../../core/health/interval.ts';
-import { resetStatus } from '../../../core/health/reset.ts';
-import { type HealthStatus, nextStatus, sameStatus, type Verdict } from '../../../core/health/status.ts';
+import { requeueInterval } from '../../../core/health/spec.ts';
+import { type HealthStatus, nextStatus, resetStatus, sameStatus, type Verdict } from '../../../core/health/status.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;
 const ms = (time: string) => Date.parse(at(time));

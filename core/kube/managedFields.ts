@@ -4,7 +4,6 @@
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
-import { type Owners, ownersBelow, ownersOf } from './fieldOwners.ts';
 import { childOf, sameJson } from './json.ts';
 
 /**

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Gate, GateStatus } from '../../../api/types.ts';
-import { gateHook } from '../../../hooks/gate/gate.ts';
-import { gate } from '../../core/gate/gate.ts';
+import type { Gate, GateStatus } from '../../api/types.ts';
+import { gateHook } from '../../hooks/gate.ts';
+import { gate } from '../core/gate/gate.ts';
 import { type Around, syncCall } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';

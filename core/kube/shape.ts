@@ -3,7 +3,7 @@
  * but where one has failed, this tells a request that is wrong from a mistake of ours.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
-import { SCHEMAS } from '../api/generated/schemas.ts';
+import { SCHEMAS } from '../../api/generated/schemas.ts';
 
 const text = { type: 'string' };
 const texts = { type: 'object', additionalProperties: text };

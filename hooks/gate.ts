@@ -1,17 +1,17 @@
 /** CompositeController `gates`: a Gate's status, and the next look at it. No children. */
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { HookCall } from '../../api/ports.ts';
-import type { Gate } from '../../api/types.ts';
-import { evaluateGate, type GateEvaluation } from '../../core/gate/evaluate.ts';
-import { gateEvents } from '../../core/gate/events.ts';
-import { holdersOf } from '../../core/gate/holders.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond } from '../../core/gate/selects.ts';
-import { type GateFacts, gateStatus, resyncSeconds } from '../../core/gate/status.ts';
-import { eventRecord } from '../../core/kube/events.ts';
-import { identityOf } from '../../core/kube/names.ts';
-import { tokenBytes } from '../../core/receiver/token.ts';
-import { webhookPath } from '../../core/receiver/webhookPath.ts';
-import type { CompositeHook } from '../hook.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { HookCall } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
+import { gateEvents } from '../core/gate/events.ts';
+import { holdersOf } from '../core/gate/holders.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
+import { type GateFacts, gateStatus, resyncSeconds } from '../core/gate/status.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { identityOf } from '../core/kube/names.ts';
+import { tokenBytes } from '../core/receiver/token.ts';
+import { webhookPath } from '../core/receiver/webhookPath.ts';
+import type { CompositeHook } from './hook.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;
 
