@@ -37,7 +37,7 @@ export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 export const GATES = 'gate.fluxcd.io/gates';
 /** On Flux objects, set by the decorator: the Gates that select the object, `ns/a,ns/b`, or `(too-many)`. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
-/** On Flux objects, set by the webhook: `open`, or `closed: ns/a,ns/b`. The decorator writes it only to wake the webhook. */
+/** On Flux objects, set by the webhook: `open`, or `closed: ns/a,ns/b`. The decorator writes it only to trigger the webhook. */
 export const GATE_STATE = 'gate.fluxcd.io/state';
 /** On Flux objects, set by the webhook: what `spec.suspend` was before a gate closed (`true`, `false` or `unset`). */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';

@@ -1,20 +1,31 @@
 /**
- * DecoratorController `gate-labels`: puts right the label by which a Gate with `spec.selects` is found. The webhook sets it
- * in every write; a Gate that was stored while the webhook was away, as from a backup, would select nothing without a word.
+ * DecoratorControllers `gate-labels` and `rolloutgates`: each puts a label right by which others find the object. The webhook
+ * sets it in every write; an object stored while the webhook was away, from a backup say, would not be found and nobody told.
  */
-import { SELECTS_LABEL } from '../api/annotations.ts';
-import type { Gate } from '../api/types.ts';
+import { ROLLOUT_NAME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { Gate, RolloutGate } from '../api/types.ts';
 import { selectsLabel } from '../core/gate/selects.ts';
+import { labelValue } from '../core/kube/names.ts';
 import type { DecoratorHook } from './hook.ts';
 
-/** A write of a decorator that meets a conflict is dropped without a word: ask again until there is nothing to write. */
+/** Metacontroller drops a decorator's write that meets a conflict, silently: look again until there is nothing to write. */
 const RETRY_S = 1;
 
-export const gateLabelsHook: DecoratorHook = {
-  async sync({ object }) {
-    const gate = object as unknown as Gate;
-    const label = selectsLabel(gate);
-    if (gate.metadata.deletionTimestamp || gate.metadata.labels?.[SELECTS_LABEL] === label) return { attachments: [] };
-    return { attachments: [], labels: { [SELECTS_LABEL]: label ?? null }, resyncAfterSeconds: RETRY_S };
-  },
-};
+export const gateLabelsHook = labelHook(SELECTS_LABEL, (gate) => selectsLabel(gate as unknown as Gate));
+
+export const rolloutGateHook = labelHook(ROLLOUT_NAME_LABEL, (object) => {
+  const rollout = (object as unknown as RolloutGate).spec?.rolloutRef?.name;
+  return rollout ? labelValue(rollout) : undefined;
+});
+
+/** `wanted` undefined: the object shall not have the label. */
+function labelHook(label: string, wanted: (object: KubeObject) => string | undefined): DecoratorHook {
+  return {
+    async sync({ object }) {
+      const value = wanted(object);
+      if (object.metadata.deletionTimestamp || object.metadata.labels?.[label] === value) return { attachments: [] };
+      return { attachments: [], labels: { [label]: value ?? null }, resyncAfterSeconds: RETRY_S };
+    },
+  };
+}

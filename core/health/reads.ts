@@ -1,4 +1,6 @@
-/** How the objects of an inventory are read with few requests: one list instead of many gets. */
+/** How the objects of an inventory are read: as whom, and with few requests, one list instead of many gets. */
+import type { UserInfo } from '../../api/admission.ts';
+import type { Kustomization } from '../../api/flux.ts';
 import type { InventoryResource } from './inventory.ts';
 
 /** From so many objects of a kind in a namespace on, a list costs less than a request for each. */
@@ -32,4 +34,18 @@ function howToRead({ apiVersion, kind, names }: Read): Read['how'] {
   if (apiVersion === 'v1' && kind === 'Secret') return 'nothing';
   if (apiVersion === 'v1' && kind === 'ConfigMap') return 'metadata';
   return names.length >= LIST_FROM ? 'list' : 'get';
+}
+
+/**
+ * As whom Flux applies a Kustomization: no more of its inventory is read than that account may read. undefined: as the
+ * controller itself, which Flux's own installation makes a cluster admin.
+ */
+export function applyingAccount({ metadata, spec }: Kustomization, fallback: string | undefined): UserInfo | undefined {
+  const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName || fallback;
+  const { namespace = '' } = metadata;
+  if (!name) return undefined;
+  return {
+    username: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  };
 }

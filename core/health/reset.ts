@@ -1,7 +1,7 @@
 /** A new deployment, a retry or the arrival of a version makes older health meaningless: it is reset, once. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { parseTime, wholeSeconds } from '../kube/time.ts';
 import type { HealthStatus } from './status.ts';
 
 /** Health of before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
@@ -35,15 +35,4 @@ export function needsReset(status: HealthStatus | undefined, cutoff: EpochMs | u
   const changed = parseTime(status?.lastChangeTime);
   // A stored time has whole seconds, `cutoff` may not: compare what would be stored.
   return changed === undefined || changed < wholeSeconds(cutoff);
-}
-
-const RESET = 'Health check reset due to new deployment';
-
-export function resetStatus(now: EpochMs): HealthStatus {
-  return { status: 'Pending', message: RESET, lastChangeTime: formatTime(now) };
-}
-
-/** Whether nothing was judged since the reset. */
-export function isReset({ status, message }: HealthStatus): boolean {
-  return status === 'Pending' && message === RESET;
 }

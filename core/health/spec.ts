@@ -1,9 +1,13 @@
-/** Which Kustomization a HealthCheck of class kustomization is about. */
-import { HEALTHCHECK_KUSTOMIZATION } from '../../api/annotations.ts';
+/** What a HealthCheck of class kustomization asks for: which Kustomization it is about, and how often to look. */
+import { HEALTHCHECK_KUSTOMIZATION, HEALTHCHECK_REQUEUE_INTERVAL } from '../../api/annotations.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
+import { parseDuration } from '../kube/duration.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
+
+const DEFAULT_MS = 30_000;
+const MIN_MS = 5_000;
 
 /** `name` or `namespace/name` of the annotation, or what is wrong with it in the Go controller's words. */
 export function kustomizationRef(
@@ -27,4 +31,10 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   if (parts.length === 1 && first !== '') return { namespace, name: first };
   if (parts.length === 2 && first !== '' && second !== '') return { namespace: first, name: second };
   return { problem: `invalid kustomization reference format: ${text}` };
+}
+
+/** Milliseconds: 30 s where the annotation is absent or does not parse, at least 5 s. */
+export function requeueInterval(healthCheck: HealthCheck): number {
+  const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_MS;
+  return Math.max(wanted, MIN_MS);
 }

@@ -69,3 +69,14 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
 export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
   return (['status', 'message', 'lastErrorTime', 'lastChangeTime'] as const).every((key) => a?.[key] === b?.[key]);
 }
+
+const RESET = 'Health check reset due to new deployment';
+
+export function resetStatus(now: EpochMs): HealthStatus {
+  return { status: 'Pending', message: RESET, lastChangeTime: formatTime(now) };
+}
+
+/** Whether nothing was judged since the reset. */
+export function isReset({ status, message }: HealthStatus): boolean {
+  return status === 'Pending' && message === RESET;
+}
