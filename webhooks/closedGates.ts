@@ -1,4 +1,4 @@
-/** Closed Gates in the way of a write: read, got past or told of. */
+/** Closed Gates in the way of a write: read, bypassed, or named in a denial. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';

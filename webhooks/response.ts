@@ -1,4 +1,4 @@
-/** What an admission handler decides, and how the API server is told. */
+/** What an admission handler decides, and its answer to the API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { DenialReason } from '../api/metrics.ts';

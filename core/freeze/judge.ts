@@ -5,7 +5,7 @@ import { FewPaths } from './changedPaths.ts';
 import { type Change, governedChanges, labelChanges, type See } from './changes.ts';
 import { withOldSpelling } from './spelling.ts';
 
-export interface FrozenWrite {
+export interface HeldWrite {
   object: FluxObject;
   oldObject: FluxObject;
   /** From the request's options; the manager an apply writes in the name of. */
@@ -16,7 +16,7 @@ export interface FrozenWrite {
   leavesSelection: boolean;
 }
 
-export type FrozenOutcome =
+export type HeldOutcome =
   /** Nothing that gates govern changes. The object is the writer's, in the spelling of what is stored. */
   | { is: 'free'; object: FluxObject }
   /** To be stored as it was. */
@@ -28,18 +28,18 @@ export type FrozenOutcome =
  * What would be refused is looked at again with the old spelling of what says the same (spelling.ts). It is stored so too:
  * behind a closed gate no spec changes and no generation moves.
  */
-export function judgeFrozen(write: FrozenWrite): FrozenOutcome {
+export function judgeHeld(write: HeldWrite): HeldOutcome {
   const outcome = judgeAsWritten(write);
   if (outcome.is !== 'refused') return outcome;
   const object = withOldSpelling(write.object, write.oldObject);
   return object === write.object ? outcome : judgeAsWritten({ ...write, object });
 }
 
-function judgeAsWritten(write: FrozenWrite): FrozenOutcome {
+function judgeAsWritten(write: HeldWrite): HeldOutcome {
   const { object, oldObject, fieldManager, bySystemDeleter } = write;
   const writers = writersOf(object, oldObject);
   const byApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
-  // A removal has no owner left to ask, so it is an apply's where the writer applies.
+  // Nobody owns a field that is removed, so a removal counts as an apply's where the writer applies.
   const isByApply = ({ value, writers }: Change) => (value === undefined ? byApply : writers.applied(value));
   const direct = new FewPaths();
   let hasHeld = false;

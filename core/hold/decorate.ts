@@ -42,10 +42,10 @@ export function gatingOf(
   const selectingKeys = new Set(selecting.map(refKey));
   const namedOnly = named.filter((ref) => !selectingKeys.has(refKey(ref)));
   const states = new Map((observed?.gates ?? []).map((state) => [refKey(state), state]));
-  const told = new Map([...states].map(([key, state]) => [key, state.opened]));
-  const isKnown = namedOnly.every((ref) => told.has(refKey(ref)));
+  const opened = new Map([...states].map(([key, state]) => [key, state.opened]));
+  const isKnown = namedOnly.every((ref) => opened.has(refKey(ref)));
   const closed: NamespacedName[] = [
-    ...namedOnly.filter((ref) => told.get(refKey(ref)) === false),
+    ...namedOnly.filter((ref) => opened.get(refKey(ref)) === false),
     ...selecting.filter((ref) => !evaluateGate(gates.get(refKey(ref))!, now).opened),
   ];
   const closings = closed.map((ref) => {

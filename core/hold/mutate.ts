@@ -1,7 +1,7 @@
 /** The mutating half of the rules in write.ts: what becomes of one write of a Flux object. */
 import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { judgeFrozen } from '../freeze/judge.ts';
+import { judgeHeld } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -38,7 +38,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
   if (tooDeep) return beyondLimit(write, tooDeep);
 
   const inTheWay = oldObject && !bypass?.granted ? gatesInTheWay(oldObject, world) : [];
-  const content = oldObject && inTheWay.length > 0 ? freeze({ ...write, oldObject }, inTheWay) : pin(write);
+  const content = oldObject && inTheWay.length > 0 ? hold({ ...write, oldObject }, inTheWay) : pin(write);
   if (content.refusal) return content;
 
   const gates = gatesOf(content.object, write);
@@ -50,7 +50,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     object: marked,
     sent: write.object,
     oldObject,
-    frozen: inTheWay.length > 0,
+    held: inTheWay.length > 0,
     gated: gates.count > 0,
     closed: gates.closed,
     closings: gates.closings,
@@ -72,23 +72,23 @@ function beyondLimit({ object }: FluxWrite, sentence: string, warnings: string[]
 }
 
 /** Behind a closed gate nothing moves, pins included. */
-function freeze(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]): WriteOutcome {
+function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]): WriteOutcome {
   const { object, oldObject, world, bypass } = write;
-  const frozen = judgeFrozen({
+  const judged = judgeHeld({
     object,
     oldObject,
     fieldManager: write.fieldManager,
     bySystemDeleter: isSystemDeleter(write.user),
     leavesSelection: leavesSelection(object, oldObject, world),
   });
-  if (frozen.is === 'refused') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${frozen.paths.text}): `;
+  if (judged.is === 'refused') {
+    const text = `${subjectOf(oldObject)} cannot be changed (${judged.paths.text}): `;
     const hint = bypassText(bypass, 'write');
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   return {
-    object: annotate(frozen.object, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
-    warnings: frozen.is === 'held' ? [heldWarning(closed)] : [],
+    object: annotate(judged.object, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
+    warnings: judged.is === 'held' ? [heldWarning(closed)] : [],
   };
 }
 

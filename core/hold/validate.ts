@@ -17,7 +17,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): 
   const { object, oldObject, world } = write;
   const behind = oldObject ?? object;
   const closed = closedGates(requiredGates(behind, world), world);
-  const held = verifySuspended(object) ?? verifyFrozen(write, closed);
+  const held = verifySuspended(object) ?? verifyHeld(write, closed);
   if (held) return held;
   // Behind a closed gate a pin keeps what it had, whatever its Rollout says.
   const problems = closed.length > 0 ? [] : verifyPins(object, world.rollouts, world.now);
@@ -30,7 +30,7 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
   return isRunning ? { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') } : undefined;
 }
 
-function verifyFrozen(
+function verifyHeld(
   { object, oldObject, user }: Omit<FluxWrite, 'bypass'>,
   closed: readonly JudgedGate[],
 ): Refusal | undefined {

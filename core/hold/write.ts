@@ -1,10 +1,11 @@
 /**
- * One write of a Flux object as it is judged; docs/architecture.md, writes W1 to W31, says what becomes of each kind. The rules, in the order in which they apply, and what each webhook does about them:
+ * One write of a Flux object as it is judged; docs/architecture.md, writes W1 to W31, says what becomes of each kind. These are
+ * the rules, in the order in which they apply, and what each webhook does about them:
  *
  *   rule             the mutating one, mutate.ts                       the validating one, validate.ts
  *   ---------------  ------------------------------------------------  ---------------------------------------------------
  *   nesting          refuses a spec that is too deep to be compared    -
- *   freeze           behind a closed gate: holds, refuses or lets be   nothing that gates govern has changed since
+ *   hold             behind a closed gate: holds, refuses or lets be   nothing that gates govern has changed since
  *   pins             in the open: sets what the Rollouts say           pinned fields are still what the Rollouts say
  *   size limits      refuses what leaves no room for our annotations   -
  *   selected-by      written                                           -
@@ -12,7 +13,7 @@
  *   bypass record    written                                           -
  *
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the world may have moved on since.
- * Where it says nothing of a rule, the API server's own checks or the next write make up for it.
+ * Where it checks nothing, the other webhooks of the cluster are trusted.
  */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

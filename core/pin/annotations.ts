@@ -52,7 +52,7 @@ export function pinPath(pin: Pin): string[] {
 
 /**
  * The Rollouts that lose a field of the object in this write: it is no longer claimed, handed over, or claimed by a second one; or
- * the object goes (undefined), or gets an owner with which the garbage collector may take it, to be made again without them.
+ * the object goes (undefined), or gets an owner reference with which the garbage collector may take it, to be made again without them.
  */
 export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
@@ -91,9 +91,9 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
   });
 }
 
-/** One owner per field, or none. */
+/** One Rollout per field, or none. */
 function settle(claims: Claim[], problems: string[]): Pin[] {
-  const owners = new Map<string, { variable?: string; rollouts: Set<string> }>();
+  const claimed = new Map<string, { variable?: string; rollouts: Set<string> }>();
   for (const { annotation, rollouts, variable } of claims) {
     const names = splitNames(rollouts) ?? [];
     const illegal = names.filter((name) => !isObjectName(name));
@@ -103,14 +103,14 @@ function settle(claims: Claim[], problems: string[]): Pin[] {
       illegal.push(rollouts);
     }
     const field = variable ?? '';
-    const owner = owners.get(field) ?? { ...(variable !== undefined && { variable }), rollouts: new Set<string>() };
+    const claim = claimed.get(field) ?? { ...(variable !== undefined && { variable }), rollouts: new Set<string>() };
     // An illegal claim is a claim all the same: the field is left alone, not given to the other claimant.
-    for (const name of names) owner.rollouts.add(name);
-    if (illegal.length > 0) owner.rollouts.add('');
-    owners.set(field, owner);
+    for (const name of names) claim.rollouts.add(name);
+    if (illegal.length > 0) claim.rollouts.add('');
+    claimed.set(field, claim);
   }
   const pins: Pin[] = [];
-  for (const [field, { variable, rollouts }] of [...owners].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [field, { variable, rollouts }] of [...claimed].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const names = [...rollouts].filter((name) => name !== '');
     if (rollouts.has('')) continue;
     if (names.length === 1) pins.push({ rollout: names[0]!, ...(variable !== undefined && { variable }) });

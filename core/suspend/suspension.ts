@@ -19,7 +19,7 @@ export interface SuspensionCase {
   sent: FluxObject;
   oldObject: FluxObject | undefined;
   /** The stored object was behind a closed gate already: its spec is what counts. */
-  frozen: boolean;
+  held: boolean;
   /** Whether any Gate is required. */
   gated: boolean;
   /** `namespace/name` of the closed ones. */
@@ -88,9 +88,9 @@ function memoryOf({ object, oldObject }: SuspensionCase): Memory | undefined {
 }
 
 /** The first suspension. Where the webhook is asked twice about one write, the object has our memory already. */
-function remember({ object, oldObject, frozen }: SuspensionCase): Memory {
-  const suspend = frozen ? oldObject?.spec?.suspend : object.spec?.suspend;
-  const own = frozen ? undefined : ownMemory(object);
+function remember({ object, oldObject, held }: SuspensionCase): Memory {
+  const suspend = held ? oldObject?.spec?.suspend : object.spec?.suspend;
+  const own = held ? undefined : ownMemory(object);
   return own ?? (suspend === true ? 'true' : suspend === false ? 'false' : 'unset');
 }
 

@@ -64,10 +64,10 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const problems = newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []);
   if (problems.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
-  const frozen =
+  const denial =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));
-  return frozen ?? allowed(warnings(rollout, before));
+  return denial ?? allowed(warnings(rollout, before));
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {

@@ -25,7 +25,7 @@ export async function denyDroppedGates(
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
 }
 
-/** With an owner that goes, or was never there, the garbage collector deletes the Rollout. */
+/** With an owner reference to what goes, or was never there, the garbage collector deletes the Rollout. */
 export async function denyNewOwner(
   rollout: Rollout,
   before: Rollout,
