@@ -62,7 +62,7 @@ export interface FluxBinding {
       since: string;
     };
     /**
-     * What the object carries, told of once Flux's status proves it at the object's own generation, or the object is suspended.
+     * What the object carries, once Flux's status proves it at the object's own generation, or the object is suspended.
      */
     observed?: {
       /**
@@ -107,7 +107,7 @@ export interface FluxBinding {
       message?: string;
     }[];
     /**
-     * Deployments once proven to be fetched and applied. Kept, because a later suspension hides the proof.
+     * Deployments that were proven to be fetched and applied. Kept, because a later suspension hides the proof.
      */
     applied?: {
       rollout: string;
@@ -128,7 +128,7 @@ export interface FluxBinding {
     }[];
     heldSince?: string;
     /**
-     * What the awaited Kustomization does.
+     * What the awaited Kustomization is doing.
      */
     awaits?: {
       namespace: string;

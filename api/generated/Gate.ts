@@ -11,7 +11,7 @@ export interface Gate {
   metadata: ObjectMeta;
   spec: {
     /**
-     * The longest time between two evaluations; edges are hit exactly without it.
+     * The longest time between two evaluations; the edges of windows are exact regardless.
      */
     interval?: string;
     default: 'opened' | 'closed';
@@ -20,7 +20,7 @@ export interface Gate {
      */
     window?: string;
     /**
-     * Opens or closes the gate by the calendar.
+     * Opens or closes the gate on a calendar.
      */
     schedule?: {
       /**

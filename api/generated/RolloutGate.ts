@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Holds versions of one Rollout. Set by people or by other controllers.
+ * Holds back versions of one Rollout. Set by people or by other controllers.
  */
 export interface RolloutGate {
   apiVersion: string;
