@@ -9,7 +9,13 @@ export interface ClusterRolloutSchedule {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * Which Rollouts the schedule applies to, and when.
+   */
   spec?: {
+    /**
+     * Which Rollouts get a RolloutGate of this schedule, by their labels and by those of their namespace. Without namespaceSelector, those of all namespaces.
+     */
     rolloutSelector: {
       matchLabels?: {
         [k: string]: string;
@@ -20,6 +26,9 @@ export interface ClusterRolloutSchedule {
         values?: string[];
       }[];
     };
+    /**
+     * Which Rollouts get a RolloutGate of this schedule, by their labels and by those of their namespace. Without namespaceSelector, those of all namespaces.
+     */
     namespaceSelector?: {
       matchLabels?: {
         [k: string]: string;
@@ -30,11 +39,17 @@ export interface ClusterRolloutSchedule {
         values?: string[];
       }[];
     };
+    /**
+     * What an active rule does: Allow lets versions be deployed only then, Deny holds them.
+     */
     action?: 'Allow' | 'Deny';
     /**
      * IANA time zone.
      */
     timezone?: string;
+    /**
+     * The calendar. The schedule is active while any of its rules is.
+     */
     rules: {
       name?: string;
       timeRange?: {
@@ -48,13 +63,37 @@ export interface ClusterRolloutSchedule {
       };
     }[];
   };
+  /**
+   * What the schedule says now.
+   */
   status?: {
+    /**
+     * The generation of the spec that this status is about.
+     */
     observedGeneration?: number;
+    /**
+     * Whether a rule is active now.
+     */
     active?: boolean;
+    /**
+     * Names of the rules that are active now.
+     */
     activeRules?: string[];
+    /**
+     * When this next changes.
+     */
     nextTransition?: string;
+    /**
+     * The RolloutGates of this schedule.
+     */
     managedGates?: string[];
+    /**
+     * How many Rollouts the schedule matches.
+     */
     matchingRollouts?: number;
+    /**
+     * Ready says whether the schedule could be evaluated.
+     */
     conditions?: {
       lastTransitionTime: string;
       message: string;

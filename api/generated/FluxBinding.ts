@@ -9,7 +9,13 @@ export interface FluxBinding {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * What the object asks for.
+   */
   spec?: {
+    /**
+     * The object.
+     */
     target: {
       apiVersion: string;
       kind: string;
@@ -84,16 +90,25 @@ export interface FluxBinding {
       applied?: string;
     };
   };
+  /**
+   * What the Rollouts and Gates of the object say now.
+   */
   status?: {
+    /**
+     * The generation of the spec that this status is about.
+     */
     observedGeneration?: number;
     /**
      * What the annotation rollout.kuberik.com/deployed of the object should say.
      */
     deployed?: string;
     /**
-     * The same for people, e.g. my-app 1.1.0 (7).
+     * The same in readable form, e.g. my-app 1.1.0 (7).
      */
     summary?: string;
+    /**
+     * How far each Rollout has come in this object.
+     */
     pins?: {
       rollout: string;
       variable?: string;
@@ -115,6 +130,9 @@ export interface FluxBinding {
       version: string;
       uid: string;
     }[];
+    /**
+     * Whether each Gate of the object is open.
+     */
     gates?: {
       namespace: string;
       name: string;
@@ -126,6 +144,9 @@ export interface FluxBinding {
        */
       closing?: string;
     }[];
+    /**
+     * Since when a closed gate holds the object.
+     */
     heldSince?: string;
     /**
      * What the awaited Kustomization is doing.
@@ -135,7 +156,7 @@ export interface FluxBinding {
       name: string;
       since: string;
       /**
-       * Asked: it has not come to it yet. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: resumed after two minutes.
+       * Asked: it has not applied since. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: resumed after two minutes.
        */
       state: 'Asked' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
       /**
@@ -144,6 +165,9 @@ export interface FluxBinding {
       reason?: string;
       stateSince: string;
     };
+    /**
+     * Ready says whether everything asked for is there and applied. Approved says whether all gates are open.
+     */
     conditions?: {
       lastTransitionTime: string;
       message: string;

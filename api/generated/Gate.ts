@@ -9,11 +9,17 @@ export interface Gate {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * When the gate is open, what it holds, and who may open it by a signed call.
+   */
   spec: {
     /**
      * The longest time between two evaluations; the edges of windows are exact regardless.
      */
     interval?: string;
+    /**
+     * What the gate is while no request and no rule says otherwise.
+     */
     default: 'opened' | 'closed';
     /**
      * How long a request holds before the gate goes back to its default. Absent, until the opposite request.
@@ -97,9 +103,21 @@ export interface Gate {
       };
     };
   };
+  /**
+   * Whether the gate is open, why, and what comes next.
+   */
   status?: {
+    /**
+     * The generation of the spec that this status is about.
+     */
     observedGeneration?: number;
+    /**
+     * The time of the request in force.
+     */
     requestedAt?: string;
+    /**
+     * When the request in force ends and the gate goes back to its default.
+     */
     resetToDefaultAt?: string;
     /**
      * The request that counts, kept because a Git sync may strip the annotation.
@@ -124,15 +142,33 @@ export interface Gate {
       reason?: string;
       for?: string;
     };
+    /**
+     * Who made the request in force, if it opens the gate.
+     */
     openedBy?: string;
+    /**
+     * Who made the request in force, if it closes the gate.
+     */
     closedBy?: string;
+    /**
+     * The reason given with the request in force.
+     */
     reason?: string;
+    /**
+     * When the gate next opens or closes unless somebody asks for something else.
+     */
     nextTransition?: string;
     /**
      * How many objects the gate holds.
      */
     held?: number;
+    /**
+     * Where the receiver takes signed calls for this gate.
+     */
     webhookPath?: string;
+    /**
+     * Opened says whether the gate is open. Stalled names what was ignored because it does not parse. ReceiverReady says whether signed calls are taken.
+     */
     conditions?: {
       lastTransitionTime: string;
       message: string;

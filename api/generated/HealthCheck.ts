@@ -9,16 +9,34 @@ export interface HealthCheck {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * Who reports the health.
+   */
   spec?: {
+    /**
+     * kustomization is computed here; any other class is reported by a controller of its own.
+     */
     class?: string;
   };
+  /**
+   * The health as it was last reported.
+   */
   status?: {
     /**
      * Healthy, Unhealthy, Pending or empty.
      */
     status?: string;
+    /**
+     * Why.
+     */
     message?: string;
+    /**
+     * The time of the last failure. It stays through a recovery so that a bake sees it.
+     */
     lastErrorTime?: string;
+    /**
+     * When the health last changed.
+     */
     lastChangeTime?: string;
   };
 }

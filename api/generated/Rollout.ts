@@ -9,6 +9,9 @@ export interface Rollout {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * Where releases come from, and how they are deployed.
+   */
   spec?: {
     /**
      * The ImagePolicy that discovers releases.
@@ -21,18 +24,27 @@ export interface Rollout {
       namespace?: string;
     };
     /**
-     * Pins the Rollout to a version. Any tag, also one that was not discovered.
+     * Pins the Rollout to a version. Any tag, even one that was not discovered.
      */
     wantedVersion?: string;
     /**
-     * What runs already when the Rollout is created: its history begins with this tag, without a bake. Means nothing once there is a history.
+     * The version already running when the Rollout is created: its history begins with this tag, without a bake. Ignored once there is a history.
      */
     initialVersion?: string;
+    /**
+     * How many deployments the history keeps.
+     */
     versionHistoryLimit?: number;
+    /**
+     * How many days a release is kept after its discovery.
+     */
     availableReleasesRetentionDays?: number;
+    /**
+     * How many releases are kept however old they are.
+     */
     availableReleasesMinCount?: number;
     /**
-     * At most one look at new releases per interval.
+     * New releases are looked for at most once per interval.
      */
     releaseUpdateInterval?: string;
     /**
@@ -96,6 +108,9 @@ export interface Rollout {
      * What follows a failed version. Continue lets the next begin; Hold stops automation until unblock-failed, retry or a manual deployment; Rollback deploys the last version that succeeded once more, and then goes on. The default is the installation's.
      */
     onFailure?: 'Continue' | 'Hold' | 'Rollback';
+    /**
+     * Limits of rollbacks.
+     */
     rollback?: {
       /**
        * A release that cannot be undone. It is never rolled back, and nothing is rolled back past it.
@@ -109,7 +124,13 @@ export interface Rollout {
       name: string;
     };
   };
+  /**
+   * What is deployed, what could come next, and what is in its way.
+   */
   status?: {
+    /**
+     * The generation of the spec that this status is about.
+     */
     observedGeneration?: number;
     /**
      * Counts the changes of this status; each is the one before plus one.
@@ -121,6 +142,9 @@ export interface Rollout {
     handledRequest?: {
       [k: string]: string;
     };
+    /**
+     * Ready sums up the others: GatesPassing, ReleasesUpdated, DeploymentBlocked and more.
+     */
     conditions?: {
       lastTransitionTime: string;
       message: string;
@@ -164,7 +188,7 @@ export interface Rollout {
         name: string;
       };
       /**
-       * The failed version in whose place this one was deployed again.
+       * The failed version that this deployment replaced.
        */
       rolledBackFrom?: string;
       /**
@@ -226,6 +250,9 @@ export interface Rollout {
        */
       firstSeen?: string;
     }[];
+    /**
+     * How many releases are available.
+     */
     availableReleasesCount?: number;
     /**
      * When releases were looked at last, kept where releaseUpdateInterval is set.
@@ -268,7 +295,7 @@ export interface Rollout {
       timestamp: string;
     }[];
     /**
-     * Releases that were rolled back and that nobody has deployed since. They are no candidates.
+     * Releases that were rolled back and that nobody has deployed since. They are not candidates.
      */
     rolledBackReleases?: string[];
     /**
@@ -276,7 +303,7 @@ export interface Rollout {
      */
     rollbackBarriers?: string[];
     /**
-     * Releases that wait no longer: the ImagePolicy as it is now could not select them, or they were rolled back. The latest first, at most 20. They can be deployed by hand.
+     * Releases that no longer wait: the ImagePolicy as it is now could not select them, or they were rolled back. The latest first, at most 20. They can still be deployed manually.
      */
     withdrawnReleases?: {
       tag: string;
@@ -299,9 +326,21 @@ export interface Rollout {
       message?: string;
       bypassGates?: boolean;
     }[];
+    /**
+     * From the annotations of the deployed image, like the three below.
+     */
     artifactType?: string;
+    /**
+     * Where the source of the deployed image is.
+     */
     source?: string;
+    /**
+     * The title of the deployed image.
+     */
     title?: string;
+    /**
+     * The description of the deployed image.
+     */
     description?: string;
   };
 }

@@ -9,7 +9,13 @@ export interface RolloutGate {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * Which versions of which Rollout may be deployed.
+   */
   spec?: {
+    /**
+     * The Rollout, in the same namespace.
+     */
     rolloutRef: {
       name: string;
     };
@@ -26,5 +32,8 @@ export interface RolloutGate {
      */
     rejectedVersions?: string[];
   };
+  /**
+   * Not used here.
+   */
   status?: {};
 }

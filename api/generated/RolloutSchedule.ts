@@ -9,7 +9,13 @@ export interface RolloutSchedule {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
+  /**
+   * Which Rollouts the schedule applies to, and when.
+   */
   spec?: {
+    /**
+     * The Rollouts that get a RolloutGate of this schedule.
+     */
     rolloutSelector: {
       matchLabels?: {
         [k: string]: string;
@@ -20,11 +26,17 @@ export interface RolloutSchedule {
         values?: string[];
       }[];
     };
+    /**
+     * What an active rule does: Allow lets versions be deployed only then, Deny holds them.
+     */
     action?: 'Allow' | 'Deny';
     /**
      * IANA time zone.
      */
     timezone?: string;
+    /**
+     * The calendar. The schedule is active while any of its rules is.
+     */
     rules: {
       name?: string;
       timeRange?: {
@@ -38,13 +50,37 @@ export interface RolloutSchedule {
       };
     }[];
   };
+  /**
+   * What the schedule says now.
+   */
   status?: {
+    /**
+     * The generation of the spec that this status is about.
+     */
     observedGeneration?: number;
+    /**
+     * Whether a rule is active now.
+     */
     active?: boolean;
+    /**
+     * Names of the rules that are active now.
+     */
     activeRules?: string[];
+    /**
+     * When this next changes.
+     */
     nextTransition?: string;
+    /**
+     * The RolloutGates of this schedule.
+     */
     managedGates?: string[];
+    /**
+     * How many Rollouts the schedule matches.
+     */
     matchingRollouts?: number;
+    /**
+     * Ready says whether the schedule could be evaluated.
+     */
     conditions?: {
       lastTransitionTime: string;
       message: string;

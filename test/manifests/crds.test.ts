@@ -30,6 +30,18 @@ describe('CRD schemas', () => {
     },
   );
 
+  it.each(crds.map((crd) => [crd.spec.names.singular, crd] as const))(
+    'explain %s: kubectl explain has a sentence for spec, for status and for each of their fields',
+    (_, crd) => {
+      const { spec, status } = crd.spec.versions[0].schema.openAPIV3Schema.properties;
+      const nodes = [spec, status].flatMap((part) => [
+        ['itself', part] as const,
+        ...Object.entries<any>(part.properties ?? {}),
+      ]);
+      expect(nodes.filter(([, { description }]) => !description).map(([field]) => field)).toEqual([]);
+    },
+  );
+
   it('keep observedGeneration for each composite parent: Metacontroller writes it, and would write for ever', () => {
     const parents = objectsBelow('controllers').flatMap(({ spec }) => spec.parentResource?.resource ?? []);
     expect(parents.length).toBeGreaterThan(0);
