@@ -17,6 +17,8 @@ import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
 import { setConditions } from './conditions.ts';
 
+const OF_FORCE_DEPLOY: readonly RequestKey[] = ['force-deploy', 'deploy-message', 'deploy-user'];
+
 export interface Decision {
   /** After it. */
   state: RolloutState;
@@ -125,8 +127,7 @@ function deployNext(
       version: back?.to ?? known ?? withMetadata({ tag }, metadata[tag]),
       bakes: config.bakes && !initial,
       approvals,
-      message: requests.deployMessage,
-      user: requests.deployUser,
+      ...givenWith(tag, requests),
       requestedBy: rollout.metadata.annotations?.[REQUESTED_BY],
     },
     now,
@@ -158,14 +159,27 @@ function deployNext(
   };
 }
 
-/** Nothing that was asked before a deployment may act on a later one, except a force-deploy of another version. */
-function usedWith(deployed: string, { pending, forceDeploy }: Requests): RequestKey[] {
-  return pending.filter((key) => key !== 'force-deploy' || forceDeploy === deployed);
+/** A force-deploy of another version goes on waiting, with the message and user that were given for it. */
+function isOfAnother(deployed: string, { forceDeploy }: Requests): boolean {
+  return forceDeploy !== undefined && forceDeploy !== deployed;
+}
+
+function givenWith(deployed: string, requests: Requests): { message: string | undefined; user: string | undefined } {
+  if (isOfAnother(deployed, requests)) return { message: undefined, user: undefined };
+  return { message: requests.deployMessage, user: requests.deployUser };
+}
+
+/** Nothing else that was asked before a deployment may act on a later one. */
+function usedWith(deployed: string, requests: Requests): RequestKey[] {
+  const stays: readonly RequestKey[] = isOfAnother(deployed, requests) ? OF_FORCE_DEPLOY : [];
+  return requests.pending.filter((key) => !stays.includes(key));
 }
 
 /** What is asked for now and would end up with a later deployment if it stayed. */
 function usedInVain({ pending, selection }: Evaluation, requests: Requests): RequestKey[] {
-  const isAwaited = selection.manual && (selection.next !== undefined || selection.problem !== undefined);
+  const isAwaited =
+    requests.forceDeploy !== undefined ||
+    (selection.manual && (selection.next !== undefined || selection.problem !== undefined));
   const isInVain = (key: RequestKey) => {
     // A bypass where no Gate is in the way must not let a later version past one.
     if (key === GATE_BYPASS) return pending === undefined;

@@ -1,6 +1,14 @@
 /** Admission of Rollouts: who asked for what, and whether it can be understood. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { BYPASS_GATES, BYPASSED_GATES, FORCE_DEPLOY, ONE_SHOT, REQUEST, REQUESTED_BY } from '../../api/annotations.ts';
+import {
+  BYPASSED_GATES,
+  DEPLOY_MESSAGE,
+  DEPLOY_USER,
+  FORCE_DEPLOY,
+  ONE_SHOT,
+  REQUEST,
+  REQUESTED_BY,
+} from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
@@ -11,32 +19,60 @@ import {
   parseRequestIds,
   type RequestIds,
   requestKey,
+  requestsOf,
 } from '../../core/evaluation/requests.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
 import { annotate } from '../../core/kube/annotate.ts';
 import { newProblems } from '../../core/kube/fieldProblem.ts';
-import { isLegalTag } from '../../core/kube/tag.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
+import { warnings } from './warnings.ts';
 import { denyDelete, denyDroppedGates, denyNewOwner } from './waysAround.ts';
 
 /** Notes beside each one-shot request which admission request made it, so that each is acted on once. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
-  const rollout = request.object as Rollout | null | undefined;
-  if (!rollout || request.subResource) return allowed();
+  const sent = request.object as Rollout | null | undefined;
+  if (!sent || request.subResource) return allowed();
   const before = (request.oldObject ?? undefined) as Rollout | undefined;
+  const { rollout, calledOff } = withoutOlderForceDeploy(sent, before);
   const user = request.userInfo.username;
   const bypass = await bypassOf(rollout, before, request, call);
   const { ids, asked } = requestIds(rollout, before, request);
   if (bypass.requestId !== undefined) ids[GATE_BYPASS] = bypass.requestId;
-  const wantedChanged = rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
-  const by = asked || wantedChanged ? user : before?.metadata.annotations?.[REQUESTED_BY];
+  const by = asksNow(rollout, before, asked) ? user : before?.metadata.annotations?.[REQUESTED_BY];
   const requested = annotate(annotate(rollout, REQUEST, formatRequestIds(ids) || undefined), REQUESTED_BY, by);
   const object = recordReason(annotate(requested, BYPASSED_GATES, bypass.gates), before, user, call.now);
-  const warnings = bypass.refused === undefined ? [] : [`Bypass refused: ${bypass.refused}`];
-  if (object === rollout) return allowed(warnings);
+  const warnings = [
+    ...(bypass.refused === undefined ? [] : [`Bypass refused: ${bypass.refused}`]),
+    ...(calledOff === undefined
+      ? []
+      : [`the force-deploy of ${calledOff}, which was waiting, is called off by the new wantedVersion`]),
+  ];
+  if (object === sent) return allowed(warnings);
   return { allowed: true, object, warnings, ...(bypass.audit && { audit: bypass.audit }) };
 };
+
+const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string) =>
+  rollout.metadata.annotations?.[annotation] !== before?.metadata.annotations?.[annotation];
+
+const wantedChanged = (rollout: Rollout, before: Rollout | undefined) =>
+  rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
+
+/** A newer word replaces an older one: whoever says what shall run does not mean what was asked for before and still waits. */
+function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; calledOff?: string } {
+  const waiting = before && requestsOf(before).forceDeploy;
+  if (waiting === undefined || !wantedChanged(sent, before) || isNew(sent, before, FORCE_DEPLOY))
+    return { rollout: sent };
+  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter((annotation) => !isNew(sent, before, annotation));
+  const rollout = theirs.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
+  return { rollout, calledOff: waiting };
+}
+
+/** While a force-deploy waits, its deployment will be its author's, whatever else others ask for. */
+function asksNow(rollout: Rollout, before: Rollout | undefined, asked: boolean): boolean {
+  if (wantedChanged(rollout, before) || isNew(rollout, before, FORCE_DEPLOY)) return true;
+  return asked && (before === undefined || requestsOf(before).forceDeploy === undefined);
+}
 
 /** A new or changed annotation is this request's; others keep their id, whatever the text in the annotation says. */
 function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
@@ -48,9 +84,9 @@ function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: Admi
     const value = rollout.metadata.annotations?.[annotation];
     if (value === undefined) continue;
     const key = requestKey(annotation);
-    const isNew = value !== old?.[annotation];
-    if (isNew) asked = true;
-    const id = isNew ? uid : oldIds[key];
+    const isChanged = value !== old?.[annotation];
+    if (isChanged) asked = true;
+    const id = isChanged ? uid : oldIds[key];
     if (id !== undefined) ids[key] = id;
   }
   return { ids, asked };
@@ -67,32 +103,9 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const denial =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));
-  return denial ?? allowed(warnings(rollout, before));
+  return denial ?? allowed(await warnings(rollout, before ?? undefined, call));
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   return [...specProblems(rollout.spec ?? {}), ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [])];
-}
-
-function warnings(rollout: Rollout, before: Rollout | null | undefined): string[] {
-  const changed = (annotation: string) => {
-    const value = rollout.metadata.annotations?.[annotation];
-    return value !== before?.metadata.annotations?.[annotation] ? value : undefined;
-  };
-  const status = rollout.status ?? before?.status;
-  const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
-  const wanted = rollout.spec?.wantedVersion;
-  const force = changed(FORCE_DEPLOY);
-  const bypass = changed(BYPASS_GATES);
-  return [
-    ...(wanted && wanted !== before?.spec?.wantedVersion && !isLegalTag(wanted)
-      ? [`wantedVersion ${JSON.stringify(wanted)} is not a legal tag and will not be deployed`]
-      : []),
-    ...(force && lacks(status?.availableReleases, force)
-      ? [`force-deploy: version ${force} is not in available releases, it waits until it is`]
-      : []),
-    ...(bypass && lacks(status?.releaseCandidates, bypass)
-      ? [`bypass-gates: version ${bypass} is not a release candidate, it has no effect until it is`]
-      : []),
-  ];
 }

@@ -79,7 +79,7 @@ function refusalOf(
 }
 
 /** Its own Gates and those of the objects bound to it. */
-async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
   const { namespace = '', name = '' } = rollout.metadata;
   const bindings = await call.cluster.list<FluxBinding>({
     ...FLUX_BINDINGS,

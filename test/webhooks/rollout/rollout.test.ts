@@ -108,6 +108,16 @@ describe('validate/rollout', () => {
       'bypass-gates: version 9.9.9',
     ],
     ['a pin that is not legal', rollout({ wantedVersion: 'a/b' }, status), 'wantedVersion "a/b" is not a legal tag'],
+    [
+      'a pin that is not available',
+      rollout({ wantedVersion: '1.22.0' }, status),
+      'wantedVersion 1.22.0 is not in available',
+    ],
+    [
+      'a selector that finds no HealthCheck',
+      rollout({ healthCheckSelector: { matchLabels: { app: 'app' } } }, status),
+      'finds no HealthCheck',
+    ],
   ])('warns of %s', async (_title, next, warning) => {
     const { verdict } = await judge({ object: next, old: rollout({}, status) });
     expect(verdict.warnings).toEqual([expect.stringContaining(warning)]);
@@ -123,6 +133,15 @@ describe('validate/rollout', () => {
   const open = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'opened' });
   const gated = rollout({ gates: [{ name: 'freeze' }] });
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+
+  it('warns whoever asks for a version that a closed Gate will hold', async () => {
+    const old = rollout({ gates: [{ name: 'freeze' }] }, status);
+    const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
+    expect((await judge({ object: asking, old }, [closed])).verdict.warnings).toEqual([
+      'version 1.0.0 waits: gate team-a/freeze is closed',
+    ]);
+    expect((await judge({ object: asking, old }, [open])).verdict.warnings).toEqual([]);
+  });
 
   it('denies to stop requiring a closed Gate, and says how to open it', async () => {
     const { verdict } = await judge({ object: rollout({ gates: [] }), old: gated }, [closed]);

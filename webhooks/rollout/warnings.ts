@@ -1,0 +1,80 @@
+/** What the writer of a Rollout should know although it is allowed. */
+import { BYPASS_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
+import { HEALTH_CHECKS } from '../../api/kinds.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { healthCheckLabels } from '../../core/health/association.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { toSelectorString } from '../../core/kube/selector.ts';
+import { isLegalTag } from '../../core/kube/tag.ts';
+import { readClosedOfAll } from './waysAround.ts';
+
+/** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
+export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const [closed, health] = await Promise.all([
+    closedGate(rollout, before, call),
+    noHealthChecks(rollout, before, call),
+  ]);
+  return [...versionWarnings(rollout, before), ...closed, ...health];
+}
+
+const changedText = (rollout: Rollout, before: Rollout | undefined, annotation: string) => {
+  const value = rollout.metadata.annotations?.[annotation];
+  return value !== before?.metadata.annotations?.[annotation] ? value : undefined;
+};
+
+function newlyWanted(rollout: Rollout, before: Rollout | undefined): string | undefined {
+  const wanted = rollout.spec?.wantedVersion;
+  return wanted && wanted !== before?.spec?.wantedVersion ? wanted : undefined;
+}
+
+function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
+  const { availableReleases, releaseCandidates } = rollout.status ?? before?.status ?? {};
+  const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
+  const wanted = newlyWanted(rollout, before);
+  const force = changedText(rollout, before, FORCE_DEPLOY);
+  const bypass = changedText(rollout, before, BYPASS_GATES);
+  const warnings: string[] = [];
+  if (wanted && !isLegalTag(wanted)) {
+    warnings.push(`wantedVersion ${JSON.stringify(wanted)} is not a legal tag and will not be deployed`);
+  } else if (wanted && availableReleases && lacks(availableReleases, wanted)) {
+    warnings.push(
+      `wantedVersion ${wanted} is not in available releases and is deployed all the same: is it a typing error?`,
+    );
+  }
+  if (force && lacks(availableReleases, force)) {
+    warnings.push(`force-deploy: version ${force} is not in available releases, it waits until it is`);
+  }
+  if (bypass && lacks(releaseCandidates, bypass)) {
+    warnings.push(`bypass-gates: version ${bypass} is not a release candidate, it has no effect until it is`);
+  }
+  return warnings;
+}
+
+/** Gates hold what is asked for by hand too. */
+async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  if (!asked || asked === rollout.status?.history?.[0]?.version.tag) return [];
+  const [first, ...others] = await readClosedOfAll(rollout, call);
+  if (!first) return [];
+  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
+  return [`version ${asked} waits: gate ${refKey(first.ref)}${more} closed`];
+}
+
+/** Nobody bakes on nothing without knowing. */
+async function noHealthChecks(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const selector = rollout.spec?.healthCheckSelector;
+  const labels = healthCheckLabels(selector);
+  // Those of other namespaces are a matter of their consent, too: the condition HealthChecksMissing tells.
+  if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];
+  const found = await call.cluster.list<HealthCheck>({
+    ...HEALTH_CHECKS,
+    namespace: rollout.metadata.namespace ?? '',
+    labelSelector: toSelectorString(labels),
+    atMost: 1,
+  });
+  return found.length > 0
+    ? []
+    : ['spec.healthCheckSelector finds no HealthCheck: a bake watches nothing until one appears'];
+}
