@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -10,7 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 process.env.GOGC ??= '400';
 
 /** Those on a control plane wait most of the time: more at once than there are cores. */
-const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 6 };
+const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 2 * availableParallelism() };
 
 /** Faults take longest: they begin first, and the files on the shared cluster fill what they leave. */
 class FaultsFirst extends BaseSequencer {
@@ -35,6 +36,8 @@ export default defineConfig({
           isolate: false,
           // Vitest's default leaves one core to itself, of two.
           maxWorkers: '100%',
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },
