@@ -1,5 +1,6 @@
 /** Builders of the objects that the scenarios are about: complete and valid, with what a test says on top. */
 
+import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { ObjectRef } from '../client/resources.ts';
 import type { AnyObject } from '../client/send.ts';
 
@@ -23,16 +24,16 @@ const build = (apiVersion: string, kind: string) => {
   });
 };
 
-const KUBERIK = 'kuberik.com/v1alpha1';
+const typeOf = (kind: KindName) => [apiVersionOf(KINDS[kind]), kind] as const;
 export const API = {
-  rollout: [KUBERIK, 'Rollout'],
-  rolloutGate: [KUBERIK, 'RolloutGate'],
-  fluxBinding: [KUBERIK, 'FluxBinding'],
-  healthCheck: [KUBERIK, 'HealthCheck'],
-  gate: ['gating.toolkit.fluxcd.io/v1alpha1', 'Gate'],
-  kustomization: ['kustomize.toolkit.fluxcd.io/v1', 'Kustomization'],
-  ociRepository: ['source.toolkit.fluxcd.io/v1', 'OCIRepository'],
-  imagePolicy: ['image.toolkit.fluxcd.io/v1', 'ImagePolicy'],
+  rollout: typeOf('Rollout'),
+  rolloutGate: typeOf('RolloutGate'),
+  fluxBinding: typeOf('FluxBinding'),
+  healthCheck: typeOf('HealthCheck'),
+  gate: typeOf('Gate'),
+  kustomization: typeOf('Kustomization'),
+  ociRepository: typeOf('OCIRepository'),
+  imagePolicy: typeOf('ImagePolicy'),
   configMap: ['v1', 'ConfigMap'],
 } as const;
 

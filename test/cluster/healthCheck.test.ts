@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { objectOf } from '../support/objects.ts';
 import { type AnyObject, kustomization, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 
 const { admin, developer, newNamespace, publish } = sharedCluster();
 
 /** Of class kustomization, about the Kustomization `app`; looked at every five seconds. */
-const healthCheck = (namespace: string): AnyObject => ({
-  apiVersion: 'kuberik.com/v1alpha1',
-  kind: 'HealthCheck',
-  metadata: {
-    name: 'app',
-    namespace,
-    annotations: {
-      'healthcheck.kuberik.com/kustomization': 'app',
-      'healthcheck.kuberik.com/requeue-interval': '5s',
+const healthCheck = (namespace: string): AnyObject =>
+  objectOf('HealthCheck', {
+    metadata: {
+      name: 'app',
+      namespace,
+      annotations: {
+        'healthcheck.kuberik.com/kustomization': 'app',
+        'healthcheck.kuberik.com/requeue-interval': '5s',
+      },
     },
-  },
-  spec: { class: 'kustomization' },
-});
+    spec: { class: 'kustomization' },
+  });
 
 async function healthIs(namespace: string, expected: object): Promise<void> {
   await waitFor(

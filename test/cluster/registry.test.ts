@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
+import { objectOf } from '../support/objects.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { type Story, storyOf } from './support/rolloutStory.ts';
 
@@ -59,12 +60,12 @@ async function privateImage(host: string): Promise<Story> {
     type: 'kubernetes.io/dockerconfigjson',
     data: { '.dockerconfigjson': config },
   } as AnyObject);
-  await admin.create({
-    apiVersion: 'image.toolkit.fluxcd.io/v1',
-    kind: 'ImageRepository',
-    metadata: { ...metadata, name: 'app' },
-    spec: { image: `${host}/acme/web`, interval: '1m', insecure: true, secretRef: { name: SECRET } },
-  });
+  await admin.create(
+    objectOf('ImageRepository', {
+      metadata: { ...metadata, name: 'app' },
+      spec: { image: `${host}/acme/web`, interval: '1m', insecure: true, secretRef: { name: SECRET } },
+    }),
+  );
   return story;
 }
 

@@ -1,6 +1,7 @@
 /** What the documents promise beside deployments, odd statuses, and what `kubectl get` shows: on the real API server. */
 import { describe, expect, it } from 'vitest';
 import { send } from '../../dev/client/send.ts';
+import { objectOf } from '../support/objects.ts';
 import { type AnyObject, ref, rolloutGate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { inSeconds, type Story, storyOf } from './support/rolloutStory.ts';
 import { conditionOf, history } from './support/versions.ts';
@@ -22,12 +23,12 @@ async function deployed(spec: Record<string, unknown> = {}, tags = ['1.0.0']): P
 /** A Rollout whose ImagePolicy has nothing yet, with a status by hand. */
 async function seeded(status: Record<string, unknown>, spec: Record<string, unknown> = {}): Promise<Story> {
   const story = storyOf(view, await newNamespace());
-  await admin.create({
-    apiVersion: 'image.toolkit.fluxcd.io/v1',
-    kind: 'ImagePolicy',
-    metadata: { name: 'app', namespace: story.ns },
-    spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=0.0.0' } } },
-  });
+  await admin.create(
+    objectOf('ImagePolicy', {
+      metadata: { name: 'app', namespace: story.ns },
+      spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=0.0.0' } } },
+    }),
+  );
   await story.create(spec);
   await story.conditionIs('Ready', { message: 'No releases available' });
   await admin.patchStatus(story.app, status);

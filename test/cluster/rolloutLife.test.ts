@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { objectOf } from '../support/objects.ts';
 import {
   type AnyObject,
   gate,
@@ -15,12 +16,8 @@ const { admin, developer, newNamespace, publish } = sharedCluster();
 const selected = { healthCheckSelector: { matchLabels: { app: 'app' } } };
 
 /** Reported by somebody else: no class, so the hooks only reset it. */
-const healthCheck = (namespace: string): AnyObject => ({
-  apiVersion: 'kuberik.com/v1alpha1',
-  kind: 'HealthCheck',
-  metadata: { name: 'app', namespace, labels: { app: 'app' } },
-  spec: {},
-});
+const healthCheck = (namespace: string): AnyObject =>
+  objectOf('HealthCheck', { metadata: { name: 'app', namespace, labels: { app: 'app' } }, spec: {} });
 
 async function report(namespace: string, status: 'Healthy' | 'Unhealthy'): Promise<void> {
   const now = new Date().toISOString();

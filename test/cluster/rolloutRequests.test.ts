@@ -1,5 +1,6 @@
 /** What people ask of a Rollout: each request acts once, goes away, and leaves behind who asked. */
 import { describe, expect, it } from 'vitest';
+import { objectOf } from '../support/objects.ts';
 import { ref, rolloutGate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
 import { history, imageTag, tagArrives } from './support/versions.ts';
@@ -240,12 +241,10 @@ describe("nobody's text in the request ids counts", () => {
 
   it('an annotation that is applied from Git with its manifest acts once, as often as it is applied', async () => {
     const story = await gated();
-    const manifest = {
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'Rollout',
+    const manifest = objectOf('Rollout', {
       metadata: { name: 'app', namespace: story.ns, annotations: { 'rollout.kuberik.com/deploy-message': 'from Git' } },
       spec: { releasesImagePolicy: { name: 'app' }, wantedVersion: '1.1.0' },
-    };
+    });
     await developer.apply(manifest, { manager: 'kustomize-controller', force: true });
     expect(await story.headIs('1.1.0', 'Succeeded')).toMatchObject({ message: 'from Git' });
     await allGone(story);

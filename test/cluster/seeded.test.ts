@@ -1,6 +1,7 @@
 /** A status that somebody else has written, as clients of the Go controller write it: GET, change, PUT, without our fields. */
 import { expect, it } from 'vitest';
 import { formatTime } from '../../core/kube/time.ts';
+import { objectOf } from '../support/objects.ts';
 import { type AnyObject, imagePolicy, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 
 const { admin, newNamespace, publish } = sharedCluster();
@@ -76,7 +77,7 @@ it.each(Object.entries(SEEDS))('%s', async (_, seed) => {
   await admin.create(imagePolicy(ns, 'app'));
   if (seed.health) {
     const metadata = { name: 'check', namespace: ns, labels: { app: 'app' } };
-    const check = { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata, spec: {} };
+    const check = objectOf('HealthCheck', { metadata, spec: {} });
     await admin.create(check);
     await put(ref('healthCheck', ns, 'check'), seed.health());
   }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterView, kustomization, rollout, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
+import { objectOf } from '../support/objects.ts';
 
 let cluster: TestCluster;
 let view: ClusterView;
@@ -42,10 +43,9 @@ it('a tag that arrives while the hook server is down is deployed once, after it 
   await view.publish(ns, 'app', '1.1.0');
   expect(await substitutes(view.admin, ns, 'app')).toEqual({ APP_VERSION: '1.0.0' });
   await expect(
-    view.developer.mergePatch(
-      { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata: { name: 'app', namespace: ns } },
-      { spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } } },
-    ),
+    view.developer.mergePatch(objectOf('Kustomization', { metadata: { name: 'app', namespace: ns } }), {
+      spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } },
+    }),
     'a pinned object takes no edit while nobody can judge it',
   ).rejects.toMatchObject({ code: 500 });
   await cluster.startHooks();

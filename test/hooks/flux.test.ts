@@ -13,6 +13,7 @@ import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { fluxHook } from '../../hooks/flux.ts';
 import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
 import { deployment, kustomization, NOW, ociRepository, rollout } from '../core/hold/objects.ts';
+import { objectOf } from '../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
@@ -91,9 +92,7 @@ describe('the Flux decorator', () => {
     const answer = await decorate(kustomization({ deployed: deployment('my-app', 1, '1.0.0') }));
     expect(answer).toEqual({
       attachments: [
-        {
-          apiVersion: 'kuberik.com/v1alpha1',
-          kind: 'FluxBinding',
+        objectOf('FluxBinding', {
           metadata: {
             name: 'kustomization-web',
             namespace: 'shop',
@@ -117,7 +116,7 @@ describe('the Flux decorator', () => {
               deployed: [{ rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
             },
           },
-        },
+        }),
       ],
     });
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
 import { gateHook } from '../../hooks/gate.ts';
 import { gate } from '../core/gate/gate.ts';
+import { objectOf } from '../support/objects.ts';
 import { type Around, syncCall } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
@@ -157,12 +158,14 @@ describe('the next look', () => {
 });
 
 describe('what it holds', () => {
-  const binding = (name: string) => ({
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'FluxBinding',
-    metadata: { name, namespace: 'apps' },
-    spec: { target: { kind: 'Kustomization', name }, gates: [{ namespace: 'platform', name: 'freeze' }] },
-  });
+  const binding = (name: string) =>
+    objectOf('FluxBinding', {
+      metadata: { name, namespace: 'apps' },
+      spec: {
+        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name, uid: 'u' },
+        gates: [{ namespace: 'platform', name: 'freeze' }],
+      },
+    });
 
   it('is counted', async () => {
     const objects = Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`));

@@ -6,6 +6,7 @@ import { goDurationMs } from '../../dev/engine/runtime/clock.ts';
 import { boundedResync } from '../../hooks/hook.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { gate } from '../core/gate/gate.ts';
+import { objectOf } from '../support/objects.ts';
 import { healthCheck } from './healthCheck/fixture.ts';
 import { fakeCall, NOW, rollout } from './rollout/call.ts';
 
@@ -22,11 +23,7 @@ const baking = {
     },
   ],
 };
-const policy = {
-  apiVersion: 'image.toolkit.fluxcd.io/v1',
-  kind: 'ImagePolicy',
-  metadata: { name: 'policy', namespace: 'team-a', uid: 'p' },
-};
+const policy = objectOf('ImagePolicy', { metadata: { name: 'policy', namespace: 'team-a', uid: 'p' } });
 const until9999 = { rules: [{ dateRange: { start: '2026-01-01', end: '9999-12-31' } }] };
 
 const parents: [says: string, hook: string, subject: 'parent' | 'object', KubeObject<any, any>][] = [
@@ -53,12 +50,10 @@ const parents: [says: string, hook: string, subject: 'parent' | 'object', KubeOb
     'a schedule until the last day',
     'rolloutschedule',
     'parent',
-    {
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'RolloutSchedule',
+    objectOf('RolloutSchedule', {
       metadata: { name: 's', namespace: 'team-a', uid: 'u' },
       spec: { rolloutSelector: {}, action: 'Deny', ...until9999 },
-    },
+    }),
   ],
 ];
 

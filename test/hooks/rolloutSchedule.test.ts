@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
 import type { ScheduleStatus } from '../../core/schedule/plan.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from '../../hooks/rolloutSchedule.ts';
+import { objectOf } from '../support/objects.ts';
 import { syncCall } from './call.ts';
 
 const PRETTY = 'gate.kuberik.com/pretty-name';
@@ -14,16 +15,11 @@ const office = {
 
 function schedule(spec: object, metadata: KubeObject['metadata'] = {}): KubeObject {
   const named = { name: 'office', namespace: 'prod', uid: 'u-1', generation: 3, ...metadata };
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'RolloutSchedule',
-    metadata: named,
-    spec: spec as KubeObject['spec'],
-  };
+  return objectOf('RolloutSchedule', { metadata: named, spec: spec as never });
 }
 
 function rollout(name: string, namespace = 'prod', labels: Record<string, string> = { app: 'foo' }): KubeObject {
-  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', metadata: { name, namespace, labels } };
+  return objectOf('Rollout', { metadata: { name, namespace, labels } });
 }
 
 const keyed = (kind: string, objects: KubeObject<any, any>[]) => ({
@@ -52,23 +48,23 @@ describe('the gates of a RolloutSchedule', () => {
     const parent = schedule(office, { annotations: { [PRETTY]: 'Office hours', other: 'x' } });
     const { gates } = await sync(parent, '2025-01-01T10:00:00Z', [rollout('web'), rollout('api')]);
     expect(gates).toHaveLength(2);
-    expect(gates.find(({ spec }) => spec?.rolloutRef.name === 'web')).toEqual({
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'RolloutGate',
-      metadata: {
-        name: expect.stringMatching(/^schedule-gate-[0-9a-f]{16}$/),
-        namespace: 'prod',
-        labels: {
-          'gate.kuberik.com/schedule-name': 'office',
-          'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
-          'gate.kuberik.com/schedule-namespace': 'prod',
-          'gate.kuberik.com/rollout-name': 'web',
-          'rollout.kuberik.com/rollout-name': 'web',
+    expect(gates.find(({ spec }) => spec?.rolloutRef.name === 'web')).toEqual(
+      objectOf('RolloutGate', {
+        metadata: {
+          name: expect.stringMatching(/^schedule-gate-[0-9a-f]{16}$/),
+          namespace: 'prod',
+          labels: {
+            'gate.kuberik.com/schedule-name': 'office',
+            'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
+            'gate.kuberik.com/schedule-namespace': 'prod',
+            'gate.kuberik.com/rollout-name': 'web',
+            'rollout.kuberik.com/rollout-name': 'web',
+          },
+          annotations: { [PRETTY]: 'Office hours' },
         },
-        annotations: { [PRETTY]: 'Office hours' },
-      },
-      spec: { rolloutRef: { name: 'web' }, passing: true },
-    });
+        spec: { rolloutRef: { name: 'web' }, passing: true },
+      }),
+    );
   });
 
   it.each([

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { HookCall } from '../../api/ports.ts';
 import { hookRoutes } from '../../hooks/index.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
+import { objectOf } from '../support/objects.ts';
 import { fakeCall } from './rollout/call.ts';
 
-const gate = (fields: object, metadata: object = {}) => ({
-  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-  kind: 'Gate',
-  metadata: { namespace: 'shop', name: 'a', uid: 'u', ...metadata },
-  spec: { default: 'opened' },
-  ...fields,
-});
+const gate = (fields: object, metadata: object = {}) =>
+  objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'a', uid: 'u', ...metadata },
+    spec: { default: 'opened' },
+    ...fields,
+  });
 const sync = (parent: object, ports: Partial<HookCall> = {}) => {
   const call = { ...fakeCall().call, ...ports };
   const route = hookRoutes(() => call).find(({ path }) => path === '/hooks/gate/sync')!;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { objectOf } from '../support/objects.ts';
 import { type Manifest, objectsBelow, objectsIn } from './files.ts';
 import { compileCrds, typeOf } from './schema.ts';
 
@@ -65,12 +66,8 @@ describe('CRD schemas', () => {
   });
 });
 
-const rollout = (spec: object) => ({
-  apiVersion: 'kuberik.com/v1alpha1',
-  kind: 'Rollout',
-  metadata: { name: 'app' },
-  spec: { releasesImagePolicy: { name: 'app' }, ...spec },
-});
+const rollout = (spec: object) =>
+  objectOf('Rollout', { metadata: { name: 'app' }, spec: { releasesImagePolicy: { name: 'app' }, ...spec } });
 
 describe('a Rollout', () => {
   it.each([

@@ -5,6 +5,7 @@ import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { objectOf } from '../support/objects.ts';
 import { admit, ask, createWorld, fluxReview, type World } from './program.ts';
 
 const POLL_MS = 10;
@@ -13,13 +14,11 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TOKEN = 's3cret';
 const PATH = `/hook/${createHash('sha256').update(`${TOKEN}freezeplatform`).digest('hex')}`;
-const GATE = {
-  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-  kind: 'Gate',
+const GATE = objectOf('Gate', {
   metadata: { name: 'freeze', namespace: 'platform', uid: 'u', resourceVersion: '1' },
   spec: { default: 'closed', receiver: { type: 'hmac', secretRef: { name: 'hook' } } },
   status: { webhookPath: PATH },
-};
+});
 
 let world: World;
 let apiServer: RequestListener;
@@ -63,12 +62,7 @@ it('HealthChecks whose reads hang do not take the connections of admission', asy
   const calls = Array.from({ length: 100 }, (_, i) => {
     const annotations = { 'healthcheck.kuberik.com/kustomization': `slow-${i}` };
     const metadata = { name: `hc-${i}`, namespace: 'demo', uid: `u${i}`, annotations };
-    const object = {
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'HealthCheck',
-      metadata,
-      spec: { class: 'kustomization' },
-    };
+    const object = objectOf('HealthCheck', { metadata, spec: { class: 'kustomization' } });
     const body = JSON.stringify({ object, attachments: {}, related: {}, finalizing: false });
     return post({ port: program.hooksPort, path: '/hooks/healthcheck/sync', body, agent });
   });

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
+import { objectOf } from '../support/objects.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -112,23 +113,19 @@ export const REVIEW = JSON.stringify({
     operation: 'CREATE',
     userInfo: { username: 'alice' },
     namespace: 'platform',
-    object: {
-      apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-      kind: 'Gate',
+    object: objectOf('Gate', {
       metadata: { name: 'freeze', namespace: 'platform' },
       spec: { default: 'closed', window: '1h' },
-    },
+    }),
   },
 });
 
 /** Of a Kustomization that names a Gate, which is read from the API server. */
 export function fluxReview() {
-  const object = {
-    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-    kind: 'Kustomization',
+  const object = objectOf('Kustomization', {
     metadata: { name: 'app', namespace: 'platform', annotations: { 'gate.fluxcd.io/gates': 'freeze' } },
     spec: { interval: '10m', path: './deploy', prune: true, sourceRef: { kind: 'GitRepository', name: 'app' } },
-  };
+  });
   const group = 'kustomize.toolkit.fluxcd.io';
   const { request, ...review } = JSON.parse(REVIEW);
   return {

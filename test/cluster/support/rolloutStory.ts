@@ -1,6 +1,7 @@
 /** A Rollout with what it needs around it, told step by step: deploy, arrive, report health, look at the head. */
 import { expect } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';
 import { conditionOf } from './versions.ts';
 
@@ -15,12 +16,12 @@ export const secondsOf = (time: string): number => Date.parse(time) / 1000;
 export function healthCheck(namespace: string, name = 'app', extras: HealthCheckExtras = {}) {
   const { labels = LABELS, annotations } = extras;
   const metadata = { namespace, name, labels, ...(annotations && { annotations }) };
-  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata, spec: extras.spec ?? {} } as AnyObject;
+  return objectOf('HealthCheck', { metadata, spec: extras.spec ?? {} }) as AnyObject;
 }
 
 interface HealthCheckExtras {
-  labels?: object;
-  annotations?: object;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
   spec?: object;
 }
 
@@ -45,7 +46,7 @@ export function storyOf(view: ClusterView, ns: string) {
       await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
       await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
     },
-    watch: (name?: string, extras?: { labels?: object; spec?: object }) => admin.create(healthCheck(ns, name, extras)),
+    watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
     publish: (tag: string) => publish(ns, 'app', tag),
     /** Flux fetches and applies what the objects say now. */
     arrive: () => flux.reconcile(ns),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../../api/types.ts';
 import { observedOf } from '../../../core/binding/observed.ts';
+import { objectOf } from '../../support/objects.ts';
 import { deployment, kustomization, ociRepository } from '../hold/objects.ts';
 
 type Observed = FluxBindingSpec['observed'];
@@ -87,22 +88,18 @@ const rows: Row[] = [
 ];
 
 it.each(rows)('$says', ({ object, before: observed, latched, now }) => {
-  const binding: FluxBinding = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'FluxBinding',
+  const binding: FluxBinding = objectOf('FluxBinding', {
     metadata: { name: 'x' },
     spec: { target: { apiVersion: '', kind: '', name: '', uid: object.metadata.uid! }, ...(observed && { observed }) },
     ...(latched && { status: { applied: latched } }),
-  };
+  });
   expect(observedOf(object, binding)).toEqual(now === 'as before' ? observed : now);
 });
 
 it('a binding of an earlier object of that name tells nothing', () => {
-  const binding = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'FluxBinding',
+  const binding = objectOf('FluxBinding', {
     metadata: { name: 'x' },
     spec: { target: { apiVersion: '', kind: '', name: '', uid: 'earlier' }, observed: before },
-  } as FluxBinding;
+  }) as FluxBinding;
   expect(observedOf(kustomization(at2), binding)).toEqual({ deployed: [two] });
 });

@@ -5,19 +5,18 @@ import { bakeStep } from '../../../core/deployment/bake.ts';
 import { healthSettlesAt } from '../../../core/deployment/healthChecks.ts';
 import { unseenBinding } from '../../../core/deployment/progress.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from '../rollout/observedFixture.ts';
 
 const { rollout } = observed();
 const at = (seconds: number) => formatTime(NOW + seconds * 1000);
 
 function check(status: HealthCheck['status'], cls?: string): HealthCheck {
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'HealthCheck',
+  return objectOf('HealthCheck', {
     metadata: { name: 'app', namespace: 'team-a' },
     spec: cls ? { class: cls } : {},
     ...(status && { status }),
-  };
+  });
 }
 
 describe('an error before the version has arrived in a bound object', () => {

@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../../api/types.ts';
 import { gatesOf, judgeRolloutGates, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
+import { objectOf } from '../../support/objects.ts';
 import { observed } from '../rollout/observedFixture.ts';
 
 const CANDIDATES = [{ tag: '1.2.0' }, { tag: '1.1.0' }];
 
 function gate(spec: Partial<NonNullable<RolloutGate['spec']>>, name = 'g'): RolloutGate {
   const metadata = { name, namespace: 'team-a' };
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'RolloutGate',
-    metadata,
-    spec: { rolloutRef: { name: 'app' }, passing: true, ...spec },
-  };
+  return objectOf('RolloutGate', { metadata, spec: { rolloutRef: { name: 'app' }, passing: true, ...spec } });
 }
 
 describe('judgeRolloutGates', () => {

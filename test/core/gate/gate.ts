@@ -1,10 +1,9 @@
 import type { Gate } from '../../../api/types.ts';
+import { objectOf } from '../../support/objects.ts';
 
 /** A Gate as the API server would hand it over. */
 export function gate(spec: Gate['spec'], annotations?: Record<string, string>, metadata: Gate['metadata'] = {}): Gate {
-  return {
-    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-    kind: 'Gate',
+  return objectOf('Gate', {
     metadata: {
       name: 'freeze',
       namespace: 'platform',
@@ -14,5 +13,5 @@ export function gate(spec: Gate['spec'], annotations?: Record<string, string>, m
       ...(annotations && { annotations }),
     },
     spec,
-  };
+  });
 }

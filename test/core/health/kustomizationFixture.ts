@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import type { ObservedResource } from '../../../core/health/resources.ts';
+import { objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
 export const ms = (time: string) => Date.parse(at(time));
@@ -33,9 +34,7 @@ function kustomization(setup: Setup = {}): Kustomization {
     lastTransitionTime: at('11:55:00'),
     ...rest,
   });
-  return {
-    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-    kind: 'Kustomization',
+  return objectOf('Kustomization', {
     metadata: { name: 'web', namespace: 'demo', generation: 2, ...(annotations && { annotations }) },
     spec: { sourceRef: { kind: 'OCIRepository', name: 'web' }, ...spec },
     status: {
@@ -57,7 +56,7 @@ function kustomization(setup: Setup = {}): Kustomization {
         ...(setup.stalled ? [condition('Stalled', 'True', { reason: 'Bad', message: setup.stalled })] : []),
       ] as never,
     },
-  };
+  });
 }
 
 export function source(
@@ -70,13 +69,11 @@ export function source(
   } = {},
 ): FluxObject {
   const { tag = '1.1.0', artifact = NEW, observed = 5, ref, annotations } = fields;
-  return {
-    apiVersion: 'source.toolkit.fluxcd.io/v1',
-    kind: 'OCIRepository',
+  return objectOf('OCIRepository', {
     metadata: { name: 'web', namespace: 'demo', generation: 5, ...(annotations && { annotations }) },
     spec: { ref: ref ?? { tag } },
     status: { observedGeneration: observed, ...(artifact && { artifact: { revision: artifact } }) },
-  };
+  });
 }
 
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' };

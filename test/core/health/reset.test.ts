@@ -3,6 +3,7 @@ import type { HealthCheck, HistoryEntry, Rollout, RolloutSpec } from '../../../a
 import { associatedRollouts, association } from '../../../core/health/association.ts';
 import { cutoffOf, cutoffsOf, needsReset } from '../../../core/health/reset.ts';
 import { resetStatus } from '../../../core/health/status.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;
 const ms = (time: string) => Date.parse(at(time));
@@ -14,17 +15,15 @@ function rollout(fields: {
   selector?: RolloutSpec['healthCheckSelector'];
   head?: Partial<HistoryEntry>;
 }): Rollout {
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
+  return objectOf('Rollout', {
     metadata: { name: fields.name ?? 'app', namespace: fields.namespace ?? 'demo' },
     spec: { releasesImagePolicy: {}, ...(fields.selector && { healthCheckSelector: fields.selector }) },
     ...(fields.head && { status: { history: [{ version: { tag: '1' }, timestamp: '', ...fields.head }] } }),
-  };
+  });
 }
 
 function check(labels: Record<string, string> = {}, namespace = 'demo'): HealthCheck {
-  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata: { name: 'hc', namespace, labels } };
+  return objectOf('HealthCheck', { metadata: { name: 'hc', namespace, labels } });
 }
 
 describe('from when on health counts', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
+import { objectOf } from '../../support/objects.ts';
 import { at, type Case, failedAt, failing, judged, ms, NEW, OLD, source } from './kustomizationFixture.ts';
 
 const CASES: Case[] = [
@@ -125,12 +126,10 @@ describe('Q28: health of the old revision', () => {
 });
 
 describe('Q28: a deployment on its way', () => {
-  const rollout: Rollout = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
+  const rollout: Rollout = objectOf('Rollout', {
     metadata: { name: 'web', namespace: 'demo', uid: 'u1' },
     status: { history: [{ id: 7, version: { tag: '1.1.0' }, timestamp: at('11:50:00') }] },
-  };
+  });
   const carrying = (deployed: string) => ({ 'rollout.kuberik.com/deployed': deployed });
   const health = (onSource: string | undefined, onKustomization?: string) =>
     judged({

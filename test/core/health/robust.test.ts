@@ -4,6 +4,7 @@ import type { Kustomization } from '../../../api/flux.ts';
 import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
 import { nextStatus, sameStatus } from '../../../core/health/status.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 
@@ -74,18 +75,8 @@ describe('whatever an object holds', () => {
         fc.record({ status: word, lastErrorTime: word, lastChangeTime: word }, { requiredKeys: [] }),
         (of, ofSource, before) => {
           const metadata = { name: 'web', namespace: 'demo', generation: 2 };
-          const kustomization = {
-            apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-            kind: 'Kustomization',
-            metadata,
-            status: of,
-          } as Kustomization;
-          const source = {
-            apiVersion: 'source.toolkit.fluxcd.io/v1',
-            kind: 'OCIRepository',
-            metadata,
-            status: ofSource as never,
-          };
+          const kustomization = objectOf('Kustomization', { metadata, status: of as never }) as Kustomization;
+          const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
           const judge = (now: number) =>
             judgeWithResources(ownHealth(kustomization, { source, rollouts: [] }, now), [], NOW - 60_000, now);
           const once = nextStatus(before, judge(NOW), NOW);

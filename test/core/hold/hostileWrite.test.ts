@@ -8,6 +8,7 @@ import { verifyWrite } from '../../../core/hold/validate.ts';
 import { isOutOfScope } from '../../../core/hold/write.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { costInReadings } from '../../support/cost.ts';
+import { objectOf } from '../../support/objects.ts';
 import { gatesByName, judge, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
 const world = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
@@ -26,12 +27,10 @@ const nested = (levels: number, leaves: unknown): Record<string, unknown> => {
 };
 
 function helmRelease(values: unknown, more: Partial<FluxObject['metadata']> = {}): FluxObject {
-  return {
-    apiVersion: 'helm.toolkit.fluxcd.io/v2',
-    kind: 'HelmRelease',
+  return objectOf('HelmRelease', {
     metadata: { name: 'web', namespace: 'shop', annotations: GATED, ...more },
     spec: { interval: '10m', values },
-  };
+  });
 }
 
 function written(object: FluxObject, oldObject?: FluxObject) {

@@ -6,6 +6,7 @@ import type { Gate, Rollout } from '../../../api/types.ts';
 import { refusalText } from '../../../core/hold/messages.ts';
 import { judgeWrite } from '../../../core/hold/mutate.ts';
 import type { FluxWrite } from '../../../core/hold/write.ts';
+import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
 /** Older than any race between two webhook calls. */
@@ -13,15 +14,13 @@ const COMMITTED = '2026-03-04T09:00:00Z';
 
 /** A Rollout whose history is `tags`, newest first; ids count down to 1. */
 export function rollout(name: string, ...tags: string[]): Rollout {
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
+  return objectOf('Rollout', {
     metadata: { name, namespace: 'shop', uid: `uid-${name}` },
     spec: { releasesImagePolicy: { name } },
     status: {
       history: tags.map((tag, i) => ({ id: tags.length - i, version: { tag }, timestamp: COMMITTED })),
     },
-  };
+  });
 }
 
 export function rolloutsByName(...rollouts: Rollout[]): Map<string, Rollout> {
@@ -49,9 +48,7 @@ export interface KustomizationParts {
 export function kustomization(parts: KustomizationParts = {}): FluxObject {
   const substitute = parts.substitute === null ? undefined : (parts.substitute ?? { APP: '1.1.0' });
   const lastApplied = parts.lastApplied && JSON.stringify({ spec: { postBuild: { substitute: parts.lastApplied } } });
-  return {
-    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-    kind: 'Kustomization',
+  return objectOf('Kustomization', {
     metadata: {
       name: 'web',
       namespace: 'shop',
@@ -73,13 +70,11 @@ export function kustomization(parts: KustomizationParts = {}): FluxObject {
       ...parts.spec,
     },
     ...(parts.status && { status: parts.status }),
-  };
+  });
 }
 
 export function ociRepository(ref: Record<string, string> | null, parts: KustomizationParts = {}): FluxObject {
-  return {
-    apiVersion: 'source.toolkit.fluxcd.io/v1',
-    kind: 'OCIRepository',
+  return objectOf('OCIRepository', {
     metadata: {
       name: 'web',
       namespace: 'shop',
@@ -93,7 +88,7 @@ export function ociRepository(ref: Record<string, string> | null, parts: Kustomi
     },
     spec: { url: 'oci://registry.example/shop', interval: '1m', ...(ref && { ref }), ...parts.spec },
     ...(parts.status && { status: parts.status }),
-  };
+  });
 }
 
 /** A managedFields entry that owns the given paths, such as `spec.postBuild.substitute.APP` or `annotation:key`. */
@@ -115,9 +110,7 @@ export const APP_PATH = 'spec.postBuild.substitute.APP';
 /** Closed unless it says otherwise; `ns/name`. */
 export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: Record<string, string> = {}): Gate {
   const [namespace = '', name = ''] = at.split('/');
-  return {
-    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-    kind: 'Gate',
+  return objectOf('Gate', {
     metadata: {
       namespace,
       name,
@@ -127,7 +120,7 @@ export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: 
       }),
     },
     spec: { default: 'closed', ...spec },
-  };
+  });
 }
 
 export function gatesByName(...gates: Gate[]): Map<string, Gate> {

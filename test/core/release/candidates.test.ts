@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import { releasesAfter } from '../../../core/release/candidates.ts';
+import { objectOf } from '../../support/objects.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
 
@@ -13,8 +14,7 @@ function candidates(
   spec: Spec | undefined,
   rejected: string[] = [],
 ): string[] {
-  const policy =
-    spec && ({ apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy);
+  const policy = spec && (objectOf('ImagePolicy', { metadata: {}, spec }) as ImagePolicy);
   const releases = available.map((tag) => ({ tag }));
   return releasesAfter(releases, deployed, policy, { rejected: new Set(rejected) }).candidates.map(({ tag }) => tag);
 }
@@ -98,7 +98,7 @@ describe('releasesAfter', () => {
       ],
     ],
   ])('withdraws what the policy could not select: %s', (_title, spec, available, withdrawn) => {
-    const policy = { apiVersion: 'image.toolkit.fluxcd.io/v1', kind: 'ImagePolicy', metadata: {}, spec } as ImagePolicy;
+    const policy = objectOf('ImagePolicy', { metadata: {}, spec }) as ImagePolicy;
     const releases = available.map((tag) => ({ tag }));
     const found = releasesAfter(releases, undefined, policy);
     expect(found.withdrawn).toEqual(withdrawn);

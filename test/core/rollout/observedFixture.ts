@@ -1,6 +1,7 @@
 /** A Rollout and its surroundings for tests of the pure core. */
 import type { RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import type { Observed } from '../../../core/evaluation/observed.ts';
+import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -10,19 +11,15 @@ export function observed(
   rest: Partial<Observed> = {},
 ): Observed {
   return {
-    rollout: {
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'Rollout',
+    rollout: objectOf('Rollout', {
       metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1', generation: 1 },
       spec: { releasesImagePolicy: { name: 'app' }, ...spec },
       ...(status && { status }),
-    },
-    imagePolicy: {
-      apiVersion: 'image.toolkit.fluxcd.io/v1',
-      kind: 'ImagePolicy',
+    }),
+    imagePolicy: objectOf('ImagePolicy', {
       metadata: { name: 'app', namespace: 'team-a' },
       spec: { policy: { semver: { range: '*' } } },
-    },
+    }),
     rolloutGates: [],
     bindings: [],
     healthChecks: [],

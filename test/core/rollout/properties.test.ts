@@ -9,6 +9,7 @@ import { sameJson } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { type Plan, planRollout } from '../../../core/rollout/plan.ts';
 import { checkStatus } from '../../scenario/rollout/crd.ts';
+import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 
 const BAKE_MS = 300_000;
@@ -356,7 +357,7 @@ describe('a Rollout, whatever happens', () => {
 
 function gate(name: string, passing: boolean, allowedVersions?: string[]): RolloutGate {
   const spec = { rolloutRef: { name: 'app' }, passing, ...(allowedVersions && { allowedVersions }) };
-  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'RolloutGate', metadata: { name, namespace: 'team-a' }, spec };
+  return objectOf('RolloutGate', { metadata: { name, namespace: 'team-a' }, spec });
 }
 
 function check(
@@ -365,5 +366,5 @@ function check(
   name = 'check',
 ): HealthCheck {
   const metadata = { name, namespace: 'team-a' };
-  return { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck', metadata, status: { status, ...times } };
+  return objectOf('HealthCheck', { metadata, status: { status, ...times } });
 }

@@ -7,6 +7,7 @@ import { LIMITS } from '../../../core/limits.ts';
 import { formatDeployments, parseDeployments } from '../../../core/pin/deployment.ts';
 import { bounded } from '../../../core/release/retention.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
+import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 
 const release = (tag: string, more: Partial<VersionInfo> = {}): VersionInfo => ({ tag, ...more });
@@ -15,12 +16,10 @@ const history: RolloutStatus['history'] = [
 ];
 /** 9.9.9 is the newest to the policy and was discovered before thousands of others. */
 const many = ['1.0.0', '9.9.9', ...Array.from({ length: 4000 }, (_, i) => `2.0.${i}`)];
-const closed = {
-  apiVersion: 'kuberik.com/v1alpha1',
-  kind: 'RolloutGate',
+const closed = objectOf('RolloutGate', {
   metadata: { name: 'qa', namespace: 'team-a' },
   spec: { rolloutRef: { name: 'app' }, passing: false },
-};
+});
 
 it.each([
   ['small ones', {}],

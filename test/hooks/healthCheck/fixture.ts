@@ -6,6 +6,7 @@ import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/status.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -26,23 +27,19 @@ export function cluster(objects: readonly KubeObject<any, any>[], broken: Record
 
 export function healthCheck(fields: Partial<HealthCheck> & { annotations?: Record<string, string> } = {}): HealthCheck {
   const { annotations = { 'healthcheck.kuberik.com/kustomization': 'test-kustomization' }, metadata, ...rest } = fields;
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'HealthCheck',
+  return objectOf('HealthCheck', {
     metadata: { name: 'hc', namespace: 'demo', annotations, ...metadata },
     spec: { class: 'kustomization' },
     ...rest,
-  };
+  });
 }
 
 export function rollout(head?: object, spec: object = {}, metadata: object = {}): Rollout {
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
+  return objectOf('Rollout', {
     metadata: { name: 'test-rollout', namespace: 'demo', uid: 'u1', ...metadata },
     spec: { releasesImagePolicy: {}, ...spec },
     ...(head && { status: { history: [{ version: { tag: '1.0.0' }, timestamp: '', ...head }] } }),
-  };
+  });
 }
 
 export async function syncOnce(
@@ -79,14 +76,12 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
 
 /** Never reconciled, as the API server makes it, unless a status is given. */
 export function kustomization(status: object = {}, fields: object = {}): KubeObject {
-  return {
-    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-    kind: 'Kustomization',
+  return objectOf('Kustomization', {
     metadata: { name: 'test-kustomization', namespace: 'demo', generation: 1 },
     spec: { sourceRef: { kind: 'GitRepository', name: 'absent' } },
     status: { observedGeneration: -1, ...status },
     ...fields,
-  };
+  });
 }
 
 export const READY = { observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True' }] };

@@ -4,6 +4,7 @@ import type { CompositeRequest, ObjectMap } from '../../../api/metacontroller.ts
 import type { HookCall } from '../../../api/ports.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -33,13 +34,11 @@ const asked = ({ verb, resource, namespace, name, fieldSelector }: ClusterReques
   [verb, resource, namespace, name ?? fieldSelector].filter(Boolean).join(' ');
 
 export function rollout(spec: Partial<Rollout['spec']> = {}, status?: Rollout['status'], name = 'app'): Rollout {
-  return {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
+  return objectOf('Rollout', {
     metadata: { name, namespace: 'team-a', uid: `uid-of-${name}`, generation: 1 },
     spec: { releasesImagePolicy: { name: 'policy' }, ...spec },
     ...(status && { status }),
-  };
+  });
 }
 
 export function imagePolicy(tag: string, apiVersion = 'image.toolkit.fluxcd.io/v1'): KubeObject<any, any> {

@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createGateHolders } from '../../../server/cluster/gateHolders.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const at = (seconds: number) => Date.parse('2021-03-26T09:00:00Z') + seconds * 1000;
-const binding = (name: string) => ({
-  apiVersion: 'kuberik.com/v1alpha1',
-  kind: 'FluxBinding',
-  metadata: { name, namespace: 'apps' },
-});
+const binding = (name: string) => objectOf('FluxBinding', { metadata: { name, namespace: 'apps' } });
 
 it('are listed once for all Gates in half a minute', async () => {
   const cluster = fakeCluster(Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`)));

@@ -3,16 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { EventRecord, StoredFact } from '../../../api/ports.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const BY = 'gate.fluxcd.io/bypassed-by';
 const object = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'apps', name: 'app' };
 const stored: StoredFact = { object, annotations: { [BY]: '2026-03-01T12:00:00Z alice' } };
 const gone: StoredFact = { object, gone: true, uid: 'u' };
-const rollout = (metadata: KubeObject['metadata']): KubeObject => ({
-  apiVersion: 'kuberik.com/v1alpha1',
-  kind: 'Rollout',
-  metadata: { name: 'app', namespace: 'apps', uid: 'u', ...metadata },
-});
+const rollout = (metadata: KubeObject['metadata']): KubeObject =>
+  objectOf('Rollout', { metadata: { name: 'app', namespace: 'apps', uid: 'u', ...metadata } });
 const event = (key = 'bypass-1'): EventRecord => ({
   regarding: rollout({}),
   type: 'Warning',

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../../api/ports.ts';
 import { createNotifier, type FluxReference, fluxEventOf } from '../../../server/events/notification.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const NEWS: EventRecord = {
-  regarding: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', metadata: { name: 'web', namespace: 'demo' } },
+  regarding: objectOf('Rollout', { metadata: { name: 'web', namespace: 'demo' } }),
   type: 'Warning',
   reason: 'BakeTimeFailed',
   message: 'A HealthCheck reported an error after bake started.',

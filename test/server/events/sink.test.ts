@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../../api/ports.ts';
 import { type CoreEvent, createEventSink, eventOf } from '../../../server/events/sink.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const NEWS: EventRecord = {
-  regarding: {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
-    metadata: { name: 'web', namespace: 'demo', uid: 'u1', resourceVersion: '7' },
-  },
+  regarding: objectOf('Rollout', { metadata: { name: 'web', namespace: 'demo', uid: 'u1', resourceVersion: '7' } }),
   type: 'Normal',
   reason: 'DeploymentSucceeded',
   message: 'Successfully deployed version 1.1.0',

@@ -2,23 +2,23 @@ import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
 import { gate } from '../../core/gate/gate.ts';
+import { objectOf } from '../../support/objects.ts';
 import { write } from './call.ts';
 
 const day = (time: string) => `2026-01-05T${time}Z`;
 
 describe('DELETE of a Gate', () => {
-  const binding = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'FluxBinding',
+  const binding = objectOf('FluxBinding', {
     metadata: { name: 'kustomization-web', namespace: 'apps' },
-    spec: { target: { kind: 'Kustomization', name: 'web' }, gates: [{ namespace: 'platform', name: 'freeze' }] },
-  };
-  const rollout = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
+    spec: {
+      target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'u' },
+      gates: [{ namespace: 'platform', name: 'freeze' }],
+    },
+  });
+  const rollout = objectOf('Rollout', {
     metadata: { name: 'web', namespace: 'platform' },
-    spec: { gates: [{ name: 'freeze' }] },
-  };
+    spec: { releasesImagePolicy: {}, gates: [{ name: 'freeze' }] },
+  });
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'platform' } };
   const going = { ...namespace, metadata: { name: 'platform', deletionTimestamp: day('09:00:00') } };
   const closed = gate({ default: 'closed' });

@@ -1,0 +1,29 @@
+/** Objects of a kind for tests of decisions: what a test says of one, under the apiVersion that api/kinds.ts has for it. */
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
+import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
+import type {
+  ClusterRolloutSchedule,
+  FluxBinding,
+  Gate,
+  HealthCheck,
+  Rollout,
+  RolloutGate,
+  RolloutSchedule,
+} from '../../api/types.ts';
+
+interface Typed {
+  Rollout: Rollout;
+  RolloutGate: RolloutGate;
+  RolloutSchedule: RolloutSchedule;
+  ClusterRolloutSchedule: ClusterRolloutSchedule;
+  HealthCheck: HealthCheck;
+  FluxBinding: FluxBinding;
+  Gate: Gate;
+  ImagePolicy: ImagePolicy;
+}
+type ObjectOf<K extends KindName> = K extends keyof Typed ? Typed[K] : FluxObject;
+
+/** An object of a kind, with what is said of it and nothing else. */
+export function objectOf<K extends KindName>(kind: K, rest: Omit<ObjectOf<K>, 'apiVersion' | 'kind'>): ObjectOf<K> {
+  return { apiVersion: apiVersionOf(KINDS[kind]), kind, ...rest } as ObjectOf<K>;
+}
