@@ -12,7 +12,7 @@ import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { getPast, recordBypass } from './bypass.ts';
-import { allowed, denied, namespaceOf, type Verdict } from './response.ts';
+import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /** Live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
 export async function readClosed(
@@ -33,7 +33,7 @@ export async function passOrDeny(
   refusal: (bypass: Bypass | undefined) => Refusal,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Verdict> {
+): Promise<AdmissionDecision> {
   const bypass = await getPast(closed, reason, request, call);
   if (bypass?.granted) return { allowed: true, audit: await recordBypass(bypass, object, request, call) };
   return deny(refusal(bypass), request, call);
@@ -46,7 +46,7 @@ export async function passOrDenyDelete(
   refusal: (bypass: Bypass | undefined) => Refusal,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Verdict> {
+): Promise<AdmissionDecision> {
   if (await isTerminating(namespaceOf(request), call)) return allowed();
   return passOrDeny(object, closed, recentReason(object, request.userInfo.username, call.now), refusal, request, call);
 }
@@ -57,7 +57,7 @@ export async function deny(
   request: AdmissionRequest,
   call: WebhookCall,
   warnings: string[] = [],
-): Promise<Verdict> {
+): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
   const readable = await readableGates(secrets(refusal.closed ?? [], namespace), request, call);
   return denied(refusal.reason, refusalText(refusal, namespace, readable), warnings);

@@ -67,11 +67,11 @@ export function webhookRoutes(call: () => WebhookCall): Route[] {
       }
       const request = (body as AdmissionReview).request!;
       const ports = call();
-      const verdict = await blaming(request, () => handle(request, ports));
-      if (!verdict.allowed) {
-        ports.metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: verdict.reason } });
+      const decision = await blaming(request, () => handle(request, ports));
+      if (!decision.allowed) {
+        ports.metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
       }
-      return reviewOf(request, verdict);
+      return reviewOf(request, decision);
     },
   }));
 }

@@ -5,7 +5,7 @@ import type { DenialReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
 
-export type Verdict =
+export type AdmissionDecision =
   | {
       allowed: true;
       /** The object as it shall be stored; absent when nothing changes. */
@@ -15,7 +15,7 @@ export type Verdict =
     }
   | { allowed: false; reason: DenialReason; message: string; warnings?: string[]; audit?: Record<string, string> };
 
-export type AdmissionHandler = (request: AdmissionRequest, call: WebhookCall) => Promise<Verdict>;
+export type AdmissionHandler = (request: AdmissionRequest, call: WebhookCall) => Promise<AdmissionDecision>;
 
 export function namespaceOf(request: AdmissionRequest): string {
   return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
@@ -24,29 +24,29 @@ export function namespaceOf(request: AdmissionRequest): string {
 /** Longer warnings may be cut off by the API server. */
 const MAX_WARNING = 120;
 
-export function allowed(warnings: string[] = []): Verdict {
+export function allowed(warnings: string[] = []): AdmissionDecision {
   return { allowed: true, warnings };
 }
 
 /** Always 403: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/architecture.md, fact F10). */
-export function denied(reason: DenialReason, message: string, warnings: string[] = []): Verdict {
+export function denied(reason: DenialReason, message: string, warnings: string[] = []): AdmissionDecision {
   return { allowed: false, reason, message, warnings };
 }
 
-export function reviewOf(request: AdmissionRequest, verdict: Verdict): AdmissionReview {
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: responseOf(request, verdict) };
+export function reviewOf(request: AdmissionRequest, decision: AdmissionDecision): AdmissionReview {
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: responseOf(request, decision) };
 }
 
-function responseOf(request: AdmissionRequest, verdict: Verdict): AdmissionResponse {
-  const response: AdmissionResponse = { uid: request.uid, allowed: verdict.allowed };
-  if (verdict.warnings?.length) response.warnings = verdict.warnings.map(shorten);
-  if (verdict.audit) response.auditAnnotations = verdict.audit;
-  if (!verdict.allowed) {
-    response.status = { code: 403, reason: 'Forbidden', message: verdict.message };
+function responseOf(request: AdmissionRequest, decision: AdmissionDecision): AdmissionResponse {
+  const response: AdmissionResponse = { uid: request.uid, allowed: decision.allowed };
+  if (decision.warnings?.length) response.warnings = decision.warnings.map(shorten);
+  if (decision.audit) response.auditAnnotations = decision.audit;
+  if (!decision.allowed) {
+    response.status = { code: 403, reason: 'Forbidden', message: decision.message };
     return response;
   }
-  if (!verdict.object || !request.object) return response;
-  const patch = patchOf(request.object, verdict.object);
+  if (!decision.object || !request.object) return response;
+  const patch = patchOf(request.object, decision.object);
   if (patch.length === 0) return response;
   response.patchType = 'JSONPatch';
   response.patch = Buffer.from(JSON.stringify(patch)).toString('base64');

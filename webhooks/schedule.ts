@@ -1,17 +1,17 @@
-/** Admission of RolloutSchedules and ClusterRolloutSchedules: none that cannot be reckoned with. */
+/** Admission of RolloutSchedules and ClusterRolloutSchedules: none whose times cannot be computed. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { scheduleWarnings } from '../core/calendar/warnings.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
 import type { Schedule } from '../core/schedule/gates.ts';
 import { scheduleProblems } from '../core/schedule/problems.ts';
-import { allowed, denied, type Verdict } from './response.ts';
+import { type AdmissionHandler, allowed, denied } from './response.ts';
 
-export async function validateSchedule({ object, oldObject, subResource }: AdmissionRequest): Promise<Verdict> {
+export const validateSchedule: AdmissionHandler = async ({ object, oldObject, subResource }) => {
   if (!object || subResource) return allowed();
   const problems = newProblems(problemsOf(object), oldObject ? problemsOf(oldObject) : []);
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   return allowed(scheduleWarnings((object as unknown as Schedule).spec?.rules ?? []));
-}
+};
 
 function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[] {
   return scheduleProblems(schedule as unknown as Schedule).map(problemText);

@@ -69,7 +69,7 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   });
 }
 
-/** "Written, not applied yet" is no state of its own: it would cost a write of each release, and everybody related a look. */
+/** "Written, not applied yet" is no state of its own: it would cost a write for each release, and a sync of everything related. */
 function pinState(pin: Pin, related: RelatedToBinding, applied: readonly DeploymentRef[]): PinState {
   const rollout = related.rollouts.get(pin.rollout);
   const head = deploymentOf(rollout);

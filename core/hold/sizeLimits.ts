@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.ts';
 
 /** Kubernetes: total of keys and values of all annotations, in bytes. */
 const MAX_ANNOTATIONS = 256 * 1024;
-/** etcd takes 1.5 MiB; the status and managedFields, which may be longer than what they tell of, need the rest. */
+/** etcd takes 1.5 MiB; the status and managedFields, which may be longer than the fields they list, need the rest. */
 const MAX_OBJECT = 512 * 1024;
 /** Longest reference to a Gate: namespace, slash, name, which closing it is, comma. */
 const REFERENCE = 63 + 1 + 253 + 64 + 1;

@@ -13,10 +13,10 @@ import { gatesInTheWay, isOutOfScope, willConflict } from '../../core/hold/write
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete } from '../closedGates.ts';
-import { allowed, denied, namespaceOf, type Verdict } from '../response.ts';
+import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { objectsOf, readWorld } from './world.ts';
 
-export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
   if (!object || request.subResource) return allowed();
   if (stored && (isOutOfScope(object, stored) || willConflict(object, stored))) return allowed();
@@ -40,20 +40,20 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     bypass,
   });
   if (outcome.refusal) return deny(outcome.refusal, request, call, outcome.warnings);
-  const verdict: Verdict = { allowed: true, object: outcome.object, warnings: outcome.warnings };
-  return bypass?.granted ? { ...verdict, audit: await recordBypass(bypass, outcome.object, request, call) } : verdict;
+  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings: outcome.warnings };
+  return bypass?.granted ? { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) } : decision;
 }
 
 /**
  * A new object without an annotation of ours: the Gates that select it hold it in the write that creates it, before Flux sees
  * it. Not in the way where we do not answer: every other Flux object of the cluster comes by here.
  */
-export async function mutateCreatedFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+export async function mutateCreatedFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   return request.oldObject ? allowed() : mutateFlux(request, call);
 }
 
 /** The object is final here: other webhooks have had their turn. */
-export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(stored, request, call) : allowed();
@@ -67,7 +67,11 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   return refusal ? denied(refusal.reason, refusalText(refusal, namespaceOf(request))) : allowed();
 }
 
-async function validateDelete(oldObject: FluxObject, request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+async function validateDelete(
+  oldObject: FluxObject,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
   const world = await readWorld({ object: undefined, oldObject }, namespaceOf(request), call);
   const closed = gatesInTheWay(oldObject, world);

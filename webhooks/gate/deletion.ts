@@ -9,12 +9,12 @@ import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { holdersOf } from '../../core/gate/holders.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDenyDelete } from '../closedGates.ts';
-import { allowed, type Verdict } from '../response.ts';
+import { type AdmissionDecision, allowed } from '../response.ts';
 
 /** Held objects that a denial names. */
 const NAMED = 3;
 
-export async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+export async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const gate = (request.oldObject ?? undefined) as Gate | undefined;
   if (!gate || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
   const { opened, message } = evaluateGate(gate, call.now);

@@ -11,14 +11,14 @@ import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabel } from '../../core/gate/s
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
-import { allowed, denied, type Verdict } from '../response.ts';
+import { type AdmissionDecision, allowed, denied } from '../response.ts';
 import { validateGateDelete } from './deletion.ts';
 
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
 /** Keeps the record of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
-export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<Verdict> {
+export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<AdmissionDecision> {
   const { gate, old } = gatesOf(request);
   if (!gate || request.subResource) return allowed();
   const mine = gate.metadata.annotations ?? {};
@@ -34,7 +34,7 @@ export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall
   return { allowed: true, object: { ...gate, metadata } };
 }
 
-export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<Verdict> {
+export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   if (request.operation === 'DELETE') return validateGateDelete(request, call);
   const { gate, old } = gatesOf(request);
   if (!gate || request.subResource) return allowed();

@@ -57,13 +57,13 @@ export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | und
 
 function restored(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {
   const history = written.history?.map((entry) => {
-    const own = stored.history?.find((known) => isSameDeployment(known, entry));
+    const own = stored.history?.find((known) => isSameEntry(known, entry));
     return own ? { ...pick(own, OUR_ENTRY_FIELDS), ...entry } : entry;
   });
   return { ...pick(stored, OUR_FIELDS), ...written, ...(history && { history }) };
 }
 
-function isSameDeployment(a: HistoryEntry, b: HistoryEntry): boolean {
+function isSameEntry(a: HistoryEntry, b: HistoryEntry): boolean {
   return a.id === b.id && a.timestamp === b.timestamp && a.version.tag === b.version.tag;
 }
 

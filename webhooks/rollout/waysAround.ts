@@ -11,14 +11,14 @@ import { boundLabel } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDeny, passOrDenyDelete, readClosed } from '../closedGates.ts';
-import type { Verdict } from '../response.ts';
+import type { AdmissionDecision } from '../response.ts';
 
 export async function denyDroppedGates(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Verdict | undefined> {
+): Promise<AdmissionDecision | undefined> {
   const closed = await readClosed(droppedGates(rollout, before), call);
   if (closed.length === 0) return undefined;
   const refusal = refusalOf(rollout, 'stop requiring a closed Gate', closed);
@@ -31,7 +31,7 @@ export async function denyNewOwner(
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Verdict | undefined> {
+): Promise<AdmissionDecision | undefined> {
   if (!gainsOwner(rollout, before)) return undefined;
   const closed = await readClosedOfAll(before, call);
   if (closed.length === 0) return undefined;
@@ -44,7 +44,7 @@ export async function denyDelete(
   rollout: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Verdict | undefined> {
+): Promise<AdmissionDecision | undefined> {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedOfAll(rollout, call);
   if (closed.length === 0) return undefined;
@@ -58,7 +58,7 @@ export async function denyDeployment(
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Verdict | undefined> {
+): Promise<AdmissionDecision | undefined> {
   if (!addsDeployment(rollout, before)) return undefined;
   const closed = await readClosedOfAll(before, call);
   if (closed.length === 0) return undefined;
