@@ -26,7 +26,7 @@ export const gateHook: CompositeHook = {
     const status = gateStatus(gate, evaluation, { held, receiver }, call.now);
     for (const event of gateEvents(gate, status)) call.events.record(eventRecord(event, gate, call.now));
     const resync = resyncSeconds(gate, evaluation, call.now);
-    // Nobody wakes a Gate when its Secret comes, or the right to read it.
+    // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.
     const waits = receiver && 'problem' in receiver;
     return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
   },

@@ -37,7 +37,7 @@ const SOONEST_SECONDS = 0.1;
 
 /**
  * Metacontroller turns the seconds into nanoseconds in 64 bits, and what does not fit becomes negative: it would ask again
- * at once, for ever. A far time is looked at again on the way.
+ * at once, forever. A time far ahead is reached in several steps.
  */
 export function boundedResync<T extends { resyncAfterSeconds?: number }>(answer: T): T {
   const { resyncAfterSeconds: wanted } = answer;

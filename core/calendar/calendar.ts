@@ -1,5 +1,4 @@
-/** Calendar rules as people write them, checked and made ready for reckoning. Used by Gates and by RolloutSchedules. */
-
+/** Calendar rules as users write them, checked and compiled. Used by Gates and by RolloutSchedules. */
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { dayNumber } from '../kube/time.ts';
 import { isTimeZone } from './localTime.ts';

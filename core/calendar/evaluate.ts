@@ -22,7 +22,7 @@ const SPANS = [2, 17];
 
 /**
  * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
- * count as one. undefined when it stays as it is for ever, or for longer than a time can be written: `9999-12-31` as the
+ * count as one. undefined when it stays as it is forever, or for longer than a time can be written: `9999-12-31` as the
  * last day of a range means no end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {

@@ -63,10 +63,10 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): s
         `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
     );
   for (const { action, at } of ignored) {
-    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and asks for nothing new`);
+    warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and requests nothing`);
   }
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
-    warnings.push(`spec.window is ${gate.spec.window}: requests end as they begin and change nothing`);
+    warnings.push(`spec.window is ${gate.spec.window}: a request ends the moment it begins and has no effect`);
   }
   return [...warnings, ...scheduleWarnings(gate.spec.schedule?.rules ?? [])];
 }

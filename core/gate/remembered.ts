@@ -24,7 +24,7 @@ const MAX_CONTENT = 16_384;
 interface Steady<Value> {
   value: Value;
   from: EpochMs;
-  /** undefined: for ever. */
+  /** undefined: forever. */
   until: EpochMs | undefined;
 }
 

@@ -84,7 +84,7 @@ function time(at: EpochMs | undefined): string | undefined {
   return at === undefined ? undefined : formatTime(at);
 }
 
-/** Metacontroller compares and stores what it gets: a key without a value would differ for ever. */
+/** Metacontroller compares and stores what it gets: a key without a value would differ forever. */
 function withoutUndefined(status: { [K in keyof GateStatus]: GateStatus[K] | undefined }): GateStatus {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined)) as GateStatus;
 }

@@ -24,7 +24,7 @@ const MAX_MESSAGE = 16_384;
  * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
  * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it. Where the
  * verdict has no time of its own, a failure began when it was first seen: a time that moved with each look would
- * fail every later deployment, and would make the hook call itself for ever.
+ * fail every later deployment, and would make the hook call itself forever.
  */
 export function nextStatus(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
@@ -55,7 +55,7 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 function messageOf(verdict: Verdict, status: string): string {
   const message = verdict.message.slice(0, MAX_MESSAGE);
   if (verdict.health !== 'Unknown' || status === 'Pending') return message;
-  return `${status} as before, not all could be read. ${message}`;
+  return `Still ${status}: not everything could be read. ${message}`;
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {

@@ -108,7 +108,7 @@ function answer(
 ): DecoratorResponse<HealthStatus> {
   const changed = after !== undefined && !sameStatus(healthCheck.status, after);
   const waits: number[] = [];
-  // Metacontroller swallows a conflict of this write: look again whether it arrived.
+  // Metacontroller swallows a conflict of this write: check soon that it arrived.
   if (changed) waits.push(1);
   if (healthCheck.spec?.class === KUSTOMIZATION_CLASS) waits.push(requeueInterval(healthCheck) / 1000);
   if (cutoffs.ahead !== undefined)

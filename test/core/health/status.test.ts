@@ -102,7 +102,7 @@ describe('what a verdict makes of the status', () => {
       UNKNOWN,
       {
         status: 'Healthy',
-        message: 'Healthy as before, not all could be read. no answer',
+        message: 'Still Healthy: not everything could be read. no answer',
         lastChangeTime: at('09:00:00'),
       },
     ],
@@ -112,7 +112,7 @@ describe('what a verdict makes of the status', () => {
       UNKNOWN,
       {
         status: 'Unhealthy',
-        message: 'Unhealthy as before, not all could be read. no answer',
+        message: 'Still Unhealthy: not everything could be read. no answer',
         lastErrorTime: at('11:00:00'),
         lastChangeTime: at('11:00:00'),
       },

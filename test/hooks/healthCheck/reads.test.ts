@@ -40,7 +40,7 @@ describe('reads', () => {
     const object = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:00:00') } });
     expect((await settle(object, reader)).status).toEqual({
       status: 'Healthy',
-      message: 'Healthy as before, not all could be read. Errors: Service demo/x0: etcd is on holiday',
+      message: 'Still Healthy: not everything could be read. Errors: Service demo/x0: etcd is on holiday',
       lastChangeTime: at('11:00:00'),
     });
     expect((await settle(healthCheck(), reader)).status).toMatchObject({ status: 'Pending' });
@@ -49,7 +49,9 @@ describe('reads', () => {
   it.each(['kustomizations', 'gitrepositories'])('Q27: a failed read of %s keeps the health', async (resource) => {
     const object = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:00:00') } });
     const { status } = await settle(object, cluster([kustomization(READY)], { [resource]: 'timeout' }));
-    expect(status?.message).toBe('Healthy as before, not all could be read. Kustomization could not be read: timeout');
+    expect(status?.message).toBe(
+      'Still Healthy: not everything could be read. Kustomization could not be read: timeout',
+    );
     expect(status?.lastErrorTime).toBeUndefined();
   });
 
