@@ -5,11 +5,17 @@
  * say. Two things look like requests and are not: Flux putting back what Git says over what a person wrote (its
  * timestamp is older than one already handled), and somebody's own text in the record.
  */
-import { OPEN_FOR } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { formatAcceptedRequests, type GateRequest, type GateRequests } from './acceptedRequests.ts';
-import { annotatedRequests, arrive, gateRequestsOf, REQUESTED_AT } from './requests.ts';
+import {
+  type Action,
+  formatAcceptedRequests,
+  type GateRequest,
+  type GateRequests,
+  parseAcceptedRequests,
+} from './acceptedRequests.ts';
+import { annotatedRequests, arrive, gateRequestsOf, REASON, REQUESTED_AT } from './requests.ts';
 import { CLOCK_TOLERANCE_MS } from './timestamp.ts';
 
 export interface Acceptance {
@@ -18,24 +24,50 @@ export interface Acceptance {
   accepted: GateRequest[];
   /** Changed annotations that ask for nothing new. */
   ignored: GateRequest[];
+  /** Actions whose annotated reason somebody else gave for an earlier request: it is not this one's. */
+  foreignReasons: Action[];
 }
 
 export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): Acceptance {
   let requests = old ? before(old, now) : { handled: {} };
   const accepted: GateRequest[] = [];
   const ignored: GateRequest[] = [];
+  const reasonBy = reasonsOf(gate, old, by, requests);
+  const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
   for (const request of annotatedRequests(gate).filter(({ action }) => changed(REQUESTED_AT[action], gate, old))) {
     if (isHandled(request, requests)) {
       ignored.push(request);
     } else {
-      requests = arrive(requests, { ...request, by }, now);
+      const { reason, ...bare } = request;
+      requests = arrive(requests, { ...(isForeign(request) ? bare : request), by }, now);
       accepted.push(request);
     }
   }
   if (accepted.length === 0 && changed(OPEN_FOR, gate, old)) requests = narrow(requests, gate, by);
   const seen = Object.fromEntries(annotatedRequests(gate).map(({ action, at }) => [action, at]));
-  const record = requests.current || requests.planned ? formatAcceptedRequests({ ...requests, seen }) : undefined;
-  return { ...(record && { record }), accepted, ignored };
+  const record =
+    requests.current || requests.planned ? formatAcceptedRequests({ ...requests, seen, reasonBy }) : undefined;
+  return {
+    ...(record && { record }),
+    accepted,
+    ignored,
+    foreignReasons: accepted.filter(isForeign).map(({ action }) => action),
+  };
+}
+
+/** Who gave the reasons that stand in the annotations, this write included. */
+function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
+  const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
+  const reasonBy: Partial<Record<Action, string>> = {};
+  for (const action of ['open', 'close'] as const) {
+    const reason = gate.metadata.annotations?.[REASON[action]];
+    if (reason === undefined) continue;
+    // Records from before such names were kept: the request that has the reason tells.
+    const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
+    const author = changed(REASON[action], gate, old) ? by : (known?.[action] ?? request?.by);
+    if (author !== undefined) reasonBy[action] = author;
+  }
+  return reasonBy;
 }
 
 function changed(key: string, gate: Gate, old: Gate | undefined): boolean {

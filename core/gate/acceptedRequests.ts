@@ -24,6 +24,8 @@ export interface GateRequests {
   handled: RequestTimes;
   /** What the annotations said at the last write that passed the webhook; a planned request called off may stand there still. */
   seen?: RequestTimes;
+  /** Who wrote the reason that stands in each annotation: it is nobody else's. */
+  reasonBy?: Partial<Record<Action, string>>;
 }
 
 export type RequestTimes = Partial<Record<Action, EpochMs>>;
@@ -32,12 +34,13 @@ export type RequestTimes = Partial<Record<Action, EpochMs>>;
 const MAX_LENGTH = 65_536;
 
 /** The same requests give the same text. */
-export function formatAcceptedRequests({ current, planned, handled, seen = {} }: GateRequests): string {
+export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
   return JSON.stringify({
     current: current && wire(current),
     planned: planned && wire(planned),
     handled: wireTimes(handled),
     seen: wireTimes(seen),
+    reasonBy: reasonBy && { open: reasonBy.open, close: reasonBy.close },
   });
 }
 
@@ -45,12 +48,13 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {} }:
 export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
   if (!text || text.length > MAX_LENGTH) return undefined;
   try {
-    const { current, planned, handled, seen } = JSON.parse(text);
+    const { current, planned, handled, seen, reasonBy } = JSON.parse(text);
     return {
       current: unwire(current),
       planned: unwire(planned),
       handled: unwireTimes(handled),
       seen: unwireTimes(seen),
+      ...(reasonBy && { reasonBy: unwireNames(reasonBy) }),
     };
   } catch {
     return undefined;
@@ -70,6 +74,11 @@ function wireTimes({ open, close }: RequestTimes) {
 
 function unwireTimes(value: Record<string, unknown> | undefined): RequestTimes {
   return { open: parseRequestTime(text(value?.open)), close: parseRequestTime(text(value?.close)) };
+}
+
+function unwireNames(value: Record<string, unknown>): Partial<Record<Action, string>> {
+  const [open, close] = [text(value.open), text(value.close)];
+  return { ...(open !== undefined && { open }), ...(close !== undefined && { close }) };
 }
 
 function unwire(value: Record<string, unknown> | undefined): GateRequest | undefined {

@@ -10,7 +10,7 @@ import { selectorProblems } from '../kube/selector.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { acceptRequests } from './accept.ts';
-import { REQUESTED_AT } from './requests.ts';
+import { REASON, REQUESTED_AT } from './requests.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime, parseWindow } from './timestamp.ts';
 
 export function gateProblems(gate: Gate): FieldProblem[] {
@@ -54,14 +54,22 @@ function versionProblems({ metadata }: Gate): FieldProblem[] {
 }
 
 /** What the writer should know although the Gate is allowed: sentences of at most 120 characters. `old` is undefined for a new Gate. */
-export function gateWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
-  const { accepted, ignored } = acceptRequests(gate, old, '', now);
+export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
+  const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);
   const warnings = accepted
     .filter(({ at }) => at > now + CLOCK_TOLERANCE_MS)
     .map(
       ({ action, at }) =>
         `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
     );
+  for (const action of foreignReasons) {
+    warnings.push(`no reason recorded: ${REASON[action]} is from an earlier request of somebody else`);
+  }
+  const version = gate.metadata.annotations?.[OPEN_FOR];
+  const isLeftOver = version !== undefined && version === old?.metadata.annotations?.[OPEN_FOR];
+  if (isLeftOver && accepted.some(({ action }) => action === 'open')) {
+    warnings.push(`opens for ${version} only: ${OPEN_FOR} is still there from before; remove it to open for all`);
+  }
   for (const { action, at } of ignored) {
     warnings.push(`${REQUESTED_AT[action]} ${formatTime(at)} was handled before and requests nothing`);
   }

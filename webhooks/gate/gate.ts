@@ -41,7 +41,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await refuseReach(gate, old, request, call);
-  return reach ? denied('not_permitted', reach) : allowed(gateWarnings(gate, old, call.now));
+  return reach ? denied('not_permitted', reach) : allowed(gateWarnings(gate, old, request.userInfo.username, call.now));
 }
 
 function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
