@@ -26,7 +26,7 @@ const MAX_MESSAGE = 16_384;
  * verdict has no time of its own, a failure began when it was first seen: a time that moved with each look would
  * fail every later deployment, and would make the hook call itself forever.
  */
-export function nextStatus(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
+export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));

@@ -14,7 +14,7 @@ import { judgeWithResources, ownHealth } from '../../core/health/kustomization.t
 import { applyingAccount } from '../../core/health/reads.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
-import { type HealthStatus, nextStatus, resetStatus, sameStatus, type Verdict } from '../../core/health/status.ts';
+import { type HealthStatus, resetStatus, sameStatus, statusAfter, type Verdict } from '../../core/health/status.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { readKustomization, readResources } from './reads.ts';
@@ -52,7 +52,7 @@ export const healthCheckHook: DecoratorHook = {
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS) return answer(healthCheck, before, cutoffs, call);
 
     const verdict = await judge(healthCheck, rollouts, cutoffs, call);
-    return answer(healthCheck, nextStatus(before, verdict, call.now), cutoffs, call);
+    return answer(healthCheck, statusAfter(before, verdict, call.now), cutoffs, call);
   },
 };
 

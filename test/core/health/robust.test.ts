@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kustomization } from '../../../api/flux.ts';
 import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
-import { nextStatus, sameStatus } from '../../../core/health/status.ts';
+import { sameStatus, statusAfter } from '../../../core/health/status.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -79,8 +79,8 @@ describe('whatever an object holds', () => {
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
           const judge = (now: number) =>
             judgeWithResources(ownHealth(kustomization, { source, rollouts: [] }, now), [], NOW - 60_000, now);
-          const once = nextStatus(before, judge(NOW), NOW);
-          expect(sameStatus(nextStatus(once, judge(NOW + 30_000), NOW + 30_000), once)).toBe(true);
+          const once = statusAfter(before, judge(NOW), NOW);
+          expect(sameStatus(statusAfter(once, judge(NOW + 30_000), NOW + 30_000), once)).toBe(true);
         },
       ),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requeueInterval } from '../../../core/health/spec.ts';
-import { type HealthStatus, nextStatus, resetStatus, sameStatus, type Verdict } from '../../../core/health/status.ts';
+import { type HealthStatus, resetStatus, sameStatus, statusAfter, type Verdict } from '../../../core/health/status.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;
 const ms = (time: string) => Date.parse(at(time));
@@ -144,12 +144,12 @@ describe('what a verdict makes of the status', () => {
   ];
 
   it.each(rows)('%s', (_, before, verdict, after) => {
-    expect(nextStatus(before, verdict, NOW)).toEqual(after);
+    expect(statusAfter(before, verdict, NOW)).toEqual(after);
   });
 
   it.each(rows)('%s: said again later, it changes nothing', (_, before, verdict) => {
-    const once = nextStatus(before, verdict, NOW);
-    expect(sameStatus(nextStatus(once, verdict, NOW + 30_000), once)).toBe(true);
+    const once = statusAfter(before, verdict, NOW);
+    expect(sameStatus(statusAfter(once, verdict, NOW + 30_000), once)).toBe(true);
   });
 });
 
