@@ -1,9 +1,23 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
+/**
+ * Systems take the ports of outgoing connections from above these: one of those would be gone, now and then, between this
+ * question and the start of who listens on it.
+ */
+const FREE_PORTS = { least: 10_000, most: 29_999 };
+const TRIES = 50;
+
 /** A loopback port nobody listens on at this moment. */
 export async function freePort(): Promise<number> {
-  return listenOnce(0);
+  for (let left = TRIES; ; left--) {
+    try {
+      return await listenOnce(randomInt(FREE_PORTS.least, FREE_PORTS.most + 1));
+    } catch (error) {
+      if (left === 1) throw error;
+    }
+  }
 }
 
 /** Fails with a sentence when `port` is taken. */
