@@ -70,7 +70,9 @@ export class Model {
     this.settle();
   }
 
+  /** A newer word replaces an older one. */
   wish(pin: number | undefined, message: string): void {
+    if (pin !== this.pin) this.force = undefined;
     this.pin = pin;
     this.message = message;
     this.settle();
@@ -120,7 +122,7 @@ export class Model {
     const next = byHand ? wanted : (bypassed ?? (this.isNewer(this.newest) ? this.newest : undefined));
     const isDue = next !== undefined && next !== this.head?.release;
     if (!isDue || !this.freezeOpen || !(byHand || this.mayFollow(bypassed !== undefined))) {
-      if (!(byHand && isDue)) this.message = undefined;
+      if (this.force === undefined && !(byHand && isDue)) this.message = undefined;
       return false;
     }
     this.begin(next, byHand, bypassed === next);
@@ -154,10 +156,12 @@ export class Model {
       before.state = 'Cancelled';
       before.message = `Deployment cancelled due to new deployment of version 1.${release}.0`;
     }
-    const message = (byHand && this.message) || how;
+    // What was given with a force-deploy that goes on waiting stays with it.
+    const isOfAnother = this.force !== undefined && this.force !== release;
+    const message = (byHand && !isOfAnother && this.message) || how;
     this.history.unshift({ id: (before?.id ?? 0) + 1, release, state: 'Deploying', message });
     this.health = 'Pending';
-    this.message = undefined;
+    if (!isOfAnother) this.message = undefined;
     this.bypass = undefined;
     this.unblock = false;
     if (this.force === release) this.force = undefined;
