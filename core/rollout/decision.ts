@@ -2,6 +2,7 @@
 import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import type { VersionInfo } from '../../api/types.ts';
 import { adopted } from '../deployment/adopt.ts';
 import { deploy } from '../deployment/entry.ts';
 import { healthSettlesAt } from '../deployment/healthChecks.ts';
@@ -124,7 +125,7 @@ function deployNext(
     state.history,
     {
       ...kind,
-      version: back?.to ?? known ?? withMetadata({ tag }, metadata[tag]),
+      version: back?.to ?? deployed(known ?? withMetadata({ tag }, metadata[tag])),
       bakes: config.bakes && !initial,
       approvals,
       ...givenWith(tag, requests),
@@ -157,6 +158,11 @@ function deployNext(
     used: usedWith(tag, requests),
     events,
   };
+}
+
+/** When a release was first seen says something of releases, not of deployments. */
+function deployed({ firstSeen, ...version }: VersionInfo): VersionInfo {
+  return version;
 }
 
 /** A force-deploy of another version goes on waiting, with the message and user that were given for it. */

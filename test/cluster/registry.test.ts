@@ -85,18 +85,13 @@ async function letHooksRead({ ns }: Story): Promise<void> {
   } as AnyObject);
 }
 
-const known = (tag: string) => ({
-  tag,
-  version: `v${tag}`,
-  revision: `main@sha1:${tag}`,
-  created: CREATED,
-  firstSeen: expect.any(String),
-});
+const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED });
+const known = (tag: string) => ({ ...deployed(tag), firstSeen: expect.any(String) });
 
 const isKnown = (story: Story, tag: string) =>
   waitFor(async () => {
     const status = await story.statusOf();
-    expect(status.history[0].version).toEqual(known(tag));
+    expect(status.history[0].version).toEqual(deployed(tag));
     expect(status.availableReleases.at(-1)).toEqual(known(tag));
     return status;
   }, `the metadata of ${tag}`);
@@ -139,7 +134,7 @@ describe('a registry with a password', () => {
     let touch = 0;
     await waitFor(async () => {
       await admin.mergePatch(story.app, { metadata: { labels: { touched: String(touch++) } } });
-      expect((await story.head()).version).toEqual(known('1.0.0'));
+      expect((await story.head()).version).toEqual(deployed('1.0.0'));
       return true;
     }, 'the metadata');
   });

@@ -7,7 +7,8 @@ import { sameJson } from '../../core/kube/json.ts';
 import { type AdmissionHandler, allowed } from '../response.ts';
 import { denyDeployment } from './waysAround.ts';
 
-const OUR_FIELDS = [
+/** All fields but those of the Go controller's API; a test holds both lists to the CRD. */
+export const OUR_FIELDS = [
   'observedGeneration',
   'handledRequest',
   'currentVersion',
@@ -18,10 +19,13 @@ const OUR_FIELDS = [
   'withdrawnReleases',
   'rolledBackReleases',
   'rollbackBarriers',
+  'youngReleases',
 ] as const satisfies (keyof RolloutStatus)[];
 
-const OUR_ENTRY_FIELDS = [
+export const OUR_ENTRY_FIELDS = [
   'appliedTime',
+  'approvals',
+  'reason',
   'requestedBy',
   'rolledBackFrom',
   'waitedSeconds',
@@ -60,7 +64,17 @@ function restored(written: RolloutStatus, stored: RolloutStatus): RolloutStatus 
     const own = stored.history?.find((known) => isSameEntry(known, entry));
     return own ? { ...pick(own, OUR_ENTRY_FIELDS), ...entry } : entry;
   });
-  return { ...pick(stored, OUR_FIELDS), ...written, ...(history && { history }) };
+  const firstSeen = new Map(stored.availableReleases?.map((release) => [release.tag, release.firstSeen]));
+  const availableReleases = written.availableReleases?.map((release) => {
+    const seen = firstSeen.get(release.tag);
+    return seen === undefined || release.firstSeen !== undefined ? release : { ...release, firstSeen: seen };
+  });
+  return {
+    ...pick(stored, OUR_FIELDS),
+    ...written,
+    ...(history && { history }),
+    ...(availableReleases && { availableReleases }),
+  };
 }
 
 function isSameEntry(a: HistoryEntry, b: HistoryEntry): boolean {

@@ -1,6 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { mutateRolloutStatus, validateRolloutStatus } from '../../../webhooks/rollout/status.ts';
+import {
+  mutateRolloutStatus,
+  OUR_ENTRY_FIELDS,
+  OUR_FIELDS,
+  validateRolloutStatus,
+} from '../../../webhooks/rollout/status.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
 import { annotated, call, write } from './call.ts';
 
@@ -36,6 +44,35 @@ describe('mutate/rollout-status', () => {
       revision: 8,
       history: [{ ...ours.history![0], bakeStatus: 'Succeeded' }],
     });
+  });
+
+  it('restores when releases were first seen', async () => {
+    const stored = {
+      ...ours,
+      availableReleases: [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }, { tag: '0.9.0' }],
+    };
+    const { revision, ...typed } = {
+      ...ours,
+      availableReleases: [{ tag: '1.0.0' }, { tag: '0.9.0' }, { tag: '2.0.0' }],
+    };
+    expect((await accept(typed, 'dashboard', stored))?.availableReleases).toEqual([
+      ...stored.availableReleases,
+      { tag: '2.0.0' },
+    ]);
+  });
+
+  it('knows every field that the Go controller has not', () => {
+    const crd = parse(
+      readFileSync(join(import.meta.dirname, '../../../manifests/crds/kuberik.com_rollouts.yaml'), 'utf8'),
+    );
+    const status = crd.spec.versions[0].schema.openAPIV3Schema.properties.status.properties;
+    const ofGo =
+      'conditions history availableReleases releaseCandidates gatedReleaseCandidates gates artifactType source title description';
+    const ofGoEntry =
+      'id version timestamp message triggeredBy bakeStatus bakeStatusMessage bakeStartTime bakeEndTime lastRetryTimestamp failedHealthChecks';
+    const ours = (all: object, theirs: string) => Object.keys(all).filter((key) => !theirs.split(' ').includes(key));
+    expect([...OUR_FIELDS, 'revision'].sort()).toEqual(ours(status, ofGo).sort());
+    expect([...OUR_ENTRY_FIELDS].sort()).toEqual(ours(status.history.items.properties, ofGoEntry).sort());
   });
 
   it('counts on for a person who edits the stored status, and takes what they removed as removed', async () => {
