@@ -6,7 +6,7 @@ import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
-import { createGateHolders } from './server/cluster/gateHolders.ts';
+import { createGateHolders } from './server/cluster/gateRequirers.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withRememberedAnswers } from './server/cluster/rememberedAccess.ts';

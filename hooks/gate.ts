@@ -4,7 +4,7 @@ import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateEvents } from '../core/gate/events.ts';
-import { holdersOf } from '../core/gate/holders.ts';
+import { holdersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, resyncSeconds } from '../core/gate/status.ts';
 import { eventRecord } from '../core/kube/events.ts';

@@ -6,7 +6,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { holdersOf } from '../../core/gate/holders.ts';
+import { holdersOf } from '../../core/gate/requirers.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDenyDelete } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
-import { createGateHolders } from '../../../server/cluster/gateHolders.ts';
+import { createGateHolders } from '../../../server/cluster/gateRequirers.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const at = (seconds: number) => Date.parse('2021-03-26T09:00:00Z') + seconds * 1000;
