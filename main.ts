@@ -6,7 +6,7 @@ import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer } from './server/cluster/access.ts';
-import { createGateHolders } from './server/cluster/gateRequirers.ts';
+import { createGateRequirers } from './server/cluster/gateRequirers.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withRememberedAnswers } from './server/cluster/rememberedAccess.ts';
@@ -54,14 +54,14 @@ async function main(): Promise<void> {
 
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
   const access = withRememberedAnswers(createAccessReviewer(health), () => performance.now());
-  const holders = createGateHolders(readers.hooks);
+  const requirers = createGateRequirers(readers.hooks);
   const hookCall = (hook: string): HookCall => ({
     now: Date.now(),
     cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
     access,
     events,
     metadata,
-    holders,
+    requirers,
     metrics,
     settings,
   });

@@ -98,7 +98,7 @@ export interface Metrics {
 }
 
 /** Who may require a Gate: read together, and at most every half minute, however many Gates ask. */
-export interface GateHolders {
+export interface GateRequirers {
   read(now: EpochMs): Promise<{ bindings: FluxBinding[]; rollouts: Rollout[] }>;
 }
 
@@ -132,7 +132,7 @@ interface Call {
 export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
-  holders: GateHolders;
+  requirers: GateRequirers;
 }
 
 export interface WebhookCall extends Call {

@@ -4,7 +4,7 @@ import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateEvents } from '../core/gate/events.ts';
-import { holdersOf } from '../core/gate/requirers.ts';
+import { requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, resyncSeconds } from '../core/gate/status.ts';
 import { eventRecord } from '../core/kube/events.ts';
@@ -22,7 +22,7 @@ export const gateHook: CompositeHook = {
     const gate = parent as unknown as Gate;
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [held, receiver] = await Promise.all([countHeld(ref, call), receiverOf(gate, ref, call)]);
+    const [held, receiver] = await Promise.all([countRequirers(ref, call), receiverOf(gate, ref, call)]);
     const status = gateStatus(gate, evaluation, { held, receiver }, call.now);
     for (const event of gateEvents(gate, status)) call.events.record(eventRecord(event, gate, call.now));
     const resync = resyncSeconds(gate, evaluation, call.now);
@@ -33,11 +33,11 @@ export const gateHook: CompositeHook = {
 };
 
 /** undefined when the cluster does not answer: a Gate is evaluated all the same. */
-async function countHeld(gate: NamespacedName, { holders, now }: HookCall): Promise<number | undefined> {
-  const reading = holders.read(now);
+async function countRequirers(gate: NamespacedName, { requirers, now }: HookCall): Promise<number | undefined> {
+  const reading = requirers.read(now);
   try {
     const { bindings, rollouts } = await reading;
-    return holdersOf(gate, bindings, rollouts).length;
+    return requirersOf(gate, bindings, rollouts).length;
   } catch {
     return undefined;
   }

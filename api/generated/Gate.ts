@@ -159,7 +159,7 @@ export interface Gate {
      */
     nextTransition?: string;
     /**
-     * How many objects the gate holds.
+     * How many objects require the gate, whether it is open or closed.
      */
     held?: number;
     /**

@@ -5,7 +5,7 @@ import type { Count } from '../../api/metrics.ts';
 import type {
   ClusterReader,
   EventRecord,
-  GateHolders,
+  GateRequirers,
   HookCall,
   Metrics,
   ResourceRef,
@@ -116,7 +116,7 @@ export function fakeHookCall({
     access,
     events: { record: (event) => void events.push(event) },
     metadata,
-    holders: liveHolders(cluster),
+    requirers: liveRequirers(cluster),
     metrics,
     settings: { ...SETTINGS, ...settings },
   };
@@ -154,7 +154,7 @@ function withoutKind({ kind: _, apiVersion: __, ...rest }: AnyObject) {
   return rest;
 }
 
-function liveHolders(cluster: ClusterReader): GateHolders {
+function liveRequirers(cluster: ClusterReader): GateRequirers {
   return {
     async read() {
       const [bindings, rollouts] = await Promise.all([cluster.list(FLUX_BINDINGS), cluster.list(ROLLOUTS)]);

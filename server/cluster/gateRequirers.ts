@@ -1,20 +1,20 @@
 /**
- * The port `GateHolders`. As related objects they would wake every Gate at every change of any binding, so they are
+ * The port `GateRequirers`. As related objects they would wake every Gate at every change of any binding, so they are
  * listed instead, once for all Gates.
  */
 import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { ClusterReader, GateHolders } from '../../api/ports.ts';
+import type { ClusterReader, GateRequirers } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 
 const MAX_AGE_MS = 30_000;
 
 interface Snapshot {
   at: EpochMs;
-  lists: ReturnType<GateHolders['read']>;
+  lists: ReturnType<GateRequirers['read']>;
 }
 
-export function createGateHolders(cluster: Pick<ClusterReader, 'list'>): GateHolders {
+export function createGateRequirers(cluster: Pick<ClusterReader, 'list'>): GateRequirers {
   let last: Snapshot | undefined;
 
   async function list() {

@@ -41,7 +41,7 @@ describe('a hook', () => {
     const broken = () => {
       throw new TypeError('ours');
     };
-    await expect(sync(gate({}), { holders: { read: broken } })).rejects.toThrow(new TypeError('ours'));
+    await expect(sync(gate({}), { requirers: { read: broken } })).rejects.toThrow(new TypeError('ours'));
   });
 });
 

@@ -6,7 +6,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { holdersOf } from '../../core/gate/requirers.ts';
+import { requirersOf } from '../../core/gate/requirers.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDenyDelete } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
@@ -20,7 +20,7 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
   const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };
-  const held = await readHolders(ref, call);
+  const held = await readRequirers(ref, call);
   if (held.length === 0) return allowed();
   const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
   const text =
@@ -32,10 +32,10 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
 }
 
 /** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */
-async function readHolders(gate: NamespacedName, { cluster }: WebhookCall): Promise<string[]> {
+async function readRequirers(gate: NamespacedName, { cluster }: WebhookCall): Promise<string[]> {
   const [bindings, rollouts] = await Promise.all([
     cluster.list<FluxBinding>(FLUX_BINDINGS),
     cluster.list<Rollout>(ROLLOUTS),
   ]);
-  return holdersOf(gate, bindings, rollouts);
+  return requirersOf(gate, bindings, rollouts);
 }
