@@ -2,6 +2,7 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import { deployCutoff, healthCutoff } from '../health/cutoff.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -82,20 +83,10 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], cutoff: EpochMs): Fai
   return errors.length > 0 ? errors : unhealthyChecks(checks);
 }
 
-/** Health from before this instant says nothing about the head. */
-export function healthCutoff(head: HistoryEntry): EpochMs {
-  return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
-}
-
-/** Of the deployment, or of its last retry. */
-export function deployCutoff(head: HistoryEntry): EpochMs {
-  return Math.max(parseTime(head.timestamp) ?? 0, parseTime(head.lastRetryTimestamp) ?? 0);
-}
-
-/** While a closed gate holds the deployment up, the deadline moves on with the clock. */
-export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now: EpochMs): EpochMs | undefined {
+/** While a closed gate holds the deployment up, the deadline moves on with the clock: only then is `now` needed. */
+export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now?: EpochMs): EpochMs | undefined {
   if (deployTimeout === undefined) return undefined;
-  const waiting = head.waitingSince === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
+  const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
   return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;
 }
 
@@ -156,7 +147,10 @@ export function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntr
   return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
 }
 
-/** The failed deployment to begin again with; undefined when it has not failed. */
+/**
+ * The failed deployment to begin again with; undefined when it has not failed. Its `appliedTime` stays, for the policy
+ * `rollout-history` forbids to clear it: whoever asks whether something was before the arrival compares with the retry, too.
+ */
 export function retried(
   head: HistoryEntry | undefined,
   now: EpochMs,

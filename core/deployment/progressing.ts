@@ -1,9 +1,10 @@
 /** What a deployment that is not over waits for, and since when: nothing waits without a word. */
 import { PROGRESSING } from '../../api/conditions.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import { healthCutoff } from '../health/cutoff.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { type BakeTimes, deployDeadline, healthCutoff, isBaking } from './bake.ts';
+import { type BakeTimes, deployDeadline, isBaking } from './bake.ts';
 import { notReady } from './healthChecks.ts';
 import { boundTo, hasApplied, targetName } from './progress.ts';
 
@@ -50,8 +51,7 @@ function sinceOf(head: HistoryEntry): string {
 function endOf(head: HistoryEntry, times: BakeTimes): string {
   if (times.deployTimeout === undefined) return '. There is no spec.deployTimeout: nothing else ends this';
   if (head.waitingSince !== undefined) return '';
-  // The clock counts only while a gate holds it.
-  const deadline = deployDeadline(head, times, 0);
+  const deadline = deployDeadline(head, times);
   return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;
 }
 

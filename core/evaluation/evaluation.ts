@@ -1,10 +1,10 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
-import { deployCutoff } from '../deployment/bake.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates } from '../gate/judge.ts';
+import { deployCutoff } from '../health/cutoff.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';

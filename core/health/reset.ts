@@ -2,15 +2,17 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseTime, wholeSeconds } from '../kube/time.ts';
+import { healthCutoff } from './cutoff.ts';
 import type { HealthStatus } from './status.ts';
 
 /** Health of before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {
   const head = rollout.status?.history?.[0];
-  const deployed = parseTime(head?.timestamp);
+  if (!head) return undefined;
+  const deployed = parseTime(head.timestamp);
   // Go's zero time is in the year 1.
   if (deployed === undefined || deployed <= 0) return undefined;
-  return Math.max(deployed, parseTime(head?.lastRetryTimestamp) ?? 0, parseTime(head?.appliedTime) ?? 0);
+  return healthCutoff(head);
 }
 
 export interface Cutoffs {
