@@ -34,15 +34,6 @@ export interface KustomizationStatus extends FluxStatus {
 
 export type Kustomization = KubeObject<KustomizationSpec, KustomizationStatus>;
 
-export interface OCIRepositorySpec {
-  url?: string;
-  suspend?: boolean;
-  ref?: { tag?: string; semver?: string; digest?: string; [key: string]: unknown };
-  [key: string]: unknown;
-}
-
-export type OCIRepository = KubeObject<OCIRepositorySpec, FluxStatus & { artifact?: Artifact }>;
-
 /** Any governed Flux object: all of them have `spec.suspend`. */
 export type FluxObject = KubeObject<
   { suspend?: boolean; [key: string]: unknown },

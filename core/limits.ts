@@ -33,5 +33,3 @@ export const LIMITS = {
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
   resyncAfterSeconds: 3600,
 } as const;
-
-export type LimitName = keyof typeof LIMITS;

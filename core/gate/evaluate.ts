@@ -31,16 +31,13 @@ export interface GateEvaluation {
 
 /** Remembered as long as it cannot change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
-  return remembered(gate, now, () => {
-    const { timeline, problems } = timelineOf(gate, now);
-    return { value: evaluationOf(timeline, problems, now), until: steadyUntil(timeline, now) };
-  });
+  return remembered(gate, now, () => evaluateAfresh(gate, now));
 }
 
-/** For the comparison with what is remembered. */
-export function evaluateAfresh(gate: Gate, now: EpochMs): GateEvaluation {
+/** `until`: the first instant at which anything of it may be another one, not only `opened`. */
+export function evaluateAfresh(gate: Gate, now: EpochMs): { value: GateEvaluation; until: EpochMs | undefined } {
   const { timeline, problems } = timelineOf(gate, now);
-  return evaluationOf(timeline, problems, now);
+  return { value: evaluationOf(timeline, problems, now), until: steadyUntil(timeline, now) };
 }
 
 function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs): GateEvaluation {

@@ -2,12 +2,12 @@
 import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
-import { GOVERNED_KINDS } from '../../api/kinds.ts';
+import { governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { TOO_MANY_TEXT } from '../gate/judge.ts';
 import { isTooMany } from '../gate/refs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
-import { refKey } from '../kube/names.ts';
+import { groupOf, refKey } from '../kube/names.ts';
 import type { Awaits } from '../suspend/applier.ts';
 import { awaitsText } from '../suspend/resume.ts';
 import { isBypassed, parseState } from '../suspend/stateAnnotation.ts';
@@ -63,7 +63,8 @@ function withCondition(
   awaits: Awaits | undefined,
   closings: readonly string[],
 ): Status | undefined {
-  const isSource = GOVERNED_KINDS.find(({ kind }) => kind === object.kind)?.governed === 'source';
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
   const isRunning = isBypassed(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
   const condition = {

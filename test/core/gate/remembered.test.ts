@@ -64,11 +64,11 @@ it('a remembered evaluation is the same as a fresh one, at any instants, also of
     fc.property(gates, instants, (of, seconds) => {
       // Right at an edge and just before it, too.
       const edges = seconds.flatMap((s) => {
-        const { until, planned } = evaluateAfresh(of, T0 + s * 1000);
+        const { until, planned } = evaluateAfresh(of, T0 + s * 1000).value;
         return [until, planned?.at].flatMap((at) => (at === undefined ? [] : [at - 60_001, at - 60_000, at - 1, at]));
       });
       for (const now of [...seconds.map((s) => T0 + s * 1000), ...edges]) {
-        expect(evaluateGate(structuredClone(of), now)).toEqual(evaluateAfresh(of, now));
+        expect(evaluateGate(structuredClone(of), now)).toEqual(evaluateAfresh(of, now).value);
       }
     }),
     { numRuns: 150 },
