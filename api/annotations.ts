@@ -16,15 +16,22 @@ export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.fro
 /** On Flux objects, set by the webhook: which deployment of which Rollout the object carries. See core/pin/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
 
-/** One-shot requests on a Rollout. */
-export const BYPASS_GATES = 'rollout.kuberik.com/bypass-gates';
+/** One-shot requests on a Rollout. This one concerns RolloutGates: a Gate is bypassed with BYPASS_REASON. */
+export const BYPASS_ROLLOUT_GATES = 'rollout.kuberik.com/bypass-gates';
 export const FORCE_DEPLOY = 'rollout.kuberik.com/force-deploy';
 export const DEPLOY_MESSAGE = 'rollout.kuberik.com/deploy-message';
 export const DEPLOY_USER = 'rollout.kuberik.com/deploy-user';
 export const UNBLOCK_FAILED = 'rollout.kuberik.com/unblock-failed';
 export const RETRY = 'rollout.kuberik.com/retry';
 /** The one-shot annotations, in the order in which they are documented. */
-export const ONE_SHOT = [BYPASS_GATES, FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, UNBLOCK_FAILED, RETRY] as const;
+export const ONE_SHOT = [
+  BYPASS_ROLLOUT_GATES,
+  FORCE_DEPLOY,
+  DEPLOY_MESSAGE,
+  DEPLOY_USER,
+  UNBLOCK_FAILED,
+  RETRY,
+] as const;
 /** Set by the webhook on a Rollout: which admission request made each one-shot annotation. See core/evaluation/requests.ts. */
 export const REQUEST = 'rollout.kuberik.com/request';
 /** Set by the webhook on a Rollout: the authenticated user of the newest request or of the newest `spec.wantedVersion`. */
@@ -57,7 +64,7 @@ export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On a Rollout, set by the webhook: the closed Gates that its next deployment bypasses, `ns/a,ns/b`. */
+/** On a Rollout, set by the webhook: the closed Gates (no RolloutGates) that its next deployment bypasses, `ns/a,ns/b`. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on a Gate that has `spec.selects`; its values are in core/gate/selects.ts. */

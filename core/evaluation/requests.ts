@@ -3,8 +3,8 @@
  * acted on once and recorded in `status.handledRequest`, after which the decorator removes the annotation.
  */
 import {
-  BYPASS_GATES,
   BYPASS_REASON,
+  BYPASS_ROLLOUT_GATES,
   BYPASSED_GATES,
   DEPLOY_MESSAGE,
   DEPLOY_USER,
@@ -88,7 +88,7 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
   return {
     ...(isPending(GATE_BYPASS) && { bypassedGates: (annotations?.[BYPASSED_GATES] ?? '').split(',') }),
     ...defined({
-      bypassGates: value(BYPASS_GATES),
+      bypassGates: value(BYPASS_ROLLOUT_GATES),
       forceDeploy: value(FORCE_DEPLOY),
       deployMessage: value(DEPLOY_MESSAGE),
       deployUser: value(DEPLOY_USER),

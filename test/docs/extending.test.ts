@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ONE_SHOT, ROLLOUT_PREFIX } from '../../api/annotations.ts';
+import * as annotations from '../../api/annotations.ts';
 import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import { COUNTERS } from '../../api/metrics.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -26,6 +26,12 @@ const LISTS = new Map(
 
 const codesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
 const filesIn = (text: string) => codesIn(text).filter((code) => PATH.test(code));
+/** Of a function, constant or type, of a variable in a block, or of a method or property. */
+const definition = (symbol: string) =>
+  new RegExp(
+    `\\b(?:function|const|let|interface|type|class) ${symbol}\\b|^ +(?:async |readonly )?${symbol}\\??(?:\\(.*\\).*\\{$|:)`,
+    'm',
+  );
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 describe.each([...LISTS])('%s', (_, list) => {
@@ -36,9 +42,9 @@ describe.each([...LISTS])('%s', (_, list) => {
     expect(paths.filter((path) => !routes.has(path) && !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  it('names symbols that their files have', () => {
+  it('names symbols that their files define', () => {
     for (const [, file, symbol] of list.matchAll(/`([^`]+\.ts)`\s+`(\w+)`/g)) {
-      expect(textOf(file!), `${symbol} in ${file}`).toMatch(new RegExp(`\\b${symbol}\\b`));
+      expect(textOf(file!), `${symbol} in ${file}`).toMatch(definition(symbol!));
     }
   });
 
@@ -61,10 +67,10 @@ const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 
 /** Things of a kind, each by the words that mention it. */
 const word = (...words: string[]) => new RegExp(words.map((each) => `(?<![\\w-])${each}(?![\\w-])`).join('|'));
-const constant = (text: string) => text.toUpperCase().replaceAll('-', '_');
+const constantOf = (key: string) => Object.entries(annotations).find(([, value]) => value === key)![0];
 const THINGS: [title: string, things: RegExp[]][] = Object.entries({
   'A kind of Flux that Gates hold': GOVERNED_KINDS.map(({ kind, resource }) => word(kind, resource)),
-  'A request annotation on a Rollout': ONE_SHOT.map((key) => word(key, constant(key.slice(ROLLOUT_PREFIX.length)))),
+  'A request annotation on a Rollout': annotations.ONE_SHOT.map((key) => word(key, constantOf(key))),
   'A field of Gate, or of another kind of ours': crdFields('gating.toolkit.fluxcd.io_gates', 'spec')
     .filter(({ path }) => /^\w+$/.test(path))
     .map(({ path }) => word(path)),

@@ -1,5 +1,5 @@
 /** What the writer of a Rollout should know although it is allowed. */
-import { BYPASS_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
+import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
 import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
@@ -34,7 +34,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
   const wanted = newlyWanted(rollout, before);
   const force = changedText(rollout, before, FORCE_DEPLOY);
-  const bypass = changedText(rollout, before, BYPASS_GATES);
+  const bypass = changedText(rollout, before, BYPASS_ROLLOUT_GATES);
   const warnings: string[] = [];
   if (wanted && !isLegalTag(wanted)) {
     warnings.push(`wantedVersion ${JSON.stringify(wanted)} is not a legal tag and will not be deployed`);
