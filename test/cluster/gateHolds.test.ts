@@ -1,5 +1,6 @@
 /** What a closed gate does to the objects that require it, and what the opening gives back. */
 import { describe, expect, it } from 'vitest';
+import { KINDS } from '../../api/kinds.ts';
 import { kstatusOf } from '../../core/kstatus/kstatus.ts';
 import {
   type AnyObject,
@@ -43,13 +44,14 @@ describe('suspension and its undoing', () => {
     );
     for (const object of objects) await developer.create(object);
     const specs = await Promise.all(objects.map(async (object) => (await read(object)).spec));
-    const role = (kind: string) => (/Repository|Bucket/.test(kind) ? 'Blocked' : 'Approved');
+    const role = (kind: Governed) => (KINDS[kind].governed === 'source' ? 'Blocked' : 'Approved');
     for (let round = 0; round < 2; round++) {
       await ask(sre, ns, 'freeze', 'close');
       for (const object of objects) {
         await isHeld(admin, object, object.spec.suspend === undefined ? 'unset' : String(object.spec.suspend));
         await waitFor(
-          async () => conditionText(await read(object), role(object.kind))?.includes(`'${ns}/freeze' is closed.`),
+          async () =>
+            conditionText(await read(object), role(object.kind as Governed))?.includes(`'${ns}/freeze' is closed.`),
           `${object.kind} to say why it waits`,
         );
       }

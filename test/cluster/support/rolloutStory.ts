@@ -1,11 +1,12 @@
 /** A Rollout with what it needs around it, told step by step: deploy, arrive, report health, look at the head. */
 import { expect } from 'vitest';
+import { ONE_SHOT, ROLLOUT_PREFIX } from '../../../api/annotations.ts';
+import { requestKey } from '../../../core/evaluation/requests.ts';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';
 import { conditionOf } from './versions.ts';
 
-const ONE_SHOT_PREFIX = 'rollout.kuberik.com/';
 const LABELS = { app: 'app' };
 /** Watches the HealthCheck of `healthCheck`. */
 export const SELECTS_HEALTH = { healthCheckSelector: { selector: { matchLabels: LABELS } } };
@@ -66,14 +67,13 @@ export function storyOf(view: ClusterView, ns: string) {
         return status?.message === 'Health check reset due to new deployment';
       }, `the reset of HealthCheck ${name}`),
     ask: (annotations: Record<string, string | null>, user = developer) => {
-      const named = Object.entries(annotations).map(([key, value]) => [`${ONE_SHOT_PREFIX}${key}`, value]);
+      const named = Object.entries(annotations).map(([key, value]) => [`${ROLLOUT_PREFIX}${key}`, value]);
       return user.mergePatch(app, { metadata: { annotations: Object.fromEntries(named) } });
     },
     /** The one-shot annotations still there, without their prefix. */
     asked: async () => {
-      const keys = ['bypass-gates', 'force-deploy', 'deploy-message', 'deploy-user', 'unblock-failed', 'retry'];
       const annotations = (await admin.get(app)).metadata.annotations ?? {};
-      return keys.filter((key) => annotations[`${ONE_SHOT_PREFIX}${key}`] !== undefined);
+      return ONE_SHOT.filter((key) => annotations[key] !== undefined).map(requestKey);
     },
     spec: (spec: Record<string, unknown>, user = developer) => user.mergePatch(app, { spec }),
     headIs: (tag: string, expected: object | string) => {
