@@ -109,7 +109,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
 }
 
-/** Connections to the API server by who needs them: nobody's reads can take those of another. */
+/** Connections to the API server, separate for each part that reads: none can use up another's. */
 function connect() {
   const config = loadKubeConfig();
   const sockets = (maxSockets: number) => createTransport(config, { maxSockets });
@@ -128,7 +128,7 @@ interface EventParts {
   dropped: Dropped;
 }
 
-/** Kubernetes Events, and the same news for Flux's notification-controller where one is configured. */
+/** Kubernetes Events, and the same for Flux's notification-controller where one is configured. */
 function createEvents({ config, transport, cluster, log, dropped }: EventParts): EventSink {
   const events = createEventSink({
     create: (event) => {
@@ -161,7 +161,7 @@ if (process.argv.includes('--help')) {
   process.stdout.write(usage);
 } else {
   main().catch((error: Error & { code?: string }) => {
-    const hint = error.code === 'EADDRINUSE' ? ': the port is taken, set HOOKS_PORT or WEBHOOK_PORT' : '';
+    const hint = error.code === 'EADDRINUSE' ? ': the port is in use, set HOOKS_PORT or WEBHOOK_PORT' : '';
     process.stderr.write(`${error instanceof ConfigError ? 'bad configuration: ' : ''}${error.message}${hint}\n`);
     process.exit(1);
   });

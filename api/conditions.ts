@@ -7,7 +7,7 @@ export const RELEASES_UPDATED = 'ReleasesUpdated';
 export const GATES_PASSING = 'GatesPassing';
 export const DEPLOYMENT_BLOCKED = 'DeploymentBlocked';
 export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
-/** There only while the selector finds HealthChecks that may not be watched. */
+/** There only while the selector matches HealthChecks that may not be watched. */
 export const HEALTH_CHECKS_LEFT_OUT = 'HealthChecksLeftOut';
 export const ROLLED_BACK = 'RolledBack';
 /** There only while a deployment is on its way or bakes: what it waits for. */
@@ -16,7 +16,7 @@ export const PROGRESSING = 'Progressing';
 export const WAITING_FOR_ROLLOUT_GATES = 'WaitingForRolloutGates';
 /** There only while `spec.wantedVersion` is set. */
 export const PINNED = 'Pinned';
-/** There only while the selector finds no HealthCheck at all. */
+/** There only while the selector matches no HealthCheck at all. */
 export const HEALTH_CHECKS_MISSING = 'HealthChecksMissing';
 /** There only while the first deployment of a Rollout stands past RolloutGates that would hold any other. */
 export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';

@@ -17,7 +17,7 @@ interface KindRow<Name extends string> {
   pinnable?: true;
   /** A Kustomization can apply its artifact. */
   artifact?: true;
-  /** Flux's Alerts learn from it what became of a deployment. */
+  /** Flux's Alerts on it report what became of a deployment. */
   notified?: true;
 }
 

@@ -54,7 +54,7 @@ export interface EventSink {
   record(event: EventRecord): void;
 }
 
-/** What has to be seen in the cluster: an object with these annotations, or that the one of this uid is gone, or going. */
+/** What has to be seen in the cluster: an object with these annotations, or that the one with this uid is gone, or being deleted. */
 export type StoredFact = { object: ResourceRef & { name: string } } & (
   | { annotations: Record<string, string | undefined> }
   | { gone: true; uid: string | undefined }
@@ -78,7 +78,7 @@ export interface ReleaseMetadata {
   rollbackBarrier?: true;
 }
 
-/** What the registry says of a tag. Answers from memory at once; a miss starts a lookup beside the sync. */
+/** What the registry says of a tag. Answers from memory at once; a miss starts a lookup in the background. */
 export interface ReleaseMetadataCache {
   lookup(of: {
     policy: NamespacedName;
@@ -147,7 +147,7 @@ export interface Route {
   answer(body: unknown): Promise<unknown>;
 }
 
-/** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot take one call both. */
+/** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot both take one call. */
 export interface GateWriter {
   annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict'>;
 }

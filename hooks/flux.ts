@@ -1,4 +1,4 @@
-/** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and wakes the webhook. */
+/** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and triggers the webhook. */
 import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';

@@ -43,7 +43,7 @@ async function countRequirers(gate: NamespacedName, { requirers, now }: HookCall
   }
 }
 
-/** Said, and held all the same: a setting must lift no freeze. */
+/** Reported, but still held: a setting must not lift a freeze. */
 function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {
   if (!settings.noCrossNamespaceRefs || !reachesBeyond(gate.spec.selects)) return evaluation;
   const stalled = [evaluation.stalled, BEYOND_FORBIDDEN].filter(Boolean).join('; ');

@@ -78,7 +78,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
   });
 }
 
-/** An unexpected error is the request's where that is no request that Metacontroller could send, else ours. */
+/** An unexpected error is blamed on a request that Metacontroller could not have sent; otherwise it is ours. */
 async function blaming<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();

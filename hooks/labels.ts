@@ -1,6 +1,6 @@
 /**
- * DecoratorControllers `gate-labels` and `rolloutgates`: each puts a label right by which others find the object. The webhook
- * sets it in every write; an object stored while the webhook was away, from a backup say, would not be found and nobody told.
+ * DecoratorControllers `gate-labels` and `rolloutgates`: each repairs a label by which others find the object. The webhook
+ * sets it in every write; an object stored while the webhook was down, say from a backup, would silently not be found.
  */
 import { ROLLOUT_NAME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
@@ -19,7 +19,7 @@ export const rolloutGateHook = labelHook(ROLLOUT_NAME_LABEL, (object) => {
   return rollout ? labelValue(rollout) : undefined;
 });
 
-/** `wanted` undefined: the object shall not have the label. */
+/** `wanted` undefined: the object must not have the label. */
 function labelHook(label: string, wanted: (object: KubeObject) => string | undefined): DecoratorHook {
   return {
     async sync({ object }) {

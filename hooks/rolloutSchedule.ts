@@ -10,7 +10,7 @@ import { planSchedule } from '../core/schedule/plan.ts';
 import { scheduleProblems } from '../core/schedule/problems.ts';
 import type { CompositeHook } from './hook.ts';
 
-/** Nobody is woken by a Namespace whose labels change. */
+/** A label that changes on a Namespace triggers no sync. */
 const NAMESPACE_LOOK_S = 60;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_LOOK_S = 3600;

@@ -51,7 +51,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
       response
         .status(400)
         .type('text')
-        .send('expected a Flagger webhook with name, namespace and perhaps metadata.gate\n');
+        .send('expected a Flagger webhook with name, namespace and optionally metadata.gate\n');
       return;
     }
     const gate = await ports.cluster.get<Gate>({ ...GATES, ...ref });

@@ -68,13 +68,13 @@ async function takeCall(
     if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
     const token = await readToken(gate, ref, ports);
     if (token.length === 0) return { status: 503, reason: 'its Secret cannot be read, or has no token' };
-    if (webhookPath(token, ref) !== path) return { status: 404, reason: 'the path is of an earlier token' };
+    if (webhookPath(token, ref) !== path) return { status: 404, reason: 'the path belongs to an earlier token' };
     tokens.add(path, token, ref);
     const judgement = judgeCall(gate, token, path, call, ports.now());
     if (judgement.status !== 200) return judgement;
     if ((await ports.writer.annotate(gate, judgement.annotations)) === 'stored') return { status: 200 };
   }
-  return { status: 503, reason: 'others were writing the Gate', retryAfterSeconds: 1 };
+  return { status: 503, reason: 'the Gate was being written by others', retryAfterSeconds: 1 };
 }
 
 async function readToken(

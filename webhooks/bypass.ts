@@ -69,7 +69,7 @@ async function factOf(
   const annotations = recordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
   if (operation !== 'DELETE') return { object, annotations };
-  // Nobody answers for the oldObject of a request but the object itself, which is still there.
+  // Only the live object, which is still there, vouches for the oldObject of a request.
   const live = await call.cluster.get(object);
   const { uid } = regarding.metadata;
   if (live?.metadata.uid !== uid || recordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;

@@ -25,7 +25,7 @@ export async function readClosed(
   return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
 
-/** Lets whoever may bypass the gates get past them, and tells everybody else what `refusal` says. */
+/** Lets whoever may bypass the gates get past them, and denies everybody else with `refusal`. */
 export async function passOrDeny(
   object: KubeObject<any, any>,
   closed: readonly NamespacedName[],
@@ -51,7 +51,7 @@ export async function passOrDenyDelete(
   return passOrDeny(object, closed, recentReason(object, request.userInfo.username, call.now), refusal, request, call);
 }
 
-/** Tells of Gates of other namespaces no more than the writer may read; asked only where there is something to tell. */
+/** Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only where there is something to reveal. */
 export async function deny(
   refusal: Refusal,
   request: AdmissionRequest,

@@ -10,7 +10,7 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   const isForbidden = (check: HealthCheck) =>
     !('problem' in kustomizationRef(check, false)) && 'problem' in kustomizationRef(check, true);
   const before = request.oldObject as HealthCheck | null | undefined;
-  // What was let in once may stay: else nothing else of the object could be changed, its finalizers included.
+  // What was let in before may stay: otherwise nothing else on the object could change, its finalizers included.
   if (!isForbidden(healthCheck) || (before && isForbidden(before))) return allowed();
   const ref = kustomizationRef(healthCheck, true);
   return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);

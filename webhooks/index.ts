@@ -76,7 +76,7 @@ export function webhookRoutes(call: () => WebhookCall): Route[] {
   }));
 }
 
-/** An unexpected error is the request's where no API server could send it, else ours. */
+/** An unexpected error is blamed on a request that no API server could have sent; otherwise it is ours. */
 async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();

@@ -8,7 +8,7 @@ import { childOf, isMap, sameJson } from '../core/kube/json.ts';
 export type AdmissionDecision =
   | {
       allowed: true;
-      /** The object as it shall be stored; absent when nothing changes. */
+      /** The object as it is to be stored; absent when nothing changes. */
       object?: KubeObject<any, any>;
       warnings?: string[];
       audit?: Record<string, string>;

@@ -1,4 +1,4 @@
-/** Admission of RolloutSchedules and ClusterRolloutSchedules: none whose times cannot be computed. */
+/** Admission of RolloutSchedules and ClusterRolloutSchedules: their times must be computable. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { scheduleWarnings } from '../core/calendar/warnings.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';

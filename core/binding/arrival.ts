@@ -1,4 +1,4 @@
-/** Whether a deployment has arrived: fetched and applied by Flux, and not only written into the object. */
+/** Whether a deployment has arrived: fetched and applied by Flux, not merely written into the object. */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
@@ -28,7 +28,7 @@ export function hasArrived(
   if (!observed || !carries(observed.deployed, deployment)) return false;
   if (spec.target.kind === 'OCIRepository') return isTag(observed.fetched, deployment.version);
   if (observed.applied === undefined) return false;
-  // A source of a kind unknown here cannot be compared with; Flux's own word has to do.
+  // A source of an unknown kind cannot be compared; Flux's own report has to do.
   if (!spec.source) return true;
   if (!source) return false;
   const sameNamespace = spec.source.namespace === metadata.namespace;

@@ -13,7 +13,7 @@ const MAX_MESSAGE = 32_000;
 
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
-/** Ready: each pin is applied and no gate holds or has left its suspension. Approved: only where gates are required. */
+/** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
 export function bindingConditions(
   status: FluxBindingStatus,
   spec: Pick<FluxBindingSpec, 'problems'>,
@@ -49,7 +49,7 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
   if (pins.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
   const waiting = pins.filter((pin) => pin.state === 'Waiting');
   if (waiting.length > 0) {
-    const message = `${unique(waiting.map(deploymentText)).join(', ')} on the way: Flux has not applied it yet`;
+    const message = `waiting for Flux to apply ${unique(waiting.map(deploymentText)).join(', ')}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
   return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };

@@ -1,4 +1,4 @@
-/** What a FluxBinding reports of its object's deployments. Each change of it is a write, and a sync of everything related. */
+/** What a FluxBinding reports of its object's deployments. Each change is a write and a sync of everything related. */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';

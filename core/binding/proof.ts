@@ -8,7 +8,7 @@ interface ReconciledStatus extends FluxStatus {
   lastAppliedRevision?: string;
 }
 
-/** The artifact revision a source has for its current spec. Ready=True says less: it is there 4 ms too early. */
+/** The artifact revision a source has for its current spec. Ready=True says less: it appears 4 ms too early. */
 export function fetchedRevision(source: FluxObject): string | undefined {
   const status = source.status as ReconciledStatus | undefined;
   if (source.spec?.suspend === true || !isCurrent(source)) return undefined;
@@ -29,7 +29,7 @@ function isCurrent(object: FluxObject): boolean {
   return generation !== undefined && object.status?.observedGeneration === generation;
 }
 
-/** Not cut: two long revisions must not look like one. */
+/** Not truncated: two long revisions must not look alike. */
 function bounded(revision: unknown): string | undefined {
   return typeof revision === 'string' && revision.length <= LIMITS.revision ? revision : undefined;
 }

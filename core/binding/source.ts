@@ -15,7 +15,7 @@ export function sourceOf(object: FluxObject): Source | undefined {
   // No such object can exist, and a name of any length would not fit into a FluxBinding.
   if (ref.name.length > MAX_NAME || (ref.namespace ?? '').length > MAX_NAME) return undefined;
   return {
-    // Whatever version sourceRef names: Flux does not look at it.
+    // Whatever version sourceRef names: Flux ignores it.
     apiVersion: apiVersionOf(kind),
     kind: ref.kind,
     namespace: ref.namespace ?? object.metadata.namespace ?? '',
@@ -23,7 +23,7 @@ export function sourceOf(object: FluxObject): Source | undefined {
   };
 }
 
-/** Plural, lower case, as the API server and Metacontroller want it. */
+/** Plural, lower case, as the API server and Metacontroller expect it. */
 export function sourceResource(source: Source): string | undefined {
   return ARTIFACT_KINDS.find(({ kind }) => kind === source.kind)?.resource;
 }

@@ -21,8 +21,8 @@ export function bindingName(object: FluxObject): string {
 }
 
 /**
- * undefined for an object that names no Rollout and no Gate, that no Gate selects, with nothing wrong, and that waits for
- * nobody to end a suspension.
+ * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits for
+ * no applier.
  */
 export function bindingOf(
   object: FluxObject,

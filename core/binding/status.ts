@@ -22,7 +22,7 @@ export interface RelatedToBinding {
   gates: GateEntry[];
 }
 
-/** Holds no time but those of changes: the same world gives the same status. */
+/** Holds no times but those of changes: the same input gives the same status. */
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
@@ -69,7 +69,7 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   });
 }
 
-/** "Written, not applied yet" is no state of its own: it would cost a write for each release, and a sync of everything related. */
+/** "Written, not applied yet" is not a state of its own: it would cost a write for each release, and a sync of everything related. */
 function pinState(pin: Pin, related: RelatedToBinding, applied: readonly DeploymentRef[]): PinState {
   const rollout = related.rollouts.get(pin.rollout);
   const head = deploymentOf(rollout);

@@ -7,8 +7,8 @@ import { readPin } from '../pin/field.ts';
 import type { PinState } from './status.ts';
 
 /**
- * The annotation DEPLOYED as it should be written, which only triggers the webhook: that works out the value itself.
- * null removes it, which wakes the webhook where the text is right and the field is not. undefined: nothing to do.
+ * The annotation DEPLOYED as it should be written, which only triggers the webhook: the webhook works out the value itself.
+ * null removes it, which triggers the webhook where the text is right and the field is not. undefined: nothing to do.
  */
 export function deploymentTrigger(
   object: FluxObject,
@@ -17,7 +17,7 @@ export function deploymentTrigger(
   if (!status?.deployed || isHeld(status)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const pins = (status.pins ?? []).filter((pin) => pin.state !== 'Missing');
-  if (pins.some((pin) => isNews(pin, carried))) return status.deployed;
+  if (pins.some((pin) => isNewer(pin, carried))) return status.deployed;
   return pins.some((pin) => hasDrifted(object, pin, carried)) ? null : undefined;
 }
 
@@ -27,13 +27,13 @@ export function isHeld(status: FluxBindingStatus | undefined): boolean {
 }
 
 /** A binding may lag behind the object, so an older id never counts. */
-function isNews(pin: PinState, carried: readonly DeploymentRef[]): boolean {
+function isNewer(pin: PinState, carried: readonly DeploymentRef[]): boolean {
   const have = carried.find((deployment) => deployment.rollout === pin.rollout);
   if (!have || have.uid !== pin.uid) return true;
   return (pin.id ?? 0) > have.id || (pin.id === have.id && pin.version !== have.version);
 }
 
-/** The annotation is there without the value: written while the webhook was not in the way. */
+/** The annotation is there without the value: written while the webhook was down. */
 function hasDrifted(object: FluxObject, pin: PinState, carried: readonly DeploymentRef[]): boolean {
   const has = carried.some(
     (deployment) => deployment.rollout === pin.rollout && deployment.id === pin.id && deployment.uid === pin.uid,

@@ -22,7 +22,7 @@ const SPANS = [2, 17];
 
 /**
  * The next instant at which the calendar as a whole goes from active to inactive or back: rules that overlap or adjoin
- * count as one. undefined when it stays as it is forever, or for longer than a time can be written: `9999-12-31` as the
+ * count as one. undefined when it stays as it is forever, or beyond the last time that can be written: `9999-12-31` as the
  * last day of a range means no end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
@@ -55,7 +55,7 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
   const horizon = startOfDay(day + span + 1, calendar.timeZone);
   const merged = mergedWindows(calendar, day - 2, span + 2);
-  // Before that, windows that began still earlier are missing: an end may be none.
+  // Before that, windows that began even earlier are missing: an end found there may not be one.
   const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
   const active = isActive(calendar, now);
   if (!active) return merged.find(({ from }) => from > since)?.from;

@@ -23,7 +23,7 @@ export interface CarriedDeployment {
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
 export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
-  // Asked of all objects of a namespace for each of its Rollouts: most are told apart without parsing.
+  // Asked of all objects of a namespace for each of its Rollouts: most are ruled out without parsing.
   if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
   return pinAnnotationsOf({ kind, metadata }).pins.some((pin) => pin.rollout === rollout);
 }

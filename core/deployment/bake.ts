@@ -43,7 +43,7 @@ export interface BakeStep {
   head: HistoryEntry;
   ready?: NewCondition;
   events: NewEvent[];
-  /** When the answer may be another one although nothing was written. */
+  /** When the answer may change although nothing was written. */
   requeueAt?: EpochMs;
 }
 
@@ -67,7 +67,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
   const arrived = started !== undefined || unapplied.length === 0;
   const watched = arrived ? healthChecks : healthChecks.filter(judgesRevision);
-  // All were Healthy when the bake started: one that is not any more failed since, whether or not it says when.
+  // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
   const errors = started === undefined ? errorsSince(watched, cutoff) : errorsOrUnhealthy(watched, cutoff);
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
@@ -142,7 +142,7 @@ function event(head: HistoryEntry, type: NewEvent['type'], reason: string, messa
   return { type, reason, message, about: deploymentKey(head) };
 }
 
-/** Names a deployment, or a retry of it, among all of a Rollout. */
+/** Identifies a deployment, or a retry of it, among all of its Rollout's. */
 export function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): string {
   return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
 }

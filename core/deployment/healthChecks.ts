@@ -34,7 +34,7 @@ export function judgesRevision({ spec }: HealthCheck): boolean {
 }
 
 /**
- * When this second is over, if a check got well or reported an error in it; else undefined. Stored times have whole seconds:
+ * When this second is over, if a check recovered or reported an error in it; else undefined. Stored times have whole seconds:
  * a version deployed in the same second would take its predecessor's recovery or error for its own.
  */
 export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
@@ -71,7 +71,7 @@ export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
 
 /**
  * The checks that may hold the version after `head`. Where that has failed and automation goes on, what it has broken is no
- * obstacle: only its successor can mend it. What was wrong before its deployment, which began at `since`, holds as ever.
+ * obstacle: only its successor can fix it. What was unhealthy before its deployment, which began at `since`, still holds.
  */
 export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
   const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));
@@ -97,18 +97,18 @@ export function notReady(checks: readonly HealthCheck[], cutoff: EpochMs, home: 
 export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondition | undefined {
   if (count === 0) return undefined;
   const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
-  const message = `${what} selected and not watched: ${howToAllow(metadata.namespace ?? '')}`;
+  const message = `${what} selected but not watched: ${howToAllow(metadata.namespace ?? '')}`;
   return { type: HEALTH_CHECKS_LEFT_OUT, status: 'True', reason: 'NotAllowed', message };
 }
 
-/** Nobody bakes on nothing without knowing. */
+/** A bake that watches nothing must say so. */
 export function healthChecksMissing(
   { healthChecks, healthLeftOut = 0 }: { healthChecks: readonly HealthCheck[]; healthLeftOut?: number },
   { spec }: Rollout,
 ): NewCondition | undefined {
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
   if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
-  const message = 'spec.healthCheckSelector finds no HealthCheck: a bake watches nothing until one appears';
+  const message = 'spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears';
   return { type: HEALTH_CHECKS_MISSING, status: 'True', reason: 'NoneSelected', message };
 }
 

@@ -1,4 +1,4 @@
-/** How far a deployment has come in the Flux objects that are bound to its Rollout, as their FluxBindings tell. */
+/** How far a deployment has come in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
@@ -42,7 +42,7 @@ export function targetName({ spec }: FluxBinding): string {
 
 /**
  * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the time
- * a closed gate, or the suspension it has left, holds it up in one of them, which deployTimeout does not count.
+ * a closed gate, or the suspension it left behind, holds it up in one of them, which deployTimeout does not count.
  */
 export function withProgress(
   head: HistoryEntry,

@@ -1,4 +1,4 @@
-/** What a deployment that is not over waits for, and since when: nothing waits without a word. */
+/** What an unfinished deployment waits for, and since when: nothing waits without saying why. */
 import { PROGRESSING } from '../../api/conditions.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { healthCutoff } from '../health/cutoff.ts';
@@ -8,10 +8,10 @@ import { type BakeTimes, deployDeadline, isBaking } from './bake.ts';
 import { notReady } from './healthChecks.ts';
 import { boundTo, hasApplied, targetName } from './progress.ts';
 
-/** Of more it is only said that there are more: each change of the message is a write of the status. */
+/** Beyond that the message only says that there are more: each change of it is a write of the status. */
 const NAMED = 3;
 
-/** undefined where the newest deployment is over. Tells of stored times only: the same state gives the same message. */
+/** undefined where the newest deployment is over. It names stored times only: the same state gives the same message. */
 export function progressing(
   head: HistoryEntry | undefined,
   {
@@ -26,7 +26,7 @@ export function progressing(
   const started = parseTime(head.bakeStartTime);
   if (started !== undefined) {
     const until = times.bakeTime === undefined ? '' : ` until ${formatTime(started + times.bakeTime)}`;
-    return condition('Baking', `Version ${tag} bakes${until}: a HealthCheck that fails ends it`);
+    return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
   }
   const unapplied = boundTo(rollout, bindings).filter(
     (binding) => head.appliedTime === undefined && !hasApplied(binding, rollout, head),
@@ -49,7 +49,7 @@ function sinceOf(head: HistoryEntry): string {
 
 /** While a closed gate holds it, the deadline moves on with the clock. */
 function endOf(head: HistoryEntry, times: BakeTimes): string {
-  if (times.deployTimeout === undefined) return '. There is no spec.deployTimeout: nothing else ends this';
+  if (times.deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
   if (head.waitingSince !== undefined) return '';
   const deadline = deployDeadline(head, times);
   return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;

@@ -38,7 +38,7 @@ export function rollbackOf({ history, config, barriers, rejectedBy }: WayBack): 
   if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
   const from = head.version.tag;
   if (head.rolledBackFrom !== undefined) {
-    const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: what comes next is for a person to say`;
+    const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: a person must decide what comes next`;
     return { stays: { reason: 'RollbackFailed', message } };
   }
   const index = history.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== from);
@@ -50,7 +50,7 @@ export function rollbackOf({ history, config, barriers, rejectedBy }: WayBack): 
   const barrier = undone.find((tag) => tag === config.barrier || barriers.includes(tag));
   if (barrier !== undefined) {
     const said = barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
-    return stays('Barrier', from, `${barrier} cannot be undone, says ${said}`);
+    return stays('Barrier', from, `${said} says that ${barrier} cannot be undone`);
   }
   const to = target.version;
   const gate = rejectedBy(to.tag);
@@ -68,7 +68,7 @@ export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: { onFa
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }
 
-/** undefined while there is nothing to say of a rollback. */
+/** undefined while there is nothing to say about a rollback. */
 export function rollbackCondition(
   [head, before]: readonly HistoryEntry[],
   rollback: Rollback | undefined,

@@ -23,7 +23,7 @@ export interface RolloutConfig {
   onFailure: OnFailure;
   /** spec.rollback.barrier: a release that is never rolled back. */
   barrier?: string;
-  /** While there are any nothing is deployed and no bake goes on. */
+  /** While there are any, nothing is deployed and no bake progresses. */
   problems: string[];
 }
 

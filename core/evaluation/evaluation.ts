@@ -51,13 +51,13 @@ export interface Evaluation {
   candidates: VersionInfo[];
   rejected: Rejection[];
   withdrawn: Withdrawal[];
-  /** Releases that are to be known for longer before they may come. */
+  /** Releases that are not old enough to be deployed yet. */
   young: YoungRelease[];
   verdict: GateVerdict;
   selection: Selection;
-  /** The version that waits, be it for a decision or for something in its way. */
+  /** The version that waits, for a decision or for something in its way. */
   pending?: string;
-  /** Whether and why a failed version is taken back. */
+  /** Whether a failed version is rolled back, and why or why not. */
   rollback?: Rollback;
   obstacles: Obstacles;
   /** Why automatic deployments wait for health. */
@@ -181,7 +181,7 @@ function judgeRequired(
   };
 }
 
-/** Of how many Gates the history keeps who opened them, and how much of the reason. */
+/** For how many Gates the history keeps who opened them, and how much of each reason. */
 const MAX_APPROVALS = 10;
 const MAX_REASON = 256;
 

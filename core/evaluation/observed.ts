@@ -9,13 +9,13 @@ export interface Observed {
   rollout: Rollout;
   /** Undefined when there is none. */
   imagePolicy?: ImagePolicy | undefined;
-  /** Those of other Rollouts are left out of account. */
+  /** Those of other Rollouts are ignored. */
   rolloutGates: readonly RolloutGate[];
-  /** Those that do not pin this Rollout are left out of account. */
+  /** Those of objects that this Rollout does not pin are ignored. */
   bindings: readonly FluxBinding[];
-  /** What spec.healthCheckSelector finds and may be watched. */
+  /** What spec.healthCheckSelector matches and may be watched. */
   healthChecks: readonly HealthCheck[];
-  /** How many more it finds: nobody should bake on fewer checks than they think without knowing. */
+  /** How many more it matches: a bake that watches fewer checks than one would think must say so. */
   healthLeftOut?: number;
   /** What else is wrong with the spec in this cluster, a sentence each. */
   problems?: readonly string[];
@@ -28,7 +28,7 @@ export interface Observed {
   carried?: readonly CarriedDeployment[];
   /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
   configMapIsForeign?: boolean;
-  /** There are no ConfigMaps in this installation. */
+  /** This installation manages no ConfigMaps. */
   configMapUnsupported?: boolean;
   onFailure: Settings['onFailure'];
 }

@@ -20,7 +20,7 @@ import type { Rollout } from '../../api/types.ts';
 /** The id of a request that no webhook has seen. */
 const UNSEEN = 'unstamped';
 
-/** Of a gate bypass, stored as `glass`. Its annotation, the reason, stays as the record and is no one-shot annotation. */
+/** Of a gate bypass, stored as `glass`. Its annotation, the reason, stays as the record and is not a one-shot annotation. */
 export const GATE_BYPASS = 'glass';
 
 type OneShot = (typeof ONE_SHOT)[number];
@@ -99,7 +99,7 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
   };
 }
 
-/** What asks for something that is so already, and so does not wait for a chance to act later. */
+/** Requests for what is so already: used up at once, or they would act later. */
 export function idleRequests(
   { forceDeploy, bypassGates, unblockFailed }: Requests,
   head: { version: { tag: string }; bakeStatus?: string } | undefined,

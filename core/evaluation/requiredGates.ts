@@ -12,7 +12,7 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
   return refs.map(({ namespace, name }) => ({ namespace, name }));
 }
 
-/** Both, each once. More than the limit are not asked one by one: they count as one closed Gate that says so. */
+/** Both, each once. More than the limit are not judged one by one: they count as one closed Gate that says so. */
 export function gatesToPass(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
   const all = [...gateRefsOf(rollout), ...boundGates(rollout, bindings)];
   const byKey = new Map(all.map((ref) => [refKey(ref), ref]));
@@ -26,7 +26,7 @@ export function droppedGates(rollout: Rollout, before: Rollout): NamespacedName[
   return gateRefsOf(before).filter((ref) => !kept.has(refKey(ref)));
 }
 
-/** Whether a write of the status is a deployment. One of the past cannot change: another id at the top is another deployment. */
+/** Whether a write of the status is a deployment. Past ones cannot change: another id at the top is another deployment. */
 export function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
   const [head] = status?.history ?? [];
   const [known] = before?.history ?? [];

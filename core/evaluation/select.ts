@@ -28,7 +28,7 @@ export interface Selection {
   initial?: true;
   /** `next` is a rollback. */
   back?: StepBack;
-  /** The next version; undefined when there is none, or when the deployed one is it. */
+  /** The next version; undefined when there is none, or when it is deployed already. */
   next?: string;
   /** Why what is asked for cannot be done. */
   problem?: string;
@@ -61,13 +61,13 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
   return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
 }
 
-/** RolloutGates, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback, which had passed, nor what runs already. */
+/** RolloutGates, health, a running bake and a missing ImagePolicy hold neither a person's choice, nor a rollback to what has passed them, nor what runs already. */
 export function isForward({ manual, back, initial }: Selection): boolean {
   return !manual && back === undefined && !initial;
 }
 
 export interface Obstacles {
-  /** A bake that is not over. */
+  /** A bake that has not ended. */
   bake: boolean;
   /** A failure that automation holds after, and that nobody has dealt with. */
   failure: boolean;

@@ -6,7 +6,7 @@ import { NO_WRITERS, type Writers } from '../kube/managedFields.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface Change {
-  /** Plain map keys from the object's root. The walk goes on with this very array: whoever keeps it takes a copy. */
+  /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */
   path: readonly string[];
   /** What the new object has there; undefined: nothing. */
   value: unknown;
@@ -57,8 +57,8 @@ function at(path: string[], writers: Writers): Place {
 
 /**
  * The deepest map keys that differ; a list counts as one value, as it does for its owners (Flux's lists are atomic), and
- * so does what is nested deeper than the limit. A whole map that appears or goes is looked at leaf by leaf: its leaves
- * have the owners.
+ * so does what is nested deeper than the limit. A whole map that appears or disappears is compared leaf by leaf: it is
+ * the leaves that have owners.
  */
 function walk(a: unknown, b: unknown, { path, writers }: Place, see: See): void {
   if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {

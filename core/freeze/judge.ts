@@ -64,7 +64,7 @@ function suspends({ path, value }: Change): boolean {
 
 /**
  * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership, and
- * a removal that was held would be forgotten for ever (docs/architecture.md, fact F3).
+ * a removal that was held would be forgotten forever (docs/architecture.md, fact F3).
  */
 function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;

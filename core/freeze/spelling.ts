@@ -2,8 +2,8 @@
  * What a round trip through Flux's Go types respells: a client that reads a Kustomization, adds an annotation and sends it
  * back says `10m0s` for `10m`, and leaves out what `omitempty` leaves out.
  *
- * A fixed list, out of the types themselves: only a field that is no pointer reads the same to Flux whether it is empty or
- * absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory. A field that is missing here is
+ * A fixed list, taken from the types themselves: only a field that is not a pointer reads the same to Flux whether it is
+ * empty or absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory. A field that is missing here is
  * compared as it is written.
  */
 import type { FluxObject } from '../../api/flux.ts';
@@ -24,7 +24,7 @@ export const DURATIONS: Record<GovernedKind, string> = {
   Bucket: 'interval timeout',
 };
 
-/** Texts, numbers, flags, lists and maps with `omitempty` that are no pointers; never `suspend`. `[]` stands for each item of a list. */
+/** Strings, numbers, booleans, lists and maps with `omitempty` that are not pointers; never `suspend`. `[]` stands for each item of a list. */
 const OMITTED: Record<GovernedKind, string> = {
   Kustomization:
     'dependsOn dependsOn[].namespace path postBuild.substitute postBuild.substituteFrom postBuild.substituteFrom[].optional ' +
@@ -61,7 +61,7 @@ const OMITTED: Record<GovernedKind, string> = {
 type Same = (a: unknown, b: unknown) => boolean;
 
 const isSameLength: Same = (a, b) => lengthOf(a) !== undefined && lengthOf(a) === lengthOf(b);
-/** The one duration that is no pointer, may be absent, and is written as `0s` then. */
+/** The one duration that may be absent without being a pointer; Go then writes `0s`. */
 const isSameLengthOrNone: Same = (a = '0s', b = '0s') => isSameLength(a, b);
 const areEmpty: Same = (a, b) => isEmpty(a) && isEmpty(b);
 

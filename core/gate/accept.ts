@@ -62,7 +62,7 @@ function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, pla
   for (const action of ['open', 'close'] as const) {
     const reason = gate.metadata.annotations?.[REASON[action]];
     if (reason === undefined) continue;
-    // Records from before such names were kept: the request that has the reason tells.
+    // Records from before such names were kept: the request with that reason says who.
     const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
     const author = changed(REASON[action], gate, old) ? by : (known?.[action] ?? request?.by);
     if (author !== undefined) reasonBy[action] = author;
@@ -74,7 +74,7 @@ function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
   return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
 }
 
-/** As stored, with the timestamps that stood in the annotations: those of before there was a webhook too. */
+/** As stored, with the timestamps that the annotations had, those from before there was a webhook included. */
 function before(old: Gate, now: EpochMs): GateRequests {
   const requests = gateRequestsOf(old, now);
   const handled = { ...requests.handled };

@@ -30,7 +30,7 @@ export interface GateRequests {
 
 export type RequestTimes = Partial<Record<Action, EpochMs>>;
 
-/** Longer than ours is with the longest reasons and users. */
+/** Longer than any text of ours, with the longest reasons and user names. */
 const MAX_LENGTH = 65_536;
 
 /** The same requests give the same text. */

@@ -90,7 +90,7 @@ function messageOf(
 
 /**
  * Tells one closing of a Gate from any other: by which request it is, and until when by itself. Empty for a Gate that is closed
- * by default. A planned request is none before its time.
+ * by default. A planned request does not count before its time.
  */
 export function closingOf({ request, planned, until }: GateEvaluation): string {
   const by = request ? `${request.action}=${formatTime(request.at)}` : '';

@@ -10,7 +10,7 @@ import { isTooMany } from './refs.ts';
 /** A reason is anybody's text, and a denial may list many gates. */
 const MAX_REASON = 120;
 
-/** The sentence that stands for what is not looked at any more. */
+/** The sentence that stands for the Gates beyond the limit, which are not looked at. */
 export const TOO_MANY_TEXT =
   `it requires more than ${LIMITS.requiredGates} Gates (those it names and those that select it) or follows more than ` +
   `${LIMITS.boundRollouts} Rollouts, which are the limits of one object, and counts as closed: name fewer`;
@@ -22,7 +22,7 @@ export interface JudgedGate {
   /** When the gate changes next by itself. */
   until?: EpochMs;
   missing?: boolean;
-  /** No Gate, but the limit of how many are looked at; the message is the sentence. */
+  /** Not a Gate, but the limit on how many are looked at; the message is the sentence. */
   isLimit?: boolean;
   /** Which closing it is: see closingOf. */
   closing?: string;
@@ -34,7 +34,7 @@ export interface JudgedGate {
 
 export interface Judgement {
   open: boolean;
-  /** Every gate in the way, not the first. */
+  /** Every gate in the way, not only the first. */
   closed: JudgedGate[];
   all: JudgedGate[];
 }
@@ -88,7 +88,7 @@ export function closedText(closed: readonly JudgedGate[]): string {
 /** Keys of the Gates that the reader of a sentence may read. */
 export type Readable = ReadonlySet<string>;
 
-/** The gates as a reader in `namespace` may be told of them: who closed a Gate of another namespace, and why, is for those who may read it. */
+/** The gates as a reader in `namespace` may see them: who closed a Gate of another namespace, and why, is for those who may read it. */
 export function reveal(gates: JudgedGate[], namespace: string, readable: Readable = new Set()): JudgedGate[] {
   return gates.map((gate) => {
     if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
@@ -97,7 +97,7 @@ export function reveal(gates: JudgedGate[], namespace: string, readable: Readabl
   });
 }
 
-/** Those of which it has to be asked. */
+/** Those for which that has to be asked. */
 export function secrets(gates: readonly JudgedGate[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
 }

@@ -1,4 +1,4 @@
-/** What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in all the same. And what is only to be warned of. */
+/** What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in anyway. And what deserves only a warning. */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -63,7 +63,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
         `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
     );
   for (const action of foreignReasons) {
-    warnings.push(`no reason recorded: ${REASON[action]} is from an earlier request of somebody else`);
+    warnings.push(`no reason recorded: ${REASON[action]} is from an earlier request by somebody else`);
   }
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const isLeftOver = version !== undefined && version === old?.metadata.annotations?.[OPEN_FOR];

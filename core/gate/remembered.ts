@@ -18,7 +18,7 @@ import { Memo } from '../memo.ts';
 /** All that is looked at. Whoever makes an evaluation look at more adds it here; a property test compares. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
 const MAX_GATES = 1000;
-/** Sixty-four rules have 8 kB. A longer text is nobody's calendar: it is evaluated each time. */
+/** Sixty-four rules take 8 kB. A longer text is no real calendar: it is evaluated each time. */
 const MAX_CONTENT = 16_384;
 
 interface Steady<Value> {
@@ -30,7 +30,7 @@ interface Steady<Value> {
 
 const known = new Memo<{ last?: Steady<unknown> }>(MAX_GATES);
 
-/** `until` is the first instant after `now` at which the value may be another one. Nobody may change a value in place. */
+/** `until` is the first instant after `now` at which the value may differ. Values are never changed in place. */
 export function remembered<Value>(gate: Gate, now: EpochMs, make: () => Omit<Steady<Value>, 'from'>): Value {
   const content = contentOf(gate);
   if (content.length > MAX_CONTENT) return make().value;

@@ -39,7 +39,7 @@ export function selectsLabel({ spec }: Gate): string | undefined {
   return reachesBeyond(spec.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
 }
 
-/** What a Gate is told that reaches beyond its namespace all the same: whatever was stored goes on holding. */
+/** For a Gate that reaches beyond its namespace anyway: what was stored goes on holding. */
 export const BEYOND_FORBIDDEN =
   'spec.selects.namespaceSelector: NO_CROSS_NAMESPACE_REFS forbids Gates that hold objects of other namespaces.';
 

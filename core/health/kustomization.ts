@@ -22,7 +22,7 @@ import { type Revision, revisionOf, type Upstream } from './revision.ts';
 import type { Verdict } from './status.ts';
 
 export interface OwnHealth {
-  /** The objects need not be read: this is it. */
+  /** The verdict, where no object needs to be read. */
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
   pending?: string;

@@ -3,7 +3,7 @@ import type { UserInfo } from '../../api/admission.ts';
 import type { Kustomization } from '../../api/flux.ts';
 import type { InventoryResource } from './inventory.ts';
 
-/** From so many objects of a kind in a namespace on, a list costs less than a request for each. */
+/** From this many objects of a kind in a namespace, a list costs less than a get for each. */
 const LIST_FROM = 8;
 
 export interface Read {
@@ -13,7 +13,7 @@ export interface Read {
   namespace: string;
   names: string[];
   /**
-   * `metadata`: nothing but the deletion of such an object says anything, and its content may be large or secret.
+   * `metadata`: only the deletion of such an object means anything, and its content may be large or secret.
    * `nothing`: not even that is worth the right to read it.
    */
   how: 'get' | 'list' | 'metadata' | 'nothing';

@@ -5,7 +5,7 @@ import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { healthCutoff } from './cutoff.ts';
 import type { HealthStatus } from './status.ts';
 
-/** Health of before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
+/** Health from before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {
   const head = rollout.status?.history?.[0];
   if (!head) return undefined;

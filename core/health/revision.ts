@@ -13,7 +13,7 @@ import { parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../pin/deployment.ts';
 
 export interface Revision {
-  /** Why a good health would not be the new revision's. undefined: it would be. */
+  /** Why good health would not be the new revision's; undefined where it would. */
   waiting?: string;
   /** Flux works on, or has worked on, exactly what shall run now. */
   attempted: boolean;

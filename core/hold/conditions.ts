@@ -16,7 +16,7 @@ import { approvalText } from './messages.ts';
 /** Flux's CRDs refuse more than 32768 characters. */
 const MAX_MESSAGE = 32_000;
 
-/** Any other is over in a moment, and not worth two writes of each object. */
+/** Any other ends in a moment and is not worth two writes of each object. */
 const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 
 type Status = FluxStatus & Record<string, unknown>;

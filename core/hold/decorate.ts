@@ -101,7 +101,7 @@ function wantedState(
   const state = parseState(text);
   if (names.length > 0)
     return isBypassed(state, [...closings, ...invalid]) ? undefined : formatState({ is: 'closed', gates: names });
-  // The webhook resumes it in the applier's apply, or alone where that will not come.
+  // The webhook resumes it in the applier's apply, or without one that will not come.
   if (awaitedApply(object)) {
     const end = resumedAloneAt(currentAwaits(object, observed));
     if (end === undefined || now < end) return undefined;

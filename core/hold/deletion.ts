@@ -8,8 +8,8 @@ import { applierOf } from '../suspend/applier.ts';
 import { bypassText, type Refusal, subjectOf } from './messages.ts';
 
 /**
- * `closed`: the gates in the way. Closed Gates of the Rollouts that it follows are among them: to go and be made again without
- * annotations is a way to leave them. Whoever may get past the gates is not asked here.
+ * `closed`: the gates in the way. Closed Gates of the Rollouts that it follows are among them: to be deleted and created again
+ * without annotations is a way to leave them. Whoever may bypass the gates is not stopped here.
  */
 export function refuseDeletion(
   oldObject: FluxObject,
@@ -27,6 +27,6 @@ export function refuseDeletion(
     reason: 'gate_closed',
     text:
       `${subjectOf(oldObject)} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
-      `what it applied would stay in the cluster for ever. It is lifted${end}, or set spec.suspend to false.`,
+      `what it applied would stay in the cluster forever. The suspension is lifted${end}; to lift it now, set spec.suspend to false.`,
   };
 }

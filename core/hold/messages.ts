@@ -29,13 +29,13 @@ export function closedGatesText(all: readonly JudgedGate[]): string {
   return `${gates.join('; ')}${more}.${open}`;
 }
 
-/** Of a closed gate, for conditions; `limit` is the sentence where it is no Gate, but the limit of how many are looked at. */
+/** Of a closed gate, for conditions; `limit` is the sentence where it is not a Gate, but the limit on how many are looked at. */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
-/** One line, the most telling words first: the API server cuts at 120 characters. */
+/** One line, the most important words first: the API server truncates at 120 characters. */
 export function heldWarning(closed: readonly JudgedGate[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
@@ -57,7 +57,7 @@ const BYPASS_HOW = {
 export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): string {
   if (bypass && !bypass.granted) return ` Bypass refused: ${bypass.refused}.`;
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
-  return ` To bypass the gate, with the verb bypass on it: ${how}.`;
+  return ` To bypass the gate, which takes the verb bypass on it, ${how}.`;
 }
 
 /** Why a write is refused: `text`, the gates as far as the reader may know of them, `hint`. */

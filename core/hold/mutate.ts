@@ -92,7 +92,7 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]
   };
 }
 
-/** In the open, Rollouts say what they pin. */
+/** With all gates open, Rollouts say what they pin. */
 function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
   const pinned = pinFields({ object, oldObject, rollouts: world.rollouts });
   const { denials, warnings } = pinned;
@@ -102,7 +102,7 @@ function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
 
 interface Gates {
   required: RequiredGates;
-  /** Of all that is required, names that are none included. */
+  /** Of all that is required, invalid names included. */
   count: number;
   /** `namespace/name` of the closed ones; what cannot be a name counts as one. */
   closed: string[];

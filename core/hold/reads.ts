@@ -16,7 +16,7 @@ export interface GateReads {
   namespace: boolean;
 }
 
-/** Of both, the object as stored and as it shall be. `isNew`: no decorator has written SELECTED_BY yet. */
+/** Of both, the object as stored and as it would become. `isNew`: no decorator has written SELECTED_BY yet. */
 export function gateReads(objects: readonly FluxObject[], rules: RefRules, isNew = false): GateReads {
   const named = objects.flatMap((object) => namedGates(object, rules).refs);
   const selectedBy = objects.map(gatesInSelectedBy);
@@ -26,7 +26,7 @@ export function gateReads(objects: readonly FluxObject[], rules: RefRules, isNew
   return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
 }
 
-/** The sentence that refuses a write which nobody could look at; undefined when it can be. Nothing is read before it. */
+/** The sentence that refuses a write that names too much to be judged; undefined otherwise. Asked before anything is read. */
 export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => namedGates(each).refs);
   if (unique(named).length > LIMITS.requiredGates) {

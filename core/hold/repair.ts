@@ -22,7 +22,7 @@ export function repaired(object: FluxObject, oldObject: FluxObject, world: GateW
     : before;
 }
 
-/** What an object that names too many did name is not known: its author could have named fewer before any of them closed. */
+/** Which Gates an object that names too many would require is not known: its author could have named fewer before any of them closed. */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, world: GateWorld): boolean {
   const { gates, now, ...rules } = world;
   const kept = new Set(namedGates(object, rules).refs.map(refKey));

@@ -6,7 +6,7 @@
  *   ---------------  ------------------------------------------------  ---------------------------------------------------
  *   nesting          refuses a spec that is too deep to be compared    -
  *   hold             behind a closed gate: holds, refuses or lets be   nothing that gates govern has changed since
- *   pins             in the open: sets what the Rollouts say           pinned fields are still what the Rollouts say
+ *   pins             gates open: sets what the Rollouts say            pinned fields are still what the Rollouts say
  *   size limits      refuses what leaves no room for our annotations   -
  *   selected-by      written                                           -
  *   suspension       suspends and resumes                              what is marked closed is still suspended
@@ -27,7 +27,7 @@ import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 export interface World extends GateWorld {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** Closed Gates of the Rollouts that lose a field in this write: to leave a Rollout is no way around its Gates. */
+  /** Closed Gates of the Rollouts that lose a field in this write: leaving a Rollout is not a way around its Gates. */
   closedForPins?: readonly JudgedGate[];
   /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;

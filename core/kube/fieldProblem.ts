@@ -11,7 +11,7 @@ export function problemText({ field, value, reason }: FieldProblem): string {
   return `${field}: Invalid value: ${JSON.stringify(value)}: ${reason}`;
 }
 
-/** Those that a write brings. What was let in before may stay: else nothing else of the object could be changed, its finalizers included. */
+/** Those that a write introduces. What was let in before may stay: otherwise nothing else on the object could change, its finalizers included. */
 export function newProblems(now: readonly string[], before: readonly string[] = []): string[] {
   const known = new Set(before);
   return now.filter((problem) => !known.has(problem));

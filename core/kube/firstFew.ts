@@ -1,4 +1,4 @@
-/** Lists in messages, of what anybody can make long. */
+/** Lists in messages, which anybody could make long. */
 export const MAX_LISTED = 20;
 
 /** `a, b`, or the first few and how many more. `count` is given where `texts` is only the beginning of the list. */

@@ -40,7 +40,7 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether maps and lists stand in each other more than `levels` deep. */
+/** Whether maps and lists are nested more than `levels` deep. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {

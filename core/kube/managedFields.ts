@@ -29,7 +29,7 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
   };
 }
 
-/** For walks that ask nobody. */
+/** For walks that do not ask who wrote. */
 export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false };
 
 /** Whether the request with this field manager is a server-side apply, and of `path` where that is given. */

@@ -1,6 +1,6 @@
 /**
- * Whether objects have the shape in which the API server stores them. It vouches for that, so nobody asks before a decision;
- * but where one has failed, this tells a request that is wrong from a mistake of ours.
+ * Whether objects have the shape in which the API server stores them. It vouches for that, so nothing is checked before a
+ * decision; but where one has failed, this tells a bad request from a bug of ours.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { SCHEMAS } from '../../api/generated/schemas.ts';

@@ -52,7 +52,7 @@ export function pinPath(pin: Pin): string[] {
 
 /**
  * The Rollouts that lose a field of the object in this write: it is no longer claimed, handed over, or claimed by a second one; or
- * the object goes (undefined), or gets an owner reference with which the garbage collector may take it, to be made again without them.
+ * the object is deleted (undefined), or gets an owner reference with which the garbage collector may delete it, to be created again without them.
  */
 export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);

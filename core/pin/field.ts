@@ -42,7 +42,7 @@ export function writePins<T extends FluxObject>(object: T, values: readonly [Pin
   return update(object as unknown as Json, pinPath(values[0]![0]).slice(0, -1), set, without) as unknown as T;
 }
 
-/** A parent that is absent is made; one that is no map is left to the schema's own refusal. */
+/** An absent parent is created; one that is not a map is left for the schema to refuse. */
 function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
   if (key === undefined) {
     const kept = Object.entries(at).filter(([name]) => !without.has(name));

@@ -60,7 +60,7 @@ export function pinFields(write: PinWrite): PinOutcome {
     if (decision.deployment && !deployments.has(pin.rollout)) deployments.set(pin.rollout, decision.deployment);
     if (!decision.deployment) continue;
     const stronger = strongerRefs(write.object, pin);
-    if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref, it would override the tag`);
+    if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref: it would override the tag`);
     values.push([pin, decision.value]);
   }
   let object = writePins(write.object, values);

@@ -21,7 +21,7 @@ const MAX_TAGS = 1000;
 /** An expression at the limits takes about a millisecond for each tag, and each decision asks for all tags again. */
 const extracts = new Memo<Extract | { problem: string }>(MAX_PATTERNS);
 
-/** A pattern that cannot be used is a problem: half a sentence that says why. */
+/** A pattern that cannot be used is a problem: a clause that says why. */
 export function compileExtract(
   filter: { pattern?: string; extract?: string } | undefined,
 ): Extract | { problem: string } {

@@ -26,10 +26,10 @@ export function parseCallBody(bytes: Uint8Array): CallBody | { problem: string }
   if (unknown !== undefined) return { problem: `the body has an unknown field '${unknown}'` };
   if (action !== 'open' && action !== 'close') return { problem: "action is neither 'open' nor 'close'" };
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > MAX_REASON)) {
-    return { problem: `reason is not a text of at most ${MAX_REASON} characters` };
+    return { problem: `reason is not a string of at most ${MAX_REASON} characters` };
   }
   if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isLegalTag(version))) {
-    return { problem: "for is not a tag beside the action 'open'" };
+    return { problem: "for is not a legal tag, or the action is not 'open'" };
   }
   return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };
 }

@@ -34,7 +34,7 @@ const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 const NONCE = /^[\x21-\x7e]{1,128}$/;
 
-/** Whether the caller has the token and our time, by what the call says alone: nothing of the Gate is needed for it. */
+/** Whether the caller has the token and a clock close to ours. The call alone says so: nothing of the Gate is needed. */
 export function checkCall(
   token: Uint8Array,
   path: string,
@@ -65,9 +65,9 @@ export function judgeCall(gate: Gate, token: Uint8Array, path: string, call: Sig
   const checked = checkCall(token, path, call, now);
   if ('problem' in checked) return refuse(checked.problem);
   const { signature, at } = checked;
-  // What an earlier Gate of the name has taken is forgotten with it.
+  // The calls that an earlier Gate of this name has taken are forgotten with it.
   const created = parseTime(gate.metadata.creationTimestamp);
-  if (created !== undefined && at < created) return refuse('X-Timestamp is of before the Gate was created');
+  if (created !== undefined && at < created) return refuse('X-Timestamp is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
   const hashes = callHashes(call.nonce!, signature);
   if (used.some((before) => before.hashes.some((hash) => hashes.includes(hash))))
@@ -91,7 +91,7 @@ export function judgeCall(gate: Gate, token: Uint8Array, path: string, call: Sig
   return { status: 200, annotations };
 }
 
-/** Now, or a second after the annotation that is there: one that does not change is no request. */
+/** Now, or a second after the annotation that is there: one that does not change requests nothing. */
 function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochMs {
   const last = annotated(gate, action)?.at;
   const second = Math.floor(now / 1000) * 1000;
@@ -102,7 +102,7 @@ function callTime(text: string | undefined): EpochMs | undefined {
   return /^\d{1,12}$/.test(text ?? '') ? Number(text) * 1000 : parseTime(text);
 }
 
-/** In a time that does not tell where they differ. Both are 64 characters. */
+/** In constant time. Both are 64 characters. */
 function sameText(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);

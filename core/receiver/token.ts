@@ -1,6 +1,6 @@
-/** The token in a Secret, as its bytes: what it means as text is nobody's business. */
+/** The token in a Secret, as its bytes: it need not be text. */
 
-/** No bytes for what is not there, or is not base64. */
+/** Empty for what is missing or is not base64. */
 export function tokenBytes(data: string | undefined): Uint8Array {
   try {
     return Uint8Array.from(atob(data ?? ''), (character) => character.charCodeAt(0));

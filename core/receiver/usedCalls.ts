@@ -20,7 +20,7 @@ export function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall
   return (text ?? '').split(',').flatMap((entry) => {
     const [, seconds, hashes] = /^(\d{1,12}):([0-9a-f.]{16,40})$/.exec(entry) ?? [];
     const at = Number(seconds) * 1000;
-    // A time that is not yet would never be forgotten.
+    // A time in the future would never be forgotten.
     return hashes !== undefined && Math.abs(now - at) < KEEP_MS ? [{ at, hashes: hashes.split('.') }] : [];
   });
 }

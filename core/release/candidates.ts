@@ -12,7 +12,7 @@ export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number]
 export interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
-  /** Those that would be candidates, had they not been rolled back and could the policy select them. The latest first. */
+  /** Those that are not candidates only because they were rolled back or the policy cannot select them. The latest first. */
   withdrawn: Withdrawal[];
   /** Those that will be candidates once they are old enough, newest first. */
   young: YoungRelease[];

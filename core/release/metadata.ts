@@ -5,7 +5,7 @@ import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
 
-/** So many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
+/** At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
 const MAX_RETRIED = 20;
 
 /** The tags to look up: the latest, the deployed, the wanted, and known releases of which nothing is known. */

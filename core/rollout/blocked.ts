@@ -21,7 +21,7 @@ import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 
 type Wait = [reason: string, message: string];
 
-/** The first of what is in the way gives the reason; the message tells of all. */
+/** The first of what is in the way gives the reason; the message names all. */
 export function deploymentBlocked(
   observed: Observed,
   state: RolloutState,
@@ -63,8 +63,8 @@ function waitsForPredecessor(
     waits.push(['BakeInProgress', `Version ${pending} waits for the bake of ${head.version.tag}${until}`]);
   }
   if (obstacles.failure && head) {
-    const way = 'retry it, let the next come with unblock-failed, or deploy by hand';
-    waits.push(['PreviousDeploymentFailed', `Version ${pending} waits: ${head.version.tag} has failed, ${way}`]);
+    const way = 'retry it, let the next version through with unblock-failed, or deploy by hand';
+    waits.push(['PreviousDeploymentFailed', `Version ${pending} waits: ${head.version.tag} has failed; ${way}`]);
   }
   return waits;
 }
@@ -80,7 +80,7 @@ export function waitingForRolloutGates(
   return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 
-/** A pin looks like health: it says itself what it holds back. */
+/** A pinned Rollout looks healthy: it must say itself what it holds back. */
 export function pinned(
   { rollout }: Observed,
   { candidates }: Evaluation,
@@ -109,8 +109,8 @@ export function firstDeploymentNotGated(
   const names = namesInTheWay(gatesOf(rollout, rolloutGates), [head.version]);
   if (names === '') return undefined;
   const message =
-    `Version ${head.version.tag} was deployed first, which RolloutGates do not hold: ${names}. ` +
-    'With spec.gateFirstDeployment they would have';
+    `Version ${head.version.tag} was deployed past ${names}: RolloutGates do not hold a first deployment. ` +
+    'With spec.gateFirstDeployment they do';
   return { type: FIRST_DEPLOYMENT_NOT_GATED, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 

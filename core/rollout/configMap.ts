@@ -4,7 +4,7 @@ import type { Rollout } from '../../api/types.ts';
 
 export type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
-/** From the history as stored, not from one about to be: a refused status must not be ahead of itself. */
+/** From the history as stored, not as about to be stored: that status may be refused. */
 export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {
   const version = status?.history?.[0]?.version;
   const name = spec?.releaseConfigMap?.name;
@@ -25,7 +25,7 @@ export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
 
 export function notInstalledMessage({ spec }: Rollout): string {
   const name = spec?.releaseConfigMap?.name;
-  return `ConfigMap '${name}' is not kept: this installation is without the component release-config-map, see docs/install.md`;
+  return `ConfigMap '${name}' is not written: this installation lacks the component release-config-map, see docs/install.md`;
 }
 
 export function foreignMessage({ spec }: Rollout): string {

@@ -1,4 +1,4 @@
-/** What a plan adds to the counters, by its events: each of them is told once, and so counted once. */
+/** What a plan adds to the counters, by its events: each is recorded once, and so counted once. */
 import type { Count } from '../../api/metrics.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';

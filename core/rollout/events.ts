@@ -38,7 +38,7 @@ function rejectionEvents({ rejected }: Evaluation, stored: RolloutStatus | undef
     }));
 }
 
-/** A release that has waited, and may not be deployed any more. */
+/** A release that has waited and may no longer be deployed. */
 function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
   const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
   const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
@@ -47,7 +47,7 @@ function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | und
     .map(({ tag, reason }) => ({
       type: 'Normal',
       reason: 'ReleaseWithdrawn',
-      message: `Version ${tag} is not deployed any more: ${reason}`,
+      message: `Version ${tag} may no longer be deployed: ${reason}`,
     }));
 }
 
@@ -78,7 +78,7 @@ function readyEvent(ready: Condition): NewEvent {
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Health is told of where a version would come next but for it. */
+/** Health gets an Event only where nothing else keeps the next version from coming. */
 function blockEvents({ selection, obstacles, unhealthy = '' }: Evaluation, blocked: Condition): NewEvent[] {
   if (blocked.reason === GATE_CLOSED || blocked.reason === RELEASE_TOO_YOUNG) return [told('Normal', blocked)];
   const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;

@@ -1,6 +1,6 @@
 /**
  * What to do about a Rollout: observed state and a time in, the status to store out. Each step takes values and answers with
- * values. Planning again on the result changes nothing, except that a new deployment then goes its way.
+ * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
@@ -72,7 +72,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   };
 }
 
-/** Labels of namespaces wake nobody. */
+/** A label that changes on a Namespace triggers no sync. */
 const NAMESPACE_LOOK_S = 60;
 const SHORTEST_S = 0.1;
 

@@ -57,7 +57,7 @@ function rolloutFailed(problems: readonly string[]): NewCondition {
   return ready('False', 'RolloutFailed', problems.join('; '));
 }
 
-/** Whether Ready tells of something that may be over by now, so that it must be restored. */
+/** Whether Ready reports something that may be over by now, so that it must be restored. */
 export function isPassing(condition: Condition | undefined): boolean {
   if (!condition) return true;
   return (

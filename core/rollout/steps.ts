@@ -46,7 +46,7 @@ export interface Releases {
   requeueAt: EpochMs[];
 }
 
-/** What the ImagePolicy and the registry tell. `known`: the barriers known so far. */
+/** What the ImagePolicy and the registry say. `known`: the barriers known so far. */
 export function takeReleases(
   observed: Observed,
   { minimumReleaseAge }: RolloutConfig,
@@ -88,7 +88,7 @@ const UPDATED: NewCondition = {
   message: 'Available releases were updated successfully from ImagePolicy',
 };
 
-/** Once said is said: the registry may be away at the next look. */
+/** Once known they stay: the registry may be down at the next look. */
 function barriersOf(known: readonly string[], metadata: Observed['metadata']): string[] {
   const said = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
   return [...new Set([...known, ...said])].sort();

@@ -57,7 +57,7 @@ export function planSchedule(
   return { gates, status, ...(until !== undefined && { until }) };
 }
 
-/** Nobody knows what such a schedule wants: everything stays as it is. */
+/** What such a schedule wants is unknown: everything stays as it is. */
 function keep(schedule: Schedule, observed: RolloutGate[], message: string, now: EpochMs): SchedulePlan {
   const { nextTransition: _, conditions, ...last } = schedule.status ?? {};
   const reason = 'InvalidSchedule';

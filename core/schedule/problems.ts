@@ -1,4 +1,4 @@
-/** What in a RolloutSchedule does not compile. Admission denies it; where it got in, the gates keep their last value. */
+/** What in a RolloutSchedule does not compile. Admission denies it; where it got in anyway, the gates keep their last value. */
 import { compileCalendar } from '../calendar/calendar.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';

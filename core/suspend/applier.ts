@@ -11,7 +11,7 @@ import { parseState } from './stateAnnotation.ts';
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
 export type ApplierState = Pick<Awaits, 'state' | 'reason'>;
 
-/** How long an object waits for a Kustomization that cannot come before it is resumed without it. */
+/** How long an object waits for a Kustomization that cannot apply it, before it is resumed without it. */
 const PATIENCE_MS = 120_000;
 
 /** Reasons of Ready=False for what Flux does after it has applied everything. */
@@ -28,7 +28,7 @@ export function applierOf(object: FluxObject): NamespacedName | undefined {
 }
 
 /**
- * `since` is when the object began to wait. A Kustomization that waits for its own applier will come; one that is
+ * `since` is when the object began to wait. A Kustomization that waits for its own applier will apply; one that is
  * suspended by a person or by a closed gate may not for weeks.
  */
 export function applierState(applier: FluxObject | undefined, since: EpochMs, now: EpochMs): ApplierState {
@@ -42,7 +42,7 @@ export function applierState(applier: FluxObject | undefined, since: EpochMs, no
   const reason = ready?.reason ?? '';
   const hasApplied = ready?.status === 'True' || (ready?.status === 'False' && AFTER_THE_APPLY.has(reason));
   if (ready?.status === 'False' && !hasApplied) return { state: 'Failing', reason };
-  // Suspended, it takes a request for handled and keeps the Ready of before; its next spec shows in the generation.
+  // A suspended one marks a request as handled and keeps its old Ready; a new spec shows in the generation.
   const isCurrent = ready?.observedGeneration === applier.metadata.generation;
   return { state: hasApplied && isCurrent && hasComeTo(applier, since, now) ? 'Done' : 'Asked' };
 }

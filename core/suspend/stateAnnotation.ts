@@ -21,7 +21,7 @@ export function formatState(state: StateAnnotation): string {
   return `${state.is}: ${[...state.gates].sort().join(',')}`;
 }
 
-/** undefined when the text is none of ours. */
+/** undefined when the text is not ours. */
 export function parseState(text: string | undefined): StateAnnotation | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };

@@ -27,7 +27,7 @@ export const healthCheckHook: DecoratorHook = {
     const healthCheck = parent as HealthCheck;
     const { namespace = '' } = healthCheck.metadata;
     const rules: RelatedResourceRule[] = [{ ...ROLLOUTS, namespace }];
-    // Only to be woken: the annotation may change without a new customize call, so sync reads what it names now.
+    // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
     // A rule for a kind that is not installed would stop the sync of this HealthCheck.
     const ref =
       healthCheck.spec?.class === KUSTOMIZATION_CLASS
@@ -76,7 +76,7 @@ async function judge(
   if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
   const { kustomization, source } = read;
   if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, cluster))) {
-    const message = `Kustomization '${ref.namespace}/${ref.name}' is not there or may not be watched: ${howToAllow(home)}`;
+    const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist or may not be watched: ${howToAllow(home)}`;
     return { health: 'Unhealthy', message, absent: true };
   }
   if (!kustomization) {

@@ -11,7 +11,7 @@ import type { ObservedResource } from '../../core/health/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
 
 const AT_ONCE = 8;
-/** Two rounds of requests that time out; what then is left would not be read either, and the sync has to end. */
+/** Two rounds of requests that time out; what is left then would not be read either, and the sync has to end. */
 const MAX_FAILURES = 2 * AT_ONCE;
 const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 

@@ -43,7 +43,7 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
   return found.filter((gate) => gate !== undefined);
 }
 
-/** Children are ours only: one that is wished for and is not among them has not been made yet, or its name is taken. */
+/** Children are ours only: one that is wanted and not among them has not been created yet, or its name is taken. */
 export async function configMapIsForeign(request: CompositeRequest, cluster: ClusterReader): Promise<boolean> {
   const rollout = request.parent as unknown as Rollout;
   const wanted = rollout.metadata.deletionTimestamp ? undefined : releaseConfigMap(rollout)?.metadata;

@@ -7,7 +7,7 @@ import type { Rollout } from '../../api/types.ts';
 import { usedAnnotations } from '../../core/evaluation/requests.ts';
 import type { DecoratorHook } from '../hook.ts';
 
-/** A write of a decorator that meets a conflict is dropped without a word: ask again until there is nothing to write. */
+/** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
 const RETRY_S = 1;
 
 export const rolloutRequestsHook: DecoratorHook = {

@@ -29,13 +29,13 @@ import {
 import { relatedRules } from './relatedRules.ts';
 import { watchedChecks } from './watchedChecks.ts';
 
-/** Nothing wakes the Rollout when an ImagePolicy that no rule relates appears. */
+/** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
-/** Nothing wakes the Rollout when a ConfigMap in its way is deleted. */
+/** Nothing triggers a sync when a ConfigMap in its way is deleted. */
 const FOREIGN_LOOK_S = 30;
-/** Where live reads say otherwise than the cache: most of what they saw wakes the Rollout when it changes, but not all. */
+/** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
 const LIVE_LOOK_S = 15;
-/** A cache that is behind wakes the Rollout itself when it has caught up. */
+/** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_LOOK_S = 1;
 
 export const rolloutHook: CompositeHook = {
@@ -76,7 +76,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  // Metacontroller sends a map, if an empty one, for each kind of child that the controller has.
+  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   return {
     rollout,

@@ -1,4 +1,4 @@
-/** Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that let it. */
+/** Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent. */
 import { NAMESPACES } from '../../api/kinds.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
@@ -7,7 +7,7 @@ import { LIMITS } from '../../core/limits.ts';
 
 export interface WatchedChecks {
   healthChecks: HealthCheck[];
-  /** How many more the selector finds. */
+  /** How many more the selector matches. */
   healthLeftOut: number;
   problems: string[];
 }
@@ -24,7 +24,7 @@ export async function watchedChecks(
   const asked = settings.watchWithoutConsent ? [] : found.filter((check) => !mayWatch(check));
   const namespaces = [...new Set(asked.map((check) => check.metadata.namespace ?? ''))];
   if (namespaces.length > LIMITS.watchedNamespaces) {
-    const problem = `spec.healthCheckSelector finds HealthChecks in ${namespaces.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
+    const problem = `spec.healthCheckSelector matches HealthChecks in ${namespaces.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
     return { healthChecks: found.filter(mayWatch), healthLeftOut: asked.length, problems: [problem] };
   }
   const objects = await Promise.all(namespaces.map((name) => cluster.get({ ...NAMESPACES, name })));

@@ -49,7 +49,7 @@ describe('an object that left Git during the freeze', () => {
       expect((await world.sync([])).pruneFailed.map(({ code }) => code)).toEqual([403]);
       await opens(world);
       const [refused] = (await world.sync([])).pruneFailed;
-      expect(refused?.message).toContain(`It is lifted when ${world.owner} has applied everything again`);
+      expect(refused?.message).toContain(`The suspension is lifted when ${world.owner} has applied everything again`);
       // Lifted, it deletes what it installed when it is deleted.
       await isFree(admin, world.app);
       expect(await world.sync([])).toMatchObject({ pruned: [`${kind} app`], pruneFailed: [] });

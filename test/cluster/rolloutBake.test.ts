@@ -346,7 +346,7 @@ describe('HealthChecks in other namespaces', () => {
     await story.conditionIs('HealthChecksLeftOut', {
       status: 'True',
       reason: 'NotAllowed',
-      message: expect.stringContaining('1 HealthCheck of another namespace is selected and not watched'),
+      message: expect.stringContaining('1 HealthCheck of another namespace is selected but not watched'),
     });
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
     await story.report('Healthy', { name: 'seen', namespace: watched });

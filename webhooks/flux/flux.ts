@@ -46,7 +46,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 
 /**
  * A new object without an annotation of ours: the Gates that select it hold it in the write that creates it, before Flux sees
- * it. Not in the way where we do not answer: every other Flux object of the cluster comes by here.
+ * it. It fails open where we do not answer: every other new Flux object of the cluster comes by here.
  */
 export async function mutateCreatedFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   return request.oldObject ? allowed() : mutateFlux(request, call);

@@ -27,7 +27,7 @@ export async function bypassOf(
   call: WebhookCall,
 ): Promise<RolloutBypass> {
   const reason = before && freshReason(rollout, before);
-  // The objects bound to it are bypassed on their own: a deployment that they cannot take helps nobody.
+  // The objects bound to it are bypassed on their own: a deployment that they cannot take would be useless.
   const closed = reason ? (await readClosed(gatesToPass(rollout, []), call)).map(({ ref }) => ref) : [];
   const bypass = await getPast(closed, reason, request, call);
   if (!bypass) return keptBypass(rollout, before);

@@ -58,7 +58,7 @@ const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string
 const wantedChanged = (rollout: Rollout, before: Rollout | undefined) =>
   rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
 
-/** A newer word replaces an older one: whoever says what shall run does not mean what was asked for before and still waits. */
+/** The newer request wins: whoever says what is to run does not mean what was asked for before and still waits. */
 function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; calledOff?: string } {
   const waiting = before && requestsOf(before).forceDeploy;
   if (waiting === undefined || !wantedChanged(sent, before) || isNew(sent, before, FORCE_DEPLOY))

@@ -35,7 +35,7 @@ export const OUR_ENTRY_FIELDS = [
 export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const stored = (request.oldObject as Rollout | null | undefined)?.status;
-  // A status that is gone is left to the CRD's own rule to refuse.
+  // A removed status is left for the CRD's own rule to refuse.
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
   const status = acceptStatus(rollout.status, stored);
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
@@ -51,7 +51,7 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 
 /** What others wrote, as it may be stored: our fields restored where the writer does not know them, the next revision. */
 export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
-  // Who sends a revision has read ours and may mean what is missing.
+  // Whoever sends a revision has read ours and may mean to leave out what is missing.
   const knowsUs = written.revision !== undefined || stored?.revision === undefined;
   const { revision: _, ...status } = knowsUs ? written : restored(written, stored);
   const { revision, ...before } = stored ?? {};

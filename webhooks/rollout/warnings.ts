@@ -39,15 +39,13 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   if (wanted && !isLegalTag(wanted)) {
     warnings.push(`wantedVersion ${JSON.stringify(wanted)} is not a legal tag and will not be deployed`);
   } else if (wanted && availableReleases && lacks(availableReleases, wanted)) {
-    warnings.push(
-      `wantedVersion ${wanted} is not in available releases and is deployed all the same: is it a typing error?`,
-    );
+    warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
   }
   if (force && lacks(availableReleases, force)) {
-    warnings.push(`force-deploy: version ${force} is not in available releases, it waits until it is`);
+    warnings.push(`force-deploy: version ${force} is not in available releases; it waits until it is`);
   }
   if (bypass && lacks(releaseCandidates, bypass)) {
-    warnings.push(`bypass-gates: version ${bypass} is not a release candidate, it has no effect until it is`);
+    warnings.push(`bypass-gates: version ${bypass} is not a release candidate; it has no effect until it is`);
   }
   return warnings;
 }
@@ -62,11 +60,11 @@ async function closedGate(rollout: Rollout, before: Rollout | undefined, call: W
   return [`version ${asked} waits: gate ${refKey(first.ref)}${more} closed`];
 }
 
-/** Nobody bakes on nothing without knowing. */
+/** A bake that watches nothing must say so. */
 async function noHealthChecks(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const selector = rollout.spec?.healthCheckSelector;
   const labels = healthCheckLabels(selector);
-  // Those of other namespaces are a matter of their consent, too: the condition HealthChecksMissing tells.
+  // Those of other namespaces also depend on consent: the condition HealthChecksMissing reports it.
   if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];
   const found = await call.cluster.list<HealthCheck>({
     ...HEALTH_CHECKS,
@@ -76,5 +74,5 @@ async function noHealthChecks(rollout: Rollout, before: Rollout | undefined, cal
   });
   return found.length > 0
     ? []
-    : ['spec.healthCheckSelector finds no HealthCheck: a bake watches nothing until one appears'];
+    : ['spec.healthCheckSelector matches no HealthCheck: a bake watches nothing until one appears'];
 }

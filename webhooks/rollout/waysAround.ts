@@ -25,7 +25,7 @@ export async function denyDroppedGates(
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
 }
 
-/** With an owner reference to what goes, or was never there, the garbage collector deletes the Rollout. */
+/** With an owner reference to what is deleted, or never existed, the garbage collector deletes the Rollout. */
 export async function denyNewOwner(
   rollout: Rollout,
   before: Rollout,
@@ -35,11 +35,11 @@ export async function denyNewOwner(
   if (!gainsOwner(rollout, before)) return undefined;
   const closed = await readClosedOfAll(before, call);
   if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, 'get an owner while a Gate it requires is closed', closed);
+  const refusal = refusalOf(rollout, 'get an owner reference while a Gate it requires is closed', closed);
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
 }
 
-/** Deleting and making it again would be a way around its Gates. */
+/** Deleting and re-creating it would be a way around its Gates. */
 export async function denyDelete(
   rollout: Rollout,
   request: AdmissionRequest,

@@ -57,7 +57,7 @@ describe('what is of other namespaces', () => {
         expect(left).toMatchObject({
           status: 'True',
           reason: 'NotAllowed',
-          message: `${leftOut} selected and not watched: the annotation healthcheck.kuberik.com/watched-from: team-a on it or on its namespace allows it`,
+          message: `${leftOut} selected but not watched: the annotation healthcheck.kuberik.com/watched-from: team-a on it or on its namespace allows it`,
         });
       expect(JSON.stringify(status).includes('secret')).toBe(seen !== undefined);
       expect(status.history?.[0]?.bakeStatus).toBe(seen ? 'Deploying' : 'InProgress');
@@ -283,7 +283,7 @@ describe('sync', () => {
       expect(ready).toMatchObject({
         status: 'False',
         reason: 'RolloutFailed',
-        message: expect.stringContaining("ConfigMap 'release' is not kept: this installation is without the component"),
+        message: expect.stringContaining("ConfigMap 'release' is not written: this installation lacks the component"),
       });
       expect(reads).toEqual([]);
       const other = await rolloutHook.sync(

@@ -114,9 +114,9 @@ describe('validate/rollout', () => {
       'wantedVersion 1.22.0 is not in available',
     ],
     [
-      'a selector that finds no HealthCheck',
+      'a selector that matches no HealthCheck',
       rollout({ healthCheckSelector: { matchLabels: { app: 'app' } } }, status),
-      'finds no HealthCheck',
+      'matches no HealthCheck',
     ],
   ])('warns of %s', async (_title, next, warning) => {
     const { verdict } = await judge({ object: next, old: rollout({}, status) });
@@ -184,7 +184,10 @@ describe('validate/rollout', () => {
       metadata: { ...gated.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] },
     });
     const { verdict } = await judge({ object: owned('1'), old: gated }, [closed]);
-    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining('cannot get an owner while') });
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('cannot get an owner reference while'),
+    });
     expect((await judge({ object: owned('2'), old: owned('1') }, [closed])).verdict.allowed).toBe(false);
     expect((await judge({ object: gated, old: owned('1') }, [closed])).verdict.allowed).toBe(true);
     expect((await judge({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
