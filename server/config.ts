@@ -5,7 +5,7 @@ import type { Settings } from '../api/ports.ts';
 export interface TlsFiles {
   cert: string;
   key: string;
-  /** The authority of the clients' certificates; without it anybody may call. */
+  /** The CA of the clients' certificates; without it anybody may call. */
   clientCa?: string;
 }
 
@@ -54,7 +54,7 @@ export const ENVIRONMENT: Record<string, string> = {
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
-  DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read as far as it may (none)",
+  DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
@@ -77,17 +77,17 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     mistakes.push(`ON_FAILURE=${onFailure} is neither Continue nor Hold`);
   }
   const { WEBHOOK_TLS_CERT: cert, WEBHOOK_TLS_KEY: key } = env;
-  if (!cert !== !key) mistakes.push('WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together, only one is set');
+  if (!cert !== !key) mistakes.push('WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together, but only one is set');
   const clientCa = env.WEBHOOK_CLIENT_CA;
   const webhookClients = listOf(env.WEBHOOK_CLIENT_NAMES);
-  if (clientCa && !cert) mistakes.push('WEBHOOK_CLIENT_CA is set, and the webhook is off: set WEBHOOK_TLS_CERT too');
+  if (clientCa && !cert) mistakes.push('WEBHOOK_CLIENT_CA is set, but the webhook is off: set WEBHOOK_TLS_CERT too');
   if (webhookClients.length > 0 && !clientCa)
-    mistakes.push('WEBHOOK_CLIENT_NAMES says nothing without WEBHOOK_CLIENT_CA');
+    mistakes.push('WEBHOOK_CLIENT_NAMES has no effect without WEBHOOK_CLIENT_CA');
   const { HOOKS_TOKEN_FILE: token, HOOKS_PREVIOUS_TOKEN_FILE: previous } = env;
-  if (previous && !token) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE says nothing without HOOKS_TOKEN_FILE');
+  if (previous && !token) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE has no effect without HOOKS_TOKEN_FILE');
   const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
   if (!(delay >= 0 && delay <= 300))
-    mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not in 0 to 300`);
+    mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not between 0 and 300`);
   const flag = (name: string) => {
     const value = env[name] || 'false';
     if (value !== 'true' && value !== 'false') mistakes.push(`${name}=${value} is neither true nor false`);

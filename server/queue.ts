@@ -12,7 +12,7 @@ export interface QueueOptions<Item> {
   limit: number;
   atOnce: number;
   work(item: Item): Promise<void>;
-  /** Told of each rejection of `work`. */
+  /** Called for each rejection of `work`. */
   failed(item: Item, error: unknown): void;
 }
 

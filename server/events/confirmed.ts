@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, StoredFact } from '../../api/ports.ts';
 
-/** After the answer to the request, for only then the API server stores. */
+/** After the answer to the request: only then does the API server store the object. */
 const LOOKS_MS = [200, 1000, 5000];
 const MAX_WAITING = 1000;
 

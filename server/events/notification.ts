@@ -1,6 +1,6 @@
 /**
  * The same events for Flux's notification-controller (`--events-addr`), as events of the Flux objects that are bound to
- * the Rollout: existing Alerts on these tell of its deployments. When notification-controller is down, only the message is lost.
+ * the Rollout: existing Alerts on these report its deployments. When notification-controller is down, only the message is lost.
  */
 import { createHash } from 'node:crypto';
 import { NOTIFIED_KINDS } from '../../api/kinds.ts';
@@ -15,7 +15,7 @@ const AT_ONCE = 2;
 const TIMEOUT_MS = 3000;
 /** The limit of Flux's schema. */
 const MAX_MESSAGE = 39_000;
-/** The kinds that Alerts take their events from here. */
+/** The kinds whose Alerts get events from here. */
 const NOTIFIED = new Set<string>(NOTIFIED_KINDS.map(({ kind }) => kind));
 
 export interface FluxReference {

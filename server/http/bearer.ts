@@ -24,20 +24,20 @@ export function requireToken(
     if (given === undefined) {
       return {
         status: 401,
-        error: 'the hooks ask for Metacontroller’s token as Authorization: Bearer, and none was sent',
+        error: 'the hooks require Metacontroller’s token as Authorization: Bearer, and none was sent',
       };
     }
     const hash = digest(given.trim());
     // All are compared, so that timing does not tell which one matched.
     const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
-    return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one of HOOKS_TOKEN_FILE' };
+    return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one in HOOKS_TOKEN_FILE' };
   };
 }
 
 /** Trimmed, as Metacontroller trims what it reads from its Secret. */
 function readToken(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
-  if (token === '') throw new Error(`${file} is empty: a token of zero length would let everybody in`);
+  if (token === '') throw new Error(`${file} is empty: an empty token would let everybody in`);
   return token;
 }
 

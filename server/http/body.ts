@@ -53,11 +53,11 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
       request.off('close', onClose);
       resolve(Buffer.concat(chunks));
     };
-    const onClose = () => refuse(400, 'the body ended before its end');
+    const onClose = () => refuse(400, 'the connection closed before the end of the body');
 
     const encoding = request.headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') {
-      refuse(415, 'the body has a Content-Encoding: send it as it is');
+      refuse(415, 'the body has a Content-Encoding: send it unencoded');
     } else if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
       refuse(413, `the body is larger than ${maxBytes} bytes`);
     } else {

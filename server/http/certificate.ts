@@ -1,4 +1,4 @@
-/** The webhook's certificate and the authority of its clients, reloaded when a file changes: both are rotated in place. */
+/** The webhook's certificate and the CA of its clients, reloaded when a file changes: both are rotated in place. */
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
@@ -19,14 +19,14 @@ export function readTls({ cert, key, clientCa }: TlsFiles): Read {
     cert: readFileSync(cert, 'utf8'),
     key: readFileSync(key, 'utf8'),
     minVersion: 'TLSv1.2',
-    // A resumed session would keep the certificate it began with, even after the authority has been replaced.
+    // A resumed session would keep the certificate it began with, even after the CA has been replaced.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
   const certificate = parsed(cert, options.cert as string);
   try {
     createSecureContext(options);
   } catch (error) {
-    throw new Error(`${cert} and ${key} do not belong together: ${(error as Error).message}`);
+    throw new Error(`${cert} and ${key} do not match: ${(error as Error).message}`);
   }
   if (clientCa) {
     options.ca = readFileSync(clientCa, 'utf8');
@@ -44,7 +44,7 @@ function parsed(file: string, text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    throw new Error(`${file} has no certificate in PEM`);
+    throw new Error(`${file} has no PEM certificate`);
   }
 }
 
@@ -71,6 +71,6 @@ export function watchTls(
     taken: ({ options }) => taken(options),
     log,
   });
-  if (!isValid(current())) log.error({ file: files.cert }, 'the certificate is not valid now: nobody will trust it');
+  if (!isValid(current())) log.error({ file: files.cert }, 'the certificate is not valid now: no client will trust it');
   return { options: current().options, stop };
 }

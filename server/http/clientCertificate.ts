@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Refusal } from './app.ts';
 
-const ASKED = 'the webhook asks for a client certificate of the authority in WEBHOOK_CLIENT_CA';
+const ASKED = 'the webhook requires a client certificate from the CA in WEBHOOK_CLIENT_CA';
 
-/** @param names the common names and DNS names that may call; any name of the authority when there are none */
+/** @param names the common names and DNS names that may call; any name that the CA has signed when there are none */
 export function requireClientCertificate(names: readonly string[]): (request: IncomingMessage) => Refusal | undefined {
   return ({ socket }) => {
     const { authorized, authorizationError } = socket as TLSSocket;
@@ -14,12 +14,15 @@ export function requireClientCertificate(names: readonly string[]): (request: In
     if (!certificate) return { status: 401, error: `${ASKED}, and none was sent` };
     if (!authorized) return { status: 401, error: `${ASKED}, and does not accept this one: ${authorizationError}` };
     if (certificate.validToDate.getTime() <= Date.now()) {
-      return { status: 401, error: `${ASKED}, and this one has ended since the connection was made` };
+      return { status: 401, error: `${ASKED}, and this one has expired since the connection was made` };
     }
     const common = commonNames(socket as TLSSocket);
     if (names.length === 0 || names.some((name) => common.includes(name) || hasName(certificate, name)))
       return undefined;
-    return { status: 403, error: `the client certificate of '${common.join(', ')}' is none of WEBHOOK_CLIENT_NAMES` };
+    return {
+      status: 403,
+      error: `the client certificate's name '${common.join(', ')}' is not in WEBHOOK_CLIENT_NAMES`,
+    };
   };
 }
 

@@ -14,7 +14,7 @@ export interface Watched<T> {
 export interface WatchOptions<T> {
   /** Names it in the log. */
   what: string;
-  /** @throws Error with a sentence for what cannot be taken; `before` is what is in use. */
+  /** @throws Error with a sentence for what cannot be used; `before` is what is in use. */
   read(before?: T): T;
   isSame(a: T, b: T): boolean;
   /** Called for each new content, not for the first. */
@@ -36,7 +36,7 @@ export function watchFiles<T>({ what, read, isSame, taken, log, pollMs = POLL_MS
       if (isSame(content, current)) return;
       taken?.(content);
       current = content;
-      log.info({ what }, 'taken anew');
+      log.info({ what }, 'reloaded');
     } catch (error) {
       const { message } = error as Error;
       if (message !== problem)

@@ -54,7 +54,7 @@ export async function startReceiver(
     while (true) {
       const why = await thread.ended;
       if (stopping) return;
-      log.error({ why }, 'the receiver has ended, starting it again');
+      log.error({ why }, 'the receiver has exited, restarting it');
       await wait(RESTART_MS);
       thread = startThread(program, { ...options, port }, metrics);
       thread.port.catch(() => undefined);
@@ -96,7 +96,7 @@ function startThread(program: URL, options: ReceiverOptions, metrics: Metrics): 
     ended.resolve(error instanceof Error ? error.message : String(error));
   });
   worker.once('exit', (code) => {
-    port.reject(new Error(`the receiver ended with code ${code} before it listened`));
+    port.reject(new Error(`the receiver exited with code ${code} before it listened`));
     ended.resolve(`code ${code}`);
   });
   return { port: port.promise, ended: ended.promise, tell: (order) => worker.postMessage(order) };

@@ -1,6 +1,6 @@
 /**
  * What registries say of releases, the implementation of the port `ReleaseMetadataCache`. A lookup answers from memory
- * at once; what is missing is fetched beside the sync, so that a dead registry delays no release. A failure is tried
+ * at once; what is missing is fetched in the background, so that a dead registry delays no release. A failure is tried
  * again by a later lookup, ever more rarely.
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -31,7 +31,7 @@ export interface CacheOptions {
   clock(): number;
   log: { warn(fields: object, message: string): void };
   dropped(what: 'metadata'): void;
-  /** Called when a release that was asked for is known, or known anew. */
+  /** Called when a release that was asked for becomes known, or has changed. */
   onArrival?(policy: NamespacedName, tag: string): void;
   timeoutMs?: number;
 }
@@ -61,10 +61,10 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     atOnce: AT_ONCE,
     async work({ lookup, entry }) {
       const metadata = await read(lookup);
-      const news = JSON.stringify(metadata) !== JSON.stringify(entry.metadata);
+      const changed = JSON.stringify(metadata) !== JSON.stringify(entry.metadata);
       const dueAt = isDigest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
       Object.assign(entry, { metadata, running: false, failures: 0, dueAt });
-      if (news) onArrival?.(lookup.policy, lookup.tag);
+      if (changed) onArrival?.(lookup.policy, lookup.tag);
     },
     failed({ lookup, entry }, error) {
       const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);

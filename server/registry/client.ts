@@ -75,7 +75,7 @@ async function authorize(
     return basic(credentials);
   }
   const realm = tokenServer(challenge.realm, { host: image.host, insecure });
-  if (!realm) throw new RegistryError(`${image.host} names a token server that is not its own, which is not asked`);
+  if (!realm) throw new RegistryError(`${image.host} names a token server that is not its own, so it is not asked`);
   const scope = `repository:${image.repository}:pull`;
   const answer = await fetchToken(realm, challenge.service, scope, credentials, connections);
   if (answer.status !== 200) throw new RegistryError(`the token server ${realm.host} answers ${answer.status}`);
@@ -83,7 +83,7 @@ async function authorize(
   const bearer = token ?? access_token;
   // A line break would become a header of its own.
   if (typeof bearer !== 'string' || !/^[\x21-\x7e]+$/.test(bearer)) {
-    throw new RegistryError(`the token server ${realm.host} gives no token`);
+    throw new RegistryError(`the token server ${realm.host} returns no token`);
   }
   return `Bearer ${bearer}`;
 }
@@ -135,5 +135,5 @@ function parseJson(body: Buffer, host: string): unknown {
   } catch {
     // Said below.
   }
-  throw new RegistryError(`${host} answers with something else than a JSON object`);
+  throw new RegistryError(`${host} answers with something other than a JSON object`);
 }

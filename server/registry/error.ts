@@ -1,4 +1,4 @@
-/** Why a registry told nothing. The message carries no header, no body and no URL with a query: those can hold secrets. */
+/** Why a registry gave no answer. The message carries no header, no body and no URL with a query: those can hold secrets. */
 export class RegistryError extends Error {
   constructor(message: string) {
     super(message);

@@ -19,7 +19,7 @@ export interface BoundedRequest {
   form?: URLSearchParams;
   maxBytes: number;
   signal: AbortSignal;
-  /** Where connections are not those of everybody. */
+  /** Where connections are not the shared ones. */
   dispatcher?: Dispatcher | undefined;
 }
 

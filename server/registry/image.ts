@@ -16,7 +16,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** Backtracking in the pattern stays harmless. */
 const MAX_LENGTH = 512;
 
-/** @throws RegistryError for what is no image name. A tag is not part of it. */
+/** @throws RegistryError for what is not an image name. A tag is not part of it. */
 export function parseImage(name: string): Image {
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);

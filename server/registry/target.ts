@@ -18,7 +18,7 @@ export interface Target {
   insecure: boolean;
   credentials?: Credentials;
   trust?: Trust;
-  /** Whose eyes it is read with: what one may see is not shown to another. */
+  /** On whose behalf it is read: what one may see is not shown to another. */
   reader: string;
   /** Why there are no credentials, where some were meant to be. */
   problem?: string;
@@ -79,14 +79,14 @@ async function credentialsOf(
   image: Image,
 ): Promise<Pick<Target, 'credentials' | 'problem'>> {
   if (!secretRef?.name) {
-    return provider === 'generic' ? {} : { problem: `logging in as provider ${provider} is not possible here` };
+    return provider === 'generic' ? {} : { problem: `logging in with provider ${provider} is not supported here` };
   }
   const where = { namespace, name: secretRef.name };
   const found = credentialsFor(await readSecret(cluster, where), image);
   return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
 }
 
-/** Without them the registry is asked as one that everybody trusts: it fails where it is none, and the problem is told then. */
+/** Without them the registry must have a publicly trusted certificate: where it has none, the request fails and names this problem. */
 async function certificatesOf(
   cluster: ClusterReader,
   { certSecretRef, insecure }: ImageRepositorySpec,

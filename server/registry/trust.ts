@@ -1,4 +1,4 @@
-/** The Secret of an ImageRepository's `certSecretRef`: whom to trust, and how to show who is asking. */
+/** The Secret of an ImageRepository's `certSecretRef`: whom to trust, and the client certificate. */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 
@@ -18,7 +18,7 @@ export function trustOf(data: Record<string, string> | undefined): Trust | { pro
   };
   const [ca, cert, key] = [text('ca.crt'), text('tls.crt'), text('tls.key')];
   if (!ca && !cert && !key) return { problem: 'it has neither ca.crt nor tls.crt and tls.key' };
-  if (!cert !== !key) return { problem: 'tls.crt and tls.key go together, only one is there' };
+  if (!cert !== !key) return { problem: 'tls.crt and tls.key go together, but only one is there' };
   if (ca && !isCertificate(ca)) return { problem: 'ca.crt is not a certificate in PEM' };
   if (cert && key && !fits(cert, key))
     return { problem: 'tls.crt and tls.key are not a certificate and its key in PEM' };

@@ -58,9 +58,9 @@ describe('configuration', () => {
     { env: { RECEIVER_PORT: '-1' }, words: 'RECEIVER_PORT=-1' },
     { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is neither Continue nor Hold' },
     { env: { WEBHOOK_TLS_CERT: '/tls.crt' }, words: 'WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together' },
-    { env: { WEBHOOK_CLIENT_CA: '/ca.crt' }, words: 'WEBHOOK_CLIENT_CA is set, and the webhook is off' },
-    { env: { HOOKS_PREVIOUS_TOKEN_FILE: '/previous' }, words: 'HOOKS_PREVIOUS_TOKEN_FILE says nothing without' },
-    { env: { WEBHOOK_CLIENT_NAMES: 'kube-apiserver' }, words: 'WEBHOOK_CLIENT_NAMES says nothing without' },
+    { env: { WEBHOOK_CLIENT_CA: '/ca.crt' }, words: 'WEBHOOK_CLIENT_CA is set, but the webhook is off' },
+    { env: { HOOKS_PREVIOUS_TOKEN_FILE: '/previous' }, words: 'HOOKS_PREVIOUS_TOKEN_FILE has no effect without' },
+    { env: { WEBHOOK_CLIENT_NAMES: 'kube-apiserver' }, words: 'WEBHOOK_CLIENT_NAMES has no effect without' },
     { env: { SHUTDOWN_DELAY_SECONDS: 'soon' }, words: 'SHUTDOWN_DELAY_SECONDS=soon' },
     { env: { EVENTS_ADDR: 'notification-controller' }, words: 'EVENTS_ADDR=notification-controller' },
   ])('names what is wrong: $words', ({ env, words }) => {

@@ -72,7 +72,7 @@ describe('an admission request', () => {
       "with somebody else's certificate of the same authority",
       async () => shown(await clients.issue('kubelet', { use: 'client' })),
       403,
-      /'kubelet' is none of WEBHOOK_CLIENT_NAMES/,
+      /'kubelet' is not in WEBHOOK_CLIENT_NAMES/,
     ],
   ])('%s is refused, with a sentence', async (_what, options, status, sentence) => {
     const answer = await admit(program, { agent: false, ...(await options()) });
@@ -139,8 +139,8 @@ describe('a certificate that is replaced', () => {
     const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
 
     const problems: [() => void, RegExp][] = [
-      [() => writeFileSync(files.cert, whole.certificate), /do not belong together/],
-      [() => writeFileSync(files.cert, whole.certificate.slice(0, 100)), /has no certificate/],
+      [() => writeFileSync(files.cert, whole.certificate), /do not match/],
+      [() => writeFileSync(files.cert, whole.certificate.slice(0, 100)), /has no PEM certificate/],
       [
         () => {
           writeFileSync(files.key, ended.key);
@@ -164,7 +164,7 @@ describe('a certificate that is replaced', () => {
     }
     // The certificate is there, and its file does not change again: the key's does.
     writeFileSync(files.cert, whole.certificate);
-    await until(() => own.log().split('do not belong together').length > 2);
+    await until(() => own.log().split('do not match').length > 2);
     writeFileSync(files.key, whole.key);
     await until(() => shows(own, later.certificate));
     expect(await shows(own, own.ca)).toBe(false);
@@ -174,7 +174,7 @@ describe('a certificate that is replaced', () => {
     const other = await clients.issue('rollout-hooks');
     writeFileSync(join(world.dir, 'wrong.key'), other.key);
     await expect(world.start({ WEBHOOK_TLS_KEY: join(world.dir, 'wrong.key') })).rejects.toThrow(
-      /tls\.crt and .*wrong\.key do not belong together/,
+      /tls\.crt and .*wrong\.key do not match/,
     );
   });
 });
@@ -224,11 +224,11 @@ describe('the hooks', () => {
 
   it('a token of zero length is no start, and does not replace the one that is there', async () => {
     writeFileSync(file('empty'), '\n');
-    await expect(world.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: a token of zero/);
+    await expect(world.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: an empty token/);
     writeFileSync(file('token'), 's3cret');
     const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
     writeFileSync(file('token'), '');
-    while (!own.log().includes('zero length')) await wait(POLL_MS);
+    while (!own.log().includes('an empty token')) await wait(POLL_MS);
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
     expect((await sync(own, 'Bearer ')).status).toBe(401);
   });

@@ -186,7 +186,7 @@ describe('credentials', () => {
   it('of a cloud provider are not to be had here', async () => {
     const cache = cacheOn(await locked({ secretRef: undefined, provider: 'aws' }));
     await cache.settled();
-    expect(cache.warnings[0]).toMatch(/; logging in as provider aws is not possible here$/);
+    expect(cache.warnings[0]).toMatch(/; logging in with provider aws is not supported here$/);
   });
 
   describe('of another namespace', () => {

@@ -132,7 +132,7 @@ describe('authentication', () => {
       if (request.url?.startsWith('/token')) response.end(answer);
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
-    await expect(fetchFrom(server)).rejects.toThrow(/gives no token|something else than a JSON object/);
+    await expect(fetchFrom(server)).rejects.toThrow(/returns no token|something other than a JSON object/);
   });
 });
 
@@ -198,7 +198,7 @@ describe('a bad registry', () => {
 
   it.each(['not json', '7', ''])('that answers %j', async (body) => {
     const server = await start((_, response) => response.end(body));
-    await expect(fetchFrom(server)).rejects.toThrow('something else than a JSON object');
+    await expect(fetchFrom(server)).rejects.toThrow('something other than a JSON object');
   });
 
   it('that is not there, or speaks HTTP where HTTPS is due', async () => {

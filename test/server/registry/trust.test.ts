@@ -28,7 +28,7 @@ const keysOf = (pair: KeyPair) => ({ 'tls.crt': pair.certificate, 'tls.key': pai
 const caOf = ({ certificate }: KeyPair) => ({ 'ca.crt': certificate });
 
 describe('the Secret', () => {
-  const TOGETHER = { problem: 'tls.crt and tls.key go together, only one is there' };
+  const TOGETHER = { problem: 'tls.crt and tls.key go together, but only one is there' };
   it.each([
     { what: 'nothing', data: () => ({}), problem: 'it has neither ca.crt nor tls.crt and tls.key' },
     { what: 'a certificate without key', data: () => ({ 'tls.crt': client.certificate }), ...TOGETHER },
