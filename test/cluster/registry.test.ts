@@ -128,7 +128,7 @@ describe('a registry with a password', () => {
       Object.keys((await story.head()).version)
         .sort()
         .join();
-    await staysTrue(async () => (await told()) === 'firstSeen,tag', 'the bare tag', 1000);
+    await staysTrue(async () => (await told()) === 'tag', 'the bare tag', 1000);
     await letHooksRead(story);
     // Asked again at a sync after ten seconds; without one, within the minute.
     let touch = 0;

@@ -58,10 +58,15 @@ const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string
 const wantedChanged = (rollout: Rollout, before: Rollout | undefined) =>
   rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
 
-/** The newer request wins: whoever says what is to run does not mean what was asked for before and still waits. */
+/** The newer request wins: whoever pins a version does not mean what was asked for before and still waits. */
 function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; calledOff?: string } {
   const waiting = before && requestsOf(before).forceDeploy;
-  if (waiting === undefined || !wantedChanged(sent, before) || isNew(sent, before, FORCE_DEPLOY))
+  if (
+    waiting === undefined ||
+    !sent.spec?.wantedVersion ||
+    !wantedChanged(sent, before) ||
+    isNew(sent, before, FORCE_DEPLOY)
+  )
     return { rollout: sent };
   const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter((annotation) => !isNew(sent, before, annotation));
   const rollout = theirs.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
@@ -70,8 +75,11 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 
 /** While a force-deploy waits, its deployment will be its author's, whatever else others ask for. */
 function asksNow(rollout: Rollout, before: Rollout | undefined, asked: boolean): boolean {
-  if (wantedChanged(rollout, before) || isNew(rollout, before, FORCE_DEPLOY)) return true;
-  return asked && (before === undefined || requestsOf(before).forceDeploy === undefined);
+  const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
+  if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
+  return (
+    (asked || wantedChanged(rollout, before)) && (before === undefined || requestsOf(before).forceDeploy === undefined)
+  );
 }
 
 /** A new or changed annotation is this request's; others keep their id, whatever the text in the annotation says. */

@@ -72,7 +72,7 @@ export class Model {
 
   /** A newer word replaces an older one. */
   wish(pin: number | undefined, message: string): void {
-    if (pin !== this.pin) this.force = undefined;
+    if (pin !== undefined && pin !== this.pin) this.force = undefined;
     this.pin = pin;
     this.message = message;
     this.settle();

@@ -65,7 +65,7 @@ async function happen(world: World, model: Model, random: () => number): Promise
     await STEPS.rolloutGate!(world, { name: 'qa', passing: model.gateOpen });
   } else if (roll < 0.85) {
     model.pin = model.pin === undefined ? any() : undefined;
-    model.force = undefined;
+    if (model.pin !== undefined) model.force = undefined;
     await STEPS.spec!(world, { wantedVersion: model.pin === undefined ? null : `1.${model.pin}.0` });
   } else if (roll < 0.9 && model.newest > 0 && model.pin === undefined) {
     model.force = any();
