@@ -1,9 +1,13 @@
 /** Sends a write through mutate and validate, as the API server does; the patch is applied by an independent library. */
 import jsonpatch from 'jsonpatch';
+import { expect } from 'vitest';
 import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Gate } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
+import { gate } from '../../core/gate/gate.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;
@@ -61,4 +65,31 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
     audit: validated?.auditAnnotations ?? {},
     events,
   };
+}
+
+export const day = (time: string) => `2026-01-05T${time}Z`;
+
+export interface Step {
+  at: string;
+  user?: string;
+  /** Written over what is there; null takes away. */
+  annotate: Record<string, string | null>;
+}
+
+/** What is stored after these writes, one after the other. */
+export async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
+  let now: Gate | undefined;
+  for (const { at, user, annotate } of steps) {
+    const annotations = Object.fromEntries(
+      Object.entries({ ...now?.metadata.annotations, ...annotate }).filter((e): e is [string, string] => e[1] !== null),
+    );
+    const object = { ...gate(spec, annotations), status: now?.status };
+    const written = await write(
+      { mutate: mutateGate, validate: validateGate },
+      { object, old: now, at: day(at), user },
+    );
+    expect(written.message).toBe('');
+    now = written.object as Gate;
+  }
+  return now!;
 }

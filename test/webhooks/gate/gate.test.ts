@@ -3,112 +3,12 @@ import type { Gate } from '../../../api/types.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
 import { gate } from '../../core/gate/gate.ts';
-import { write } from './call.ts';
+import { day, type Step, stored, write } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
 const CLOSE = 'close.gate.fluxcd.io/requestedAt';
 const FOR = 'open.gate.fluxcd.io/for';
 const COPY = 'gate.fluxcd.io/accepted-request';
-const day = (time: string) => `2026-01-05T${time}Z`;
-
-interface Step {
-  at: string;
-  user?: string;
-  /** Written over what is there; null takes away. */
-  annotate: Record<string, string | null>;
-}
-
-/** What is stored after these writes, one after the other. */
-async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
-  let now: Gate | undefined;
-  for (const { at, user, annotate } of steps) {
-    const annotations = Object.fromEntries(
-      Object.entries({ ...now?.metadata.annotations, ...annotate }).filter((e): e is [string, string] => e[1] !== null),
-    );
-    const object = { ...gate(spec, annotations), status: now?.status };
-    const written = await write(
-      { mutate: mutateGate, validate: validateGate },
-      { object, old: now, at: day(at), user },
-    );
-    expect(written.message).toBe('');
-    now = written.object as Gate;
-  }
-  return now!;
-}
-
-const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
-
-describe('a reason is that of whoever gave it', () => {
-  const closedFor = (text: string) => ({
-    at: '10:00:00',
-    user: 'admin',
-    annotate: { [CLOSE]: day('10:00:00'), [CLOSE_REASON]: text },
-  });
-  const again = { [CLOSE]: day('10:05:00') };
-
-  it.each<[rule: string, steps: Step[], reason: string | undefined]>([
-    [
-      'somebody else who gives none has none',
-      [closedFor('INC-50'), { at: '10:05:00', user: 'sre', annotate: again }],
-      undefined,
-    ],
-    [
-      'who gives another has that',
-      [closedFor('INC-50'), { at: '10:05:00', user: 'sre', annotate: { ...again, [CLOSE_REASON]: 'INC-51' } }],
-      'INC-51',
-    ],
-    [
-      'who asks again means the same',
-      [closedFor('nightly'), { at: '10:05:00', user: 'admin', annotate: again }],
-      'nightly',
-    ],
-    [
-      'also after an opening in between',
-      [
-        closedFor('nightly'),
-        { at: '10:02:00', user: 'sre', annotate: { [OPEN]: day('10:02:00') } },
-        { at: '10:05:00', user: 'admin', annotate: again },
-      ],
-      'nightly',
-    ],
-    [
-      'a request without a reason makes the one that stands there nobody else’s',
-      [
-        closedFor('INC-50'),
-        { at: '10:05:00', user: 'sre', annotate: again },
-        { at: '10:06:00', user: 'sre', annotate: { [CLOSE]: day('10:06:00') } },
-      ],
-      undefined,
-    ],
-  ])('%s', async (_rule, steps, reason) => {
-    const gate = await stored({ default: 'opened' }, steps);
-    expect(evaluateGate(gate, Date.parse(day('10:10:00'))).request?.reason).toBe(reason);
-  });
-
-  it('and whoever has none is told, as of a version that narrows an opening from before', async () => {
-    const object = gate(
-      { default: 'closed' },
-      { [OPEN]: day('10:00:00'), [FOR]: '1.0.0', 'open.gate.fluxcd.io/reason': 'CHG-1' },
-    );
-    const first = await write(
-      { mutate: mutateGate, validate: validateGate },
-      { object, at: day('10:00:00'), user: 'admin' },
-    );
-    const before = first.object as Gate;
-    const next = {
-      ...before,
-      metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, [OPEN]: day('10:05:00') } },
-    };
-    const second = await write(
-      { mutate: mutateGate, validate: validateGate },
-      { object: next, old: before, at: day('10:05:00'), user: 'sre' },
-    );
-    expect(second.warnings).toEqual([
-      'no reason recorded: open.gate.fluxcd.io/reason is from an earlier request by somebody else',
-      'opens for 1.0.0 only: open.gate.fluxcd.io/for is still there from before; remove it to open for all',
-    ]);
-  });
-});
 
 describe('the request that counts is the one that arrived last', () => {
   const hour: Gate['spec'] = { default: 'closed', window: '1h' };
