@@ -7,7 +7,7 @@ export const timestamp = (at = Date.now()) => `${new Date(at).toISOString().slic
 
 /**
  * `kubectl annotate --overwrite gate/NAME ACTION.gate.fluxcd.io/requestedAt=…`; `more` are annotations beside it.
- * Without `at` it is now, or a second later where this second was asked in before: an annotation that does not change asks nothing.
+ * Without `at` it is now, or a second later where this second was asked in before: an annotation that does not change requests nothing.
  */
 export async function ask(
   user: User,

@@ -25,9 +25,9 @@ export interface FluxStandIn {
   fetch(namespace: string, name: string): Promise<string | undefined>;
   /** kustomize-controller applies what its OCIRepository of `spec.sourceRef` has fetched, with success. */
   apply(namespace: string, name: string, options?: ApplyOptions): Promise<string | undefined>;
-  /** kustomize-controller has begun with that, and with `spec.wait` waits for the objects to become healthy. */
+  /** kustomize-controller has begun to apply it and, with `spec.wait`, waits for the objects to become healthy. */
   attempt(namespace: string, name: string): Promise<void>;
-  /** kustomize-controller tries that and fails: `observedGeneration` stays, as it does in Flux. */
+  /** kustomize-controller tries to apply it and fails: `observedGeneration` stays, as it does in Flux. */
   fail(namespace: string, name: string, reason: string, message: string): Promise<void>;
   /** Fetches and applies what all OCIRepositories and Kustomizations of the namespace ask for, where they do not have it. */
   reconcile(namespace: string): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * A stand-in for kustomize-controller's sync, as was seen of it (docs/architecture.md, facts F1 to F3): a dry-run apply of every
- * object, then an apply of what differs, then a prune of what left. One refused object ends the sync. The
+ * A stand-in for kustomize-controller's sync, as observed (docs/architecture.md, facts F1 to F3): a dry-run apply of every
+ * object, then an apply of what differs, then a prune of what was removed. One refused object ends the sync. The
  * Kustomization's status says what became of it, where there is such an object.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -20,7 +20,7 @@ export interface SyncResult {
   warnings: string[];
   /** What ended the sync. */
   failed?: ApiError;
-  /** Prunes that were refused; the rest of the sync is done all the same. */
+  /** Prunes that were refused; the rest of the sync is still done. */
   pruneFailed: ApiError[];
 }
 

@@ -77,7 +77,7 @@ export function kustomization(
   return build(...API.kustomization)(namespace, name, { ...extras, annotations, spec });
 }
 
-/** An OCIRepository; `rollout` marks it as pinned by that Rollout. */
+/** An OCIRepository; `rollout` annotates it as pinned by that Rollout. */
 export function ociRepository(
   namespace: string,
   name: string,

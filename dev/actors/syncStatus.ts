@@ -22,7 +22,7 @@ export async function beginSync(flux: User, owner: NamespacedName): Promise<AnyO
   return begun;
 }
 
-/** A suspended Kustomization keeps its conditions, and takes a request for handled all the same. */
+/** A suspended Kustomization keeps its conditions, and still marks a request as handled. */
 export async function endSync(flux: User, begun: AnyObject, ready: Ready): Promise<void> {
   const { generation, annotations } = begun.metadata;
   if (!begun.spec.suspend) await writeReady(flux, begun, ready);

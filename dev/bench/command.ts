@@ -13,7 +13,7 @@ export interface Bench<Counts extends Record<string, number>, Result> {
   asText(result: Result): string;
 }
 
-/** Ends the process: 0 when it was measured, 1 with a sentence when not, 130 after Ctrl-C. Leaves nothing behind. */
+/** Ends the process: 0 after a measurement, 1 with a sentence without one, 130 after Ctrl-C. Leaves nothing behind. */
 export async function runBench<Counts extends Record<string, number>, Result>(
   bench: Bench<Counts, Result>,
 ): Promise<never> {

@@ -52,7 +52,7 @@ export async function inParallel<T>(
   );
 }
 
-/** The value below which the share `q` (0 to 1) of the values lies; NaN of none. */
+/** The value below which the share `q` (0 to 1) of the values lies; NaN when there are none. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;

@@ -1,4 +1,4 @@
-/** What the API server wrote down: every write of the kinds that matter, when it was received and what it was answered. */
+/** What the API server logged: every write of the kinds that matter, when it was received and how it was answered. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -116,7 +116,7 @@ export async function readAudit(file: string): Promise<AuditTrail> {
       ...(bypass && { bypass }),
     };
     listAt(answered, key).push(write);
-    // A write that changes nothing is answered the revision of somebody else, after that one.
+    // A write that changes nothing is answered with the revision of an earlier write, after that one.
     if (revision && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
   }
 
@@ -145,7 +145,7 @@ function listAt<T>(map: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-/** A killed API server leaves a torn line, which the next one goes on with. */
+/** A killed API server leaves an incomplete line, which the next one continues. */
 function parse(line: string): Event | undefined {
   for (const begin of [0, line.lastIndexOf('{"kind":"Event"')]) {
     try {

@@ -1,6 +1,6 @@
 /**
- * What a Service is to its Pods, on loopback: a new connection goes to the next backend that is ready, one that is there stays
- * with its backend whatever becomes of the readiness. TLS passes through.
+ * What a Service is to its Pods, on loopback: a new connection goes to the next backend that is ready, an open one stays with
+ * its backend, ready or not. TLS passes through.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** `npm run chaos`: every process dies and stops at random while everybody works; afterwards it is proven that nothing was lost. */
+/** `npm run chaos`: every process is killed and paused at random under load; afterwards it is proven that nothing was lost. */
 import { parseArgs } from 'node:util';
 import { logToStderr } from '../local/process/log.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
@@ -24,7 +24,7 @@ server's audit log says of it has to prove:
   --patience S           seconds in which everything has to arrive in the end (600)
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
 
-Exits with 1 where one of these does not hold; the seed is told, and what every process wrote is kept.
+Exits with 1 where one of these does not hold; it prints the seed and keeps what every process wrote.
 `;
 
 const { values } = read();

@@ -186,19 +186,19 @@ export class Judge {
 
   /** `<rollout>=<id>/<version>/<uid>`, comma-separated: what the object says it carries is what was deployed, and what it carries. */
   private checkPins(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
-    for (const stamp of (object.metadata.annotations?.[DEPLOYED] ?? '').split(',').filter(Boolean)) {
-      const [, name, id, version, uid = ''] = /^(.+)=(\d+)\/(.+)\/([^/]+)$/.exec(stamp.trim()) ?? [];
+    for (const entry of (object.metadata.annotations?.[DEPLOYED] ?? '').split(',').filter(Boolean)) {
+      const [, name, id, version, uid = ''] = /^(.+)=(\d+)\/(.+)\/([^/]+)$/.exec(entry.trim()) ?? [];
       const tag = this.rollouts.get(uid)?.tags.get(Number(id));
-      if (tag !== version) this.accuse(key, revision, writer, `says ${stamp}, and that deployment is ${tag}`);
+      if (tag !== version) this.accuse(key, revision, writer, `says ${entry}, and that deployment is ${tag}`);
       const carried = pinnedBy(object, name ?? '');
       for (const value of carried) {
-        if (value !== version) this.accuse(key, revision, writer, `says ${stamp}, and carries ${value}`);
+        if (value !== version) this.accuse(key, revision, writer, `says ${entry}, and carries ${value}`);
       }
     }
   }
 
   private accuse(key: string, revision: number, writer: Write | undefined, what: string): void {
-    const who = writer ? `${writer.user} (${writer.verb})` : 'somebody whom the API server did not answer any more';
+    const who = writer ? `${writer.user} (${writer.verb})` : 'a writer whom the API server did not answer';
     this.findings.violations.push(`${key.slice('/registry/'.length)} at ${revision}, by ${who}: ${what}`);
   }
 
@@ -258,7 +258,7 @@ function namedGates(object: AnyObject | undefined): string[] {
   return refs(object, GATES);
 }
 
-/** A Gate that selects holds what a decorator has marked. */
+/** A Gate that selects holds what a decorator has annotated. */
 function requiredGates(object: AnyObject): string[] {
   return [...new Set([...refs(object, GATES), ...refs(object, SELECTED_BY)])];
 }

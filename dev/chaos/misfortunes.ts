@@ -1,4 +1,4 @@
-/** What befalls the processes: deaths and pauses at random, and their return. The same seed chooses the same. */
+/** What befalls the processes: kills and pauses at random, and restarts. The same seed makes the same choices. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunningChild } from '../local/process/childProcess.ts';
 import type { Log } from '../local/process/log.ts';
@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 
 export interface Mortal {
   name: string;
-  /** How often, against the others. */
+  /** How often, relative to the others. */
   weight: number;
   longestPauseMs: number;
   child(): RunningChild | undefined;
@@ -14,7 +14,7 @@ export interface Mortal {
 }
 
 export interface Misfortunes {
-  /** By process; `crashed` is what nobody here has done. */
+  /** By process; `crashed` counts the deaths that nobody here has caused. */
   counts: ReadonlyMap<string, { killed: number; paused: number; crashed: number }>;
   /** No more of them; resolves when every process runs again. */
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Every version of objects that was ever stored, in order, from etcd itself: the API server's own watch begins anew when it
- * restarts, etcd's goes on where it was cut off.
+ * Every version of objects that was ever stored, in order, from etcd itself: the API server's own watch starts over when it
+ * restarts, etcd's continues where it was cut off.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
@@ -8,7 +8,7 @@ import type { AnyObject } from '../client/send.ts';
 export interface StoredVersion {
   /** `/registry/GROUP/PLURAL/NAMESPACE/NAME` */
   key: string;
-  /** The resourceVersion; that of a deletion is nobody's. */
+  /** The resourceVersion; that of a deletion is on no object. */
   revision: number;
   /** undefined: deleted. */
   object: AnyObject | undefined;

@@ -6,7 +6,7 @@ import type { RunningChild } from '../local/process/childProcess.ts';
 import { freePort } from '../local/process/ports.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 
-/** Far oftener than the Deployment's readinessProbe, since the replicas live so much shorter. */
+/** Far more often than the Deployment's readinessProbe, since the replicas live so much shorter. */
 const PROBE_MS = 200;
 const PROBE_TIMEOUT_MS = 1_000;
 

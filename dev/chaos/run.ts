@@ -1,4 +1,4 @@
-/** One run: work and misfortune for some minutes, peace until all has arrived, silence, and the judgement. */
+/** One run: work and misfortune for some minutes, peace until everything has arrived, silence, and the judgement. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
@@ -69,7 +69,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
   const { findings } = judge;
   for (const write of audit.oursSince(silentSince)) findings.violations.push(`in silence: ${write}`);
   for (const [name, { crashed }] of misfortunes.counts) {
-    // A real Metacontroller may end itself when it loses the API server.
+    // A real Metacontroller may exit when it loses the API server.
     if (crashed > 0 && name !== 'metacontroller') findings.violations.push(`${name} ended by itself ${crashed} times`);
   }
   const releases = workload.teams.reduce((sum, team) => sum + team.releases(), 0);
@@ -100,7 +100,7 @@ function mortalsOf(cluster: LocalCluster, replicas: Replicas, driver: string): M
 }
 
 /**
- * Where the watch of the garbage collector was broken while an object was deleted and made again under its name, it never
+ * Where the watch of the garbage collector was broken while an object was deleted and created again under its name, it never
  * learns that the first one is gone, and keeps what that one owned: it looks afresh only when it starts.
  */
 async function restartCollector(cluster: LocalCluster): Promise<void> {
@@ -116,7 +116,7 @@ function asProgress(tally: Tally, { counts }: Misfortunes, store: Store): string
   return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${blows} misfortunes; ${store.versions()} versions stored`;
 }
 
-/** Resolves when nothing of ours or Flux's was stored for a while, to the begin of that while. */
+/** Resolves when nothing of ours or Flux's was stored for a while, to the beginning of that time. */
 async function silence(store: Store): Promise<number> {
   const deadline = performance.now() + SILENCE_PATIENCE_MS;
   for (;;) {

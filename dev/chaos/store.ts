@@ -1,4 +1,4 @@
-/** All that was stored of the kinds that the audit log tells of, as a file: what is recorded while things die is judged when they are at rest. */
+/** Everything stored of the kinds in the audit log, as a file: what is recorded while processes die is judged when they are at rest. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { GROUPS } from './audit.ts';

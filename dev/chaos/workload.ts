@@ -1,4 +1,4 @@
-/** Everybody at work, whatever is down: releases, Gates, Git syncs and people, for as long as they are let. */
+/** Everybody at work, whatever is down: releases, Gates, Git syncs and people, until they are stopped. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../actors/ask.ts';
 import { gate } from '../actors/objects.ts';
@@ -13,7 +13,7 @@ import { FLUX_NAMESPACE, type People, type Team, teamOf } from './team.ts';
 const TELL_MS = 10_000;
 const EMERGENCY = 'emergency';
 
-/** How what was tried has ended. */
+/** The outcome of each attempt. */
 export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavailable', number>;
 
 export interface Workload {

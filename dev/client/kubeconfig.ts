@@ -30,7 +30,7 @@ interface Kubeconfig {
   contexts?: Named[];
 }
 
-/** Throws with the name of the file when it cannot be read, has no current context, or signs in in a way not known here. */
+/** Throws with the name of the file when it cannot be read, has no current context, or signs in with anything but a token or a client certificate. */
 export function readKubeconfig(file: string): Access {
   const config = parse(readFileSync(file, 'utf8')) as Kubeconfig | null;
   const context = find(config?.contexts, config?.['current-context'])?.context;

@@ -1,5 +1,5 @@
 /**
- * The workshop's client of the API server: every verb, with the Warnings and the words of the answer, and watches. Not the product's
+ * The workshop's client of the API server: every verb, with the Warnings and the message of the answer, and watches. Not the product's
  * (server/cluster): what tests it must not share its faults, and it never watches.
  */
 import { Pool } from 'undici';

@@ -1,4 +1,4 @@
-/** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was told to record. */
+/** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was asked to record. */
 import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Count } from '../../api/metrics.ts';
@@ -36,7 +36,7 @@ export interface ClusterOptions {
   onRequest?(request: ClusterRequest): void;
 }
 
-/** Any version of a kind is the same kind, as it is for an API server that converts. A function is asked anew at each request. */
+/** Any version of a kind is the same kind, as it is for an API server that converts. A function is called again for each request. */
 export function fakeCluster(
   objects: readonly AnyObject[] | (() => readonly AnyObject[]),
   { serves = () => true, fails, onRequest }: ClusterOptions = {},
@@ -99,7 +99,7 @@ interface Around {
   settings?: Partial<Settings> | undefined;
 }
 
-/** A hook's call, and what it has told. */
+/** A hook's call, and what it has recorded. */
 export function fakeHookCall({
   now,
   objects = [],
@@ -123,7 +123,7 @@ export function fakeHookCall({
   return { call, events, counts };
 }
 
-/** An admission handler's call, and what it has told, true or not yet. */
+/** An admission handler's call, and what it has recorded, true or not yet. */
 export function fakeWebhookCall({
   now,
   objects = [],

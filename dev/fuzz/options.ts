@@ -4,7 +4,7 @@ import { FAMILIES, type Family } from './cases.ts';
 
 export const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
 
-Sends generated inputs to the hooks, to admission and to the receiver, in this process, and holds the answers against a second, naive
+Sends generated inputs to the hooks, to admission and to the receiver, in this process, and checks the answers against a second, naive
 implementation of the rules of docs/ (dev/fuzz/naive). Looks for crashes, hangs, writes that should have been refused, and memory that grows.
 Stops at the first finding and prints the smallest input that shows it.
 
@@ -30,7 +30,7 @@ export class UsageError extends Error {}
 export function parseOptions(args: string[], clock: () => number): Options {
   const { runs, seed, only, replay, help = false } = parse(args);
   if (only !== undefined && !FAMILIES.includes(only as Family))
-    throw new UsageError(`--only ${only} is none of ${FAMILIES.join(', ')}`);
+    throw new UsageError(`--only ${only} is not one of ${FAMILIES.join(', ')}`);
   if (replay !== undefined && (seed === undefined || !/^\d+(:\d+)*$/.test(replay)))
     throw new UsageError('--replay takes the path of a finding, such as 12:0:1, and its --seed beside it');
   return {

@@ -46,7 +46,7 @@ export interface LocalCluster {
   dir: string;
   url: string;
   etcdUrl: string;
-  /** What the hooks ask Metacontroller for. */
+  /** The token that the hooks require of Metacontroller. */
   hooksToken: string;
   accessOf(user: UserName): Access;
   /** Path of a user's kubeconfig. */

@@ -14,7 +14,7 @@ import { onTemporaryCluster } from './temporaryCluster.ts';
 const HELP = `Usage: npm run demo -- [--keep] [--metacontroller PATH]
 
 Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, past a gate and
-against a direct edit. Exit code 0 only when every step was really seen.
+against a direct edit. Exits with 0 only when every step was really seen.
 
   --keep                 leave the cluster up afterwards, until Ctrl-C
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
@@ -168,7 +168,7 @@ async function until<T>(what: string, probe: () => Promise<T | undefined>): Prom
   for (;;) {
     const found = await probe();
     if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Problem(`Waited ${PATIENCE_MS / 1000} s for ${what}, in vain.`);
+    if (performance.now() > deadline) throw new Problem(`Gave up after waiting ${PATIENCE_MS / 1000} s for ${what}.`);
     await wait(20);
   }
 }

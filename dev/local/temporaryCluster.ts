@@ -10,15 +10,15 @@ export interface TemporaryClusterOptions extends Pick<ClusterOptions, 'auditRule
   /** What its directory's name begins with. */
   prefix: string;
   metacontroller?: string | undefined;
-  /** Said before the problem that ended it. */
+  /** Printed before the problem that ended it. */
   failure?: string;
   /** Leaves the directory where the work failed, for its logs. */
   keepFailed?: boolean;
 }
 
 /**
- * A cluster in a directory of its own, for one piece of work. Gives the exit code: the work's, 1 when it failed (told on
- * stderr), 130 when somebody asked for the end while it started. Exit with it at once: that ends what was still starting.
+ * A cluster in a directory of its own, for one piece of work. Gives the exit code: the work's, 1 when it failed (reported
+ * on stderr), 130 when it was asked to end while it started. Exit with it at once: that ends what was still starting.
  */
 export async function onTemporaryCluster(
   { prefix, metacontroller, failure = '', keepFailed = false, ...options }: TemporaryClusterOptions,

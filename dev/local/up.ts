@@ -1,4 +1,4 @@
-/** `npm run up`: a control plane with the hooks on this machine, until it is told to stop. */
+/** `npm run up`: a control plane with the hooks on this machine, until it is stopped. */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { REPOSITORY } from '../repository.ts';
@@ -24,7 +24,7 @@ and stays until Ctrl-C. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfi
   --port N               port of the API server (default: a free one)
   --kubeconfig FILE      start no control plane: serve the cluster of FILE's current context, as cluster admin. Its API server must run
                          on this machine, outside of any container. Installs kinds (Flux's and Metacontroller's where it has none),
-                         rights, webhooks and controllers; webhooks and controllers are taken away again at the end, the rest stays.
+                         rights, webhooks and controllers; webhooks and controllers are removed at the end, the rest stays.
                          The line is then ready kubeconfig=FILE, and DIR ${EXISTING_DIR} by default
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --no-hooks             only the API server with all kinds: no hook server, no controllers, no webhooks
@@ -52,7 +52,7 @@ export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOption
   const { kubeconfig } = values;
   for (const option of ['port', 'no-hooks'] as const) {
     if (kubeconfig === undefined || values[option] === undefined) continue;
-    throw new Problem(`--${option} says nothing about a cluster that is there already: leave it or --kubeconfig out.`);
+    throw new Problem(`--${option} has no effect on an existing cluster: leave out either it or --kubeconfig.`);
   }
   return {
     dir: resolve(values.dir ?? join(REPOSITORY, kubeconfig === undefined ? DEFAULT_DIR : EXISTING_DIR)),

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { provideGoBinary } from '../local/binaries/goBinary.ts';
 import { REPOSITORY } from '../repository.ts';
 
-const usage = `Usage: npm run release -- check vX.Y.Z                whether all files say that version; prints outputs for the workflow
+const usage = `Usage: npm run release -- check vX.Y.Z                whether all files name that version; prints outputs for the workflow
        npm run release -- notes X.Y.Z                 its section of CHANGELOG.md
        npm run release -- bundle FOLDER IMAGE@DIGEST  a kustomization of manifests/, rendered with that image
 `;
@@ -32,7 +32,7 @@ export function readVersions(): Versions {
 
 /** What keeps a tag from being released. */
 export function releaseProblems(tag: string, versions: Versions): string[] {
-  if (!/^v\d+\.\d+\.\d+$/.test(tag)) return [`${tag} is no tag of a release: vX.Y.Z`];
+  if (!/^v\d+\.\d+\.\d+$/.test(tag)) return [`${tag} is not the tag of a release: expected vX.Y.Z`];
   const version = tag.slice(1);
   const differs = (file: string, found: string) => (found === version ? [] : [`${file} says ${found}, not ${version}`]);
   return [

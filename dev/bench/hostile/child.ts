@@ -54,7 +54,7 @@ function routesOver(world: AnyObject[]) {
   return { cluster, routes: new Map(routes.map((route) => [route.path, route])) };
 }
 
-/** Everything is parsed anew: nothing that is remembered by identity may help. */
+/** Everything is parsed again: nothing that is remembered by identity may help. */
 async function decideOnce({ paths, body, world }: Sent) {
   const { cluster, routes } = routesOver(world.map((each) => JSON.parse(each)));
   let took = 0;
@@ -72,7 +72,7 @@ async function decideOnce({ paths, body, world }: Sent) {
   return { took, cluster, failed };
 }
 
-/** The least of several samples. */
+/** The smallest of several samples. */
 async function best(sample: () => Promise<number>): Promise<number> {
   const end = performance.now() + SPENT_MS;
   let least = Number.POSITIVE_INFINITY;

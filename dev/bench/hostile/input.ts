@@ -86,10 +86,10 @@ function byKind(objects: AnyObject[]): ObjectMap {
   return map;
 }
 
-/** A text of so many bytes. */
+/** A text of this many kilobytes. */
 export const text = (kilobytes: number, of = 'x') => of.repeat(Math.ceil((kilobytes * 1024) / of.length));
 
-/** A value so deep: `{a: {a: … inner}}`. */
+/** A value nested this deep: `{a: {a: … inner}}`. */
 export function nested(depth: number, inner: unknown): unknown {
   let value = inner;
   for (let i = 0; i < depth; i++) value = { a: value };

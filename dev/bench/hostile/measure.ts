@@ -10,9 +10,9 @@ import type { Input } from './input.ts';
 export const BUDGET = { time: 50, memory: 20 } as const;
 /** Nothing is remembered and no code is warm in the first decision of a process: that much is not the input's. */
 const COLD_START_MS = 400;
-/** What is parsed faster is too fast for the clock, and for whoever waits. */
+/** Anything parsed faster is too fast for the clock, and for anybody to notice. */
 const LEAST_PARSE_MS = 0.2;
-/** Resident memory grows by so much at a time that less says nothing about a small input. */
+/** Resident memory grows in steps so large that less than this says nothing about a small input. */
 const LEAST_BYTES = 2 * 1024 * 1024;
 
 export interface Cost {

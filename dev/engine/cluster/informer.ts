@@ -55,7 +55,7 @@ export class Informer {
     return this.#firstList.promise;
   }
 
-  /** The subscriber is told of everything that is there already as an update. The returned function unsubscribes. */
+  /** The subscriber gets everything that exists already as an update. The returned function unsubscribes. */
   subscribe(subscriber: Subscriber): () => void {
     this.#subscribers.add(subscriber);
     this.resync(subscriber);

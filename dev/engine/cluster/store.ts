@@ -28,7 +28,7 @@ export class ObjectStore {
     return namespace ? owned.filter((object) => object.metadata.namespace === namespace) : owned;
   }
 
-  /** Stores the object; returns the one that it replaces. */
+  /** Stores the object; returns the one it replaces. */
   put(object: KubeObject): KubeObject | undefined {
     const key = keyOf(object);
     const old = this.remove(key);

@@ -12,7 +12,7 @@ import { jsonEqual } from '../json/json.ts';
 import { addObject, groupsText, jsonText, type ObjectGroups } from '../json/objects.ts';
 import { type ParentKind, ParentLoop, type SyncJob } from './parentLoop.ts';
 
-/** PinAnnotations attachments with the name of their controller: several decorators may attach the same kind to one object. */
+/** Marks attachments with the name of their controller: several decorators may attach the same kind to one object. */
 const DECORATOR_ANNOTATION = 'metacontroller.k8s.io/decorator-controller';
 
 /** Throws when something the controller names is not served (yet). */

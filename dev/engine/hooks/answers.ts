@@ -36,7 +36,7 @@ export interface RelatedRule {
   namespaceSelector?: LabelSelector | null;
 }
 
-/** `finalized` says nothing without a finalize hook. */
+/** `finalized` has no effect without a finalize hook. */
 const everySync = { status: mapOf(anything), resyncAfterSeconds: number, finalized: flag };
 const compositeAnswer = fieldsOf({ ...everySync, children: listOf(kubeObject) });
 const decoratorAnswer = fieldsOf({

@@ -16,7 +16,7 @@ export interface ChildRule extends ResourceRule {
 export type UpdateMethod = 'OnDelete' | 'InPlace';
 
 export interface ParentRule extends ResourceRule {
-  /** None of our controllers has one: the tests tell their own controllers apart by it. */
+  /** None of our controllers has one: the tests use it to tell their own controllers apart. */
   labelSelector?: LabelSelector;
   ignoreStatusChanges?: boolean;
 }

@@ -1,4 +1,4 @@
-/** JSON.parse keeps the last of two equal keys in silence; Metacontroller's strict mode fails such an answer. */
+/** JSON.parse silently keeps the last of two equal keys; Metacontroller's strict mode fails such an answer. */
 
 interface Frame {
   /** The keys seen so far in an object; undefined inside an array. */

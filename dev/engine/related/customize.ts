@@ -1,4 +1,4 @@
-/** The customize hook of one controller: asks it for rules, finds the related objects, wakes parents when those change. */
+/** The customize hook of one controller: asks it for rules, finds the related objects, triggers a sync of parents when those change. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { Informer } from '../cluster/informer.ts';
@@ -88,7 +88,7 @@ export class Customize {
           return compileRule(rule, await this.#engine.discovery.resource(rule.apiVersion, rule.resource));
         }),
       );
-      // Rules of an older generation must not replace newer ones, nor those of a deleted parent stay for ever.
+      // Rules of an older generation must not replace newer ones, nor those of a deleted parent stay forever.
       if (isSame(parent, this.#parts.parent(key))) this.#index.set(key, answer.compiled);
     }
     return answer.compiled;
@@ -133,7 +133,7 @@ export class Customize {
   async #watchNamespaces(): Promise<void> {
     if (this.#namespaces) return;
     const resource = await this.#engine.discovery.resource('v1', 'namespaces');
-    // No subscription: a label that changes on a namespace wakes nobody.
+    // No subscription: a label that changes on a Namespace triggers no sync.
     this.#namespaces ??= this.#engine.informers.acquire(resource);
   }
 
@@ -142,7 +142,7 @@ export class Customize {
     return object ? object.metadata.labels : null;
   };
 
-  /** Wakes each parent with a rule that matches the object as it was or as it is. */
+  /** Triggers a sync of each parent with a rule that matches the object as it was or as it is. */
   #relatedChanged({ resource: { apiVersion, name } }: Informer, ...versions: KubeObject[]): void {
     for (const object of versions) {
       for (const key of this.#index.parentsOf(apiVersion, name, object, this.#namespaceLabels)) {

@@ -1,5 +1,5 @@
 /**
- * Which parents a related object concerns. Rules are kept in buckets by the most telling thing every match has (a name,
+ * Which parents a related object concerns. Rules are kept in buckets by the most selective thing every match has (a name,
  * a label, a namespace), so that an event is compared with the few rules that may match it, not with those of all parents.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';

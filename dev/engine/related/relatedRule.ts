@@ -38,7 +38,7 @@ export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
   if (usesNamespaceSelector && !target.namespaced) refuse('namespaceSelector needs a namespaced resource');
   const matchesLabels = compileSelector(rule.labelSelector ?? undefined);
   const matchesNamespace = compileSelector(rule.namespaceSelector ?? undefined);
-  // On a cluster-scoped resource a namespace says nothing.
+  // On a cluster-scoped resource a namespace has no effect.
   const namespace = target.namespaced && rule.namespace ? rule.namespace : undefined;
   return {
     apiVersion: rule.apiVersion,

@@ -1,4 +1,4 @@
-/** RolloutSchedules: the RolloutGates they make, against what the clock on the wall shows. */
+/** RolloutSchedules: the RolloutGates they make, against what a wall clock shows. */
 import fc from 'fast-check';
 import { type Calendar, isActive, nextChange } from '../naive/calendar.ts';
 import { admit, ROUTES, serve } from '../world/apiServer.ts';
@@ -62,7 +62,7 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
   expectThat((status.active ?? false) === active, 'the status does not say what the calendar says', details);
   const next = nextChange(spec, at);
   const seen = status.nextTransition === undefined ? undefined : Date.parse(status.nextTransition);
-  // What is further ahead than the naive reckoning looks may be there or not.
+  // What is further ahead than the naive calculation looks may be there or not.
   if (next !== undefined || (seen !== undefined && seen < at + 15 * 86_400_000))
     expectThat(seen === next, 'the next transition is another one', { ...details, next: next && rfc3339(next) });
 }

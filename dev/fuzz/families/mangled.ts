@@ -1,4 +1,4 @@
-/** Bodies in which anything may be of a wrong type, missing, or far too much: a clear refusal is an answer, a crash is none. */
+/** Bodies in which anything may be of a wrong type, missing, or far too much: a clear refusal is an answer, a crash is not. */
 import fc from 'fast-check';
 import { ROUTES, type reviewOf, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';

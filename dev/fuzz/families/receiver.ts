@@ -234,7 +234,7 @@ function callOf(step: Step, path: string, before: readonly Call[]): Call {
   };
 }
 
-/** Its text matters to nobody; two are never alike. */
+/** Its text does not matter; no two are alike. */
 function randomNonce(): string {
   return randomBytes(12).toString('hex');
 }

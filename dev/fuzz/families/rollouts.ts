@@ -220,7 +220,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     finalizing: false,
   };
   const answer = await ask(ROUTES.get('/hooks/rollout/sync')!, body);
-  // A hook in doubt fails whole.
+  // A hook in doubt fails as a whole.
   if (!('body' in answer)) return;
   const after = (answer.body.status.history ?? []) as { id: number; version: { tag: string }; bakeStatus?: string }[];
   const [head, previous] = after;

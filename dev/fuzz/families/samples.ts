@@ -1,4 +1,4 @@
-/** For each route, requests that are in order: what the mangled ones start from. */
+/** For each route, valid requests: what the mangled ones start from. */
 import type { AnyObject } from '../world/apiServer.ts';
 import { reviewOf } from '../world/apiServer.ts';
 import { METACONTROLLER } from '../world/users.ts';

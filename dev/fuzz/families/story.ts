@@ -9,7 +9,7 @@ import { type AnyObject, admit, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { withOwners } from '../world/fieldOwners.ts';
 import { expectThat } from '../world/finding.ts';
-import { isCleaner, KUSTOMIZE_CONTROLLER, METACONTROLLER, mayBreak, WRITERS } from '../world/users.ts';
+import { isSystemDeleter, KUSTOMIZE_CONTROLLER, METACONTROLLER, mayBreak, WRITERS } from '../world/users.ts';
 import { type Edit, edited, edits, GATES, REASON } from './edits.ts';
 import { ModelledGate, rfc3339 } from './gateModel.ts';
 import { type Ask, asks, gateSpec, selects } from './gateParts.ts';
@@ -143,7 +143,7 @@ class World {
     });
   }
 
-  /** `namespace/name` of what an object requires: those it names, and those on its mark that exist and select it. */
+  /** `namespace/name` of what an object requires: those it names, and those in its annotation SELECTED_BY that exist and select it. */
   required(object: AnyObject | undefined): string[] {
     if (!object) return [];
     const { annotations = {} } = object.metadata;
@@ -257,7 +257,7 @@ async function store(world: World, sent: AnyObject, by: string, fieldManager: st
   const broken = isFresh && closedBefore.length + left.length > 0 && mayBreak(by, [...closedBefore, ...left]);
 
   if (before && closedBefore.length > 0 && !broken) {
-    const moved = thawed(after, before, isCleaner(by));
+    const moved = thawed(after, before, isSystemDeleter(by));
     expectThat(moved.length === 0, `behind closed ${closedBefore} a write changes ${moved.join(', ')}`, details);
     const free = closedBefore.filter(
       (path) =>
@@ -277,12 +277,12 @@ async function store(world: World, sent: AnyObject, by: string, fieldManager: st
   world.object = after;
 }
 
-/** Nobody takes an object out of the hands of a Gate that selects it. */
+/** No write removes an object from a Gate that selects it. */
 function expectMarks(world: World, before: AnyObject | undefined, after: AnyObject, details: object): void {
   const marked = (object: AnyObject | undefined) =>
     names(object?.metadata.annotations?.['gate.fluxcd.io/selected-by'], 'shop');
   const lost = marked(before).filter((path) => world.selects(path, after) && !marked(after).includes(path));
-  expectThat(lost.length === 0, `the object loses the mark of ${lost}, which selects it`, details);
+  expectThat(lost.length === 0, `selected-by of the object loses ${lost}, which selects it`, details);
 }
 
 function expectSuspension(world: World, after: AnyObject, broken: boolean, details: object): void {
@@ -324,7 +324,7 @@ async function remove(world: World, by: string): Promise<void> {
   const [, at, user] = /^(\S+) (.*)$/.exec(annotations['gate.fluxcd.io/bypassed-by'] ?? '') ?? [];
   const justified =
     user === by && world.now - Date.parse(at!) <= 300_000 && annotations[REASON] && mayBreak(by, closed);
-  const passes = isCleaner(by) || world.going || Boolean(justified);
+  const passes = isSystemDeleter(by) || world.going || Boolean(justified);
   const details = { by, object, closed, now: rfc3339(world.now) };
   if (closed.length > 0 && !passes) expectThat(!allowed, `behind closed ${closed} the object is deleted`, details);
   if (allowed) {
@@ -377,7 +377,7 @@ async function decorate(world: World): Promise<void> {
     ({ path, stored }) => world.selects(path, object) && stored.metadata.labels && !selectedBy.includes(path),
   );
   if (world.object?.metadata.annotations !== undefined && !world.going)
-    expectThat(missing.length === 0, 'a sync does not mark the object with a Gate that selects it', {
+    expectThat(missing.length === 0, 'a sync leaves a Gate that selects the object out of selected-by', {
       object: world.object,
       missing,
     });

@@ -1,4 +1,4 @@
-/** docs/schedules.md "Rules", read aloud: whether a rule is active, by asking what the clock on the wall shows. */
+/** docs/schedules.md "Rules", read aloud: whether a rule is active, by asking what a wall clock shows. */
 
 export interface Rule {
   timeRange?: { start: string; end: string };

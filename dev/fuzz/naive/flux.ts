@@ -97,7 +97,7 @@ function marks({ metadata: { annotations = {} } }: Thing): Record<string, string
 }
 
 /** "While one is closed, what requires it takes no change": what has changed all the same. */
-export function thawed(after: Thing, before: Thing, byCleaner: boolean): string[] {
+export function thawed(after: Thing, before: Thing, bySystemDeleter: boolean): string[] {
   const { suspend: _, ...spec } = after.spec ?? {};
   const { suspend: __, ...specBefore } = before.spec ?? {};
   const owners = (object: Thing) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid);
@@ -105,8 +105,8 @@ export function thawed(after: Thing, before: Thing, byCleaner: boolean): string[
     ...(meaning(spec) === meaning(specBefore) ? [] : ['spec']),
     ...(JSON.stringify(Object.entries(marks(after)).sort()) === JSON.stringify(Object.entries(marks(before)).sort())
       ? []
-      : ['its marks']),
-    // Who may always delete may say so by an owner, too.
-    ...(byCleaner || meaning(owners(after)) === meaning(owners(before)) ? [] : ['its owners']),
+      : ['its annotations']),
+    // Whoever may always delete may do so by an owner reference, too.
+    ...(bySystemDeleter || meaning(owners(after)) === meaning(owners(before)) ? [] : ['its owner references']),
   ];
 }

@@ -17,7 +17,7 @@ export interface Request {
 /** "Clocks differ." */
 const TOLERANCE_MS = 60_000;
 
-/** One Gate, told of every write that was stored, in their order. */
+/** One Gate, given every write that was stored, in order. */
 export class NaiveGate {
   spec: GateSpec;
   private current: Request | undefined;

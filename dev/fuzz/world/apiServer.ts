@@ -11,7 +11,7 @@ import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../fake
 import { ask } from './call.ts';
 import { expectThat } from './finding.ts';
 import { patched } from './patch.ts';
-import { GARBAGE_COLLECTOR, isCleaner, may, SETTINGS } from './users.ts';
+import { GARBAGE_COLLECTOR, isSystemDeleter, may, SETTINGS } from './users.ts';
 
 export type AnyObject = KubeObject<any, any>;
 
@@ -76,7 +76,7 @@ function isMarked({ metadata }: AnyObject): boolean {
 
 /** The match conditions of manifests/webhooks. */
 function isAsked({ user, object, oldObject, subResource }: Write): boolean {
-  if (!object && isCleaner(user)) return false;
+  if (!object && isSystemDeleter(user)) return false;
   const about = (object ?? oldObject)!;
   if (FLUX_KINDS.includes(about.kind)) {
     if (![object, oldObject].some((each) => each && isMarked(each))) return false;
@@ -117,7 +117,7 @@ export function reviewOf({ user, object, oldObject, fieldManager, subResource }:
   };
 }
 
-/** As the API server's own types write it: what is empty is not there. */
+/** As the API server's own types write it: what is empty is left out. */
 function normal(object: AnyObject): AnyObject {
   const kept = Object.entries(object.metadata).filter(
     ([, value]) => typeof value !== 'object' || Object.keys(value).length > 0,

@@ -2,7 +2,7 @@
 import type { Route } from '../../../api/ports.ts';
 import { expectThat, Finding } from './finding.ts';
 
-/** An answer takes at most so many parses of its own body as JSON, and a constant for what else the machine does. */
+/** An answer may take as long as this many parses of its own body as JSON, and a constant for what else the machine does. */
 const PARSES = 50;
 const CONSTANT_MS = 100;
 const TRIES = 3;

@@ -51,4 +51,4 @@ export function mayBreak(user: string, closed: readonly string[]): boolean {
 }
 
 /** docs/gates.md: "The garbage collector, and a namespace that is being deleted, pass." */
-export const isCleaner = (user: string) => user === GARBAGE_COLLECTOR || user === NAMESPACE_CONTROLLER;
+export const isSystemDeleter = (user: string) => user === GARBAGE_COLLECTOR || user === NAMESPACE_CONTROLLER;

@@ -95,7 +95,7 @@ async function build(names: BinaryName[], work: string, cache: string, log: Log)
   }
 }
 
-/** Without a stamp the binaries call themselves v0.0.0, to their clients as well. */
+/** Without these flags the binaries call themselves v0.0.0, to their clients as well. */
 function versionFlags(): string {
   const goMod = readFileSync(join(REPOSITORY, 'dev/tools/go.mod'), 'utf8');
   const version = /k8s\.io\/kubernetes (v\S+)/.exec(goMod)?.[1] ?? 'v0.0.0';

@@ -5,7 +5,7 @@ import type { Log } from '../process/log.ts';
 import { cacheDirectory, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
-/** The one place that says which Flux. Image and Helm have no CRDs in a module that go serves: dev/local/install/crds has small ones. */
+/** The one place that pins Flux's versions. Image and Helm have no CRDs in a Go module: dev/local/install/crds has small ones. */
 export const FLUX_MODULES = [
   { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6', group: 'kustomize.toolkit.fluxcd.io' },
   { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6', group: 'source.toolkit.fluxcd.io' },

@@ -3,14 +3,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { lastLines } from '../process/childProcess.ts';
 import { diskFullProblem, Problem } from '../process/problem.ts';
 
-/** What to do when something is missing that Go would make, and Go is missing as well. */
+/** What to do when something is missing that Go would build, and Go is missing as well. */
 export function noGoProblem(missing: string): Problem {
   return new Problem(
     [
       `${missing} cannot be found, and neither can Go to build or download it:`,
-      'install Go 1.26 or newer (after the first start it is not needed any more),',
+      'install Go 1.26 or newer (it is not needed after the first start),',
       'or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer,',
-      'or give --kubeconfig FILE of a cluster that has Flux and whose API server runs on this machine,',
+      'or pass --kubeconfig FILE for a cluster that has Flux and whose API server runs on this machine,',
       'or install into a cluster that you have (docs/install.md).',
     ].join(' '),
   );

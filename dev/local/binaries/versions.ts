@@ -8,7 +8,7 @@ export interface Version {
 
 /**
  * What `--version` says: `Kubernetes v1.36.3`, `etcd Version: 3.6.16`.
- * Undefined where there is none, and for `v0.0.0-master`, a build from source that nobody stamped.
+ * Undefined where there is none, and for `v0.0.0-master`, a build from source without a version.
  */
 export function parseVersion(output: string): Version | undefined {
   const match = /(?:^|[\sv])(\d+)\.(\d+)(?:\.\d+)?/m.exec(output);
@@ -22,7 +22,7 @@ export function isAtLeast(version: Version, oldest: string): boolean {
   return version.major > major || (version.major === major && version.minor >= minor);
 }
 
-/** Whether a binary of that name with that `--version` output will do. Unstamped builds are taken at their owner's word. */
+/** Whether a binary of that name with that `--version` output will do. Builds without a version are trusted. */
 export function isUsable(binary: string, versionOutput: string): boolean {
   if (binary === 'etcd') return /etcd Version: 3\./.test(versionOutput);
   if (!versionOutput.startsWith('Kubernetes v')) return false;

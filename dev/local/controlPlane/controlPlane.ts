@@ -14,11 +14,11 @@ import { admissionConfiguration, createWebhookClient } from './webhookClient.ts'
 export interface ControlPlane {
   url: string;
   etcdUrl: string;
-  /** PEM of the authority that signed the certificates of the API server and of the webhook. */
+  /** PEM of the CA that signed the certificates of the API server and of the webhook. */
   ca: string;
   /** For the admission webhook on loopback. */
   webhookCertificate: KeyPair;
-  /** Path of the authority (PEM) of the client certificate that the API server shows to webhooks. */
+  /** Path of the CA (PEM) of the client certificate that the API server presents to webhooks. */
   webhookClientCa: string;
   accessOf(user: UserName): Access;
   /** etcd, then kube-apiserver. */
@@ -98,7 +98,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--token-auth-file=${file('tokens.csv', tokenFile(tokens))}`,
           '--authorization-mode=RBAC',
           `--admission-control-config-file=${file('admission.yaml', admissionConfig)}`,
-          // It would want every Namespace's default ServiceAccount, which a controller we do not run makes.
+          // It would require every Namespace's default ServiceAccount, which is made by a controller that we do not run.
           '--disable-admission-plugins=ServiceAccount',
           '--service-cluster-ip-range=10.0.0.0/24',
           '--service-account-issuer=https://kubernetes.default.svc',

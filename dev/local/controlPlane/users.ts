@@ -43,7 +43,7 @@ export function createTokens(): Tokens {
   return Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('hex')])) as Tokens;
 }
 
-/** Lines `token,user,uid,"group,group"`, as --token-auth-file wants them. */
+/** Lines `token,user,uid,"group,group"`, as --token-auth-file expects them. */
 export function tokenFile(tokens: Tokens): string {
   return Object.entries(USERS)
     .map(([name, user]) => {

@@ -1,9 +1,9 @@
-/** How the API server shows webhooks that it is the API server: a client certificate, and the configuration that makes it send that. */
+/** How the API server proves its identity to webhooks: a client certificate, and the configuration that makes it present one. */
 import { stringify } from 'yaml';
 import { createAuthority } from './certificates.ts';
 
 export interface WebhookClient {
-  /** PEM of the authority that signed nothing else. */
+  /** PEM of the CA that signed nothing else. */
   ca: string;
   /** A kubeconfig with the certificate and its key. */
   kubeconfig: string;

@@ -21,7 +21,7 @@ export interface Terminal {
 const MARGIN = 9;
 const MAX_COLUMNS = 110;
 
-/** What fits the terminal. A pipe gets no colours, nor does who asks for none (no-color.org). */
+/** What fits the terminal. A pipe gets no colours, nor does anybody who sets NO_COLOR (no-color.org). */
 export function terminalOf(out: { isTTY?: boolean; columns?: number }, env: NodeJS.ProcessEnv): Terminal {
   return {
     colours: out.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',

@@ -26,7 +26,7 @@ export async function requireAdmin(file: string): Promise<Access> {
   });
   if (object.status?.allowed) return access;
   throw new Problem(
-    `The user of ${file} is not cluster admin: give a kubeconfig whose user is, for kinds, rights and webhooks are installed with it.`,
+    `The user of ${file} is not cluster admin: give a kubeconfig whose user is, since kinds, rights and webhooks are installed with it.`,
   );
 }
 
@@ -39,7 +39,7 @@ function readAccess(file: string): Access {
   }
 }
 
-/** Neither a real installation is taken over, nor another `up`; what a killed one has left is. */
+/** Takes over neither a real installation nor another running `up`, only what a killed one has left. */
 export async function requireFree(admin: Access): Promise<void> {
   for (const configuration of await listAll(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS)) {
     for (const { name, clientConfig } of configuration.webhooks ?? []) {
@@ -60,7 +60,9 @@ export async function requireFree(admin: Access): Promise<void> {
   const foreign = controllers.find(({ metadata }) => !isOurs(metadata.labels));
   if (!foreign) return;
   const which = `${foreign.kind} ${foreign.metadata.name}`;
-  throw new Problem(`This cluster has a Metacontroller that drives ${which}, and would be driven twice: ${INSTALL}.`);
+  throw new Problem(
+    `This cluster has a Metacontroller that drives ${which}, so the hooks would be driven twice: ${INSTALL}.`,
+  );
 }
 
 const isOurs = (labels: Record<string, string> = {}) =>
@@ -100,7 +102,7 @@ const PROBE = {
   spec: { rolloutRef: { name: 'none' } },
 };
 
-/** Call it with the webhooks installed. Patient, for the API server reads webhook configurations a moment later. */
+/** Call it with the webhooks installed. It waits, since the API server reads webhook configurations a moment later. */
 export async function requireReach(admin: Access, patienceMs = 10_000): Promise<void> {
   const path = await pathOf(admin, { ...PROBE, metadata: { namespace: PROBE.metadata.namespace } });
   const deadline = performance.now() + patienceMs;

@@ -35,7 +35,7 @@ export interface ExistingClusterOptions {
 export interface ServedCluster {
   /** Resolves when a process ends by itself. */
   died: Promise<Problem>;
-  /** Takes away what points at this machine and ends every process. Kinds, rights and objects stay. */
+  /** Removes what points at this machine and ends every process. Kinds, rights and objects stay. */
   stop(): Promise<void>;
 }
 
@@ -110,6 +110,6 @@ function refuse(error: Error, kubeconfig: string): never {
   const kinds =
     'mutatingwebhookconfigurations,validatingwebhookconfigurations,compositecontrollers,decoratorcontrollers';
   throw new Problem(
-    `What points at this machine could not be taken away (${error.message}): do it with kubectl --kubeconfig ${kubeconfig} delete ${kinds} -l ${label}, or writes of Rollouts, Gates and marked Flux objects are refused.`,
+    `What points at this machine could not be removed (${error.message}): do it with kubectl --kubeconfig ${kubeconfig} delete ${kinds} -l ${label}, or writes of Rollouts, Gates and the Flux objects they concern are refused.`,
   );
 }

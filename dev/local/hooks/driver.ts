@@ -13,7 +13,7 @@ export interface DriverOptions {
   dir: string;
   /** Path of a Metacontroller binary; without one, the engine. */
   metacontroller?: string;
-  /** How long the engine keeps customize answers. Metacontroller keeps them 20 minutes, whatever is said here. */
+  /** How long the engine keeps customize answers. Metacontroller always keeps them for 20 minutes. */
   customizeCacheSeconds?: number;
 }
 
@@ -23,7 +23,8 @@ export async function startDriver(options: DriverOptions): Promise<RunningChild>
 
 async function startEngine({ dir, customizeCacheSeconds }: DriverOptions): Promise<RunningChild> {
   const program = join(REPOSITORY, 'dev/engine/main.ts');
-  if (!existsSync(program)) throw new Problem(`${program} is not there: give a Metacontroller with --metacontroller.`);
+  if (!existsSync(program))
+    throw new Problem(`${program} does not exist: give a Metacontroller with --metacontroller.`);
   const cache = customizeCacheSeconds === undefined ? [] : ['--customize-cache-seconds', String(customizeCacheSeconds)];
   return startChild({
     name: 'engine',
@@ -36,7 +37,7 @@ async function startEngine({ dir, customizeCacheSeconds }: DriverOptions): Promi
   });
 }
 
-/** Fails with a sentence when the path is no program. */
+/** Fails with a sentence when the path is not a program. */
 export function requireMetacontroller(path: string): void {
   try {
     accessSync(path, constants.X_OK);

@@ -21,9 +21,9 @@ export interface HookServerOptions extends HookPorts {
   keyFile: string;
   /** PEM. */
   ca: string;
-  /** Path of the authority of the API server's client certificate, where that sends one. */
+  /** Path of the CA of the API server's client certificate, where it presents one. */
   clientCaFile?: string;
-  /** Path of the token that the hooks ask for. */
+  /** Path of the token that the hooks require. */
   hooksTokenFile?: string;
   /** Settings of main.ts beside those above, such as ON_FAILURE. */
   env?: Record<string, string>;
@@ -32,7 +32,7 @@ export interface HookServerOptions extends HookPorts {
 /** Starts main.ts and waits until hooks and webhook answer. */
 export async function startHookServer(options: HookServerOptions): Promise<RunningChild> {
   const program = join(REPOSITORY, 'main.ts');
-  if (!existsSync(program)) throw new Problem(`${program} is not there: start with --no-hooks, or restore it.`);
+  if (!existsSync(program)) throw new Problem(`${program} does not exist: start with --no-hooks, or restore it.`);
   return startChild({
     name: options.name ?? 'hooks',
     command: process.execPath,

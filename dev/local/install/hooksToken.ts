@@ -1,4 +1,4 @@
-/** What lets the hooks know Metacontroller: the component authenticated-hooks, for the control plane on one machine. */
+/** What lets the hooks recognize Metacontroller: the component authenticated-hooks, for the control plane on one machine. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

@@ -10,7 +10,7 @@ import { installHooksToken, withToken } from './hooksToken.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
 
-/** PinAnnotations what points at this machine. */
+/** Marks what points at this machine. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
@@ -27,7 +27,7 @@ export async function installRights(admin: Access): Promise<void> {
   await applyAll(admin, [...rights, ...standIns(rights), ...releaseConfigMapRights(), ...manifests('policies')]);
 }
 
-/** The two ServiceAccounts in a cluster of somebody else, with the rights that manifests/rbac gives them and no others. */
+/** The two ServiceAccounts in somebody else's cluster, with the rights that manifests/rbac gives them and no others. */
 export async function installServiceAccounts(admin: Access): Promise<void> {
   const namespaces = ['metacontroller', 'rollout-hooks'];
   await applyAll(
@@ -77,7 +77,7 @@ export async function installControllers(admin: Access, server: LoopbackServer):
   await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, wanted);
 }
 
-/** Removes what an earlier start with hooks has left: nobody answers there now. */
+/** Removes what an earlier start with hooks has left: nothing answers there now. */
 export async function removeHooks(admin: Access): Promise<void> {
   await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, []);
   await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, []);

@@ -6,9 +6,9 @@ export interface LoopbackServer {
   hooksPort: number;
   /** TLS, for admission. */
   webhookPort: number;
-  /** PEM of the authority that signed the webhook's certificate. */
+  /** PEM of the CA that signed the webhook's certificate. */
   ca: string;
-  /** What the hooks ask for, where they ask for something. */
+  /** The token that the hooks require, if any. */
   hooksToken?: string;
 }
 

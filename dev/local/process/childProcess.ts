@@ -1,4 +1,4 @@
-/** One process of the local control plane: started with its log and pid on file, ended without a trace. */
+/** One process of the local control plane: started with its log and pid on file, ended without leaving anything behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -118,7 +118,7 @@ async function untilReady(spec: ChildSpec, child: RunningChild): Promise<void> {
 export function deathProblem(name: string, exit: Exit, logFile: string, output: string): Problem {
   const full = diskFullProblem(lastLines(output, 40).join('\n'), logFile);
   if (full) return full;
-  const how = exit.signal ? `was ended by ${exit.signal}` : `ended by itself with exit code ${exit.code}`;
+  const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
   return new Problem(`${name} ${how}: see ${logFile} for the cause, then start again.`, lastLines(output));
 }
 

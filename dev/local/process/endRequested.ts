@@ -1,5 +1,5 @@
 /**
- * Resolves when somebody asks for the end: a signal, or the death of the npm that started this. The listeners stay: npm passes
+ * Resolves when the process is asked to end: by a signal, or the death of the npm that started this. The listeners stay: npm passes
  * on the Ctrl-C that the terminal has already sent, and a second one without a listener would kill this process before it has
  * ended its children.
  */

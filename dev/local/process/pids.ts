@@ -1,6 +1,6 @@
 /**
  * Which processes a directory has started, kept in DIR/pids so that a start after a SIGKILL can end exactly those.
- * A pid is used again by the system, so a record also has the command line and the time of the process's start.
+ * The system reuses pids, so a record also has the command line and the start time of the process.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export function identify(pid: number): ProcessIdentity | undefined {
   try {
     if (process.platform !== 'linux') return identifyByPs(pid);
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name in brackets and may hold blanks; state is field 3, starttime field 22.
+    // The second field is the name in brackets and may contain spaces; state is field 3, starttime field 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();

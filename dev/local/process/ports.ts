@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
 /**
- * Systems take the ports of outgoing connections from above these: one of those would be gone, now and then, between this
- * question and the start of who listens on it.
+ * Systems take the ports of outgoing connections from above these: one of those would now and then be taken between this
+ * question and the start of the process that listens on it.
  */
 const FREE_PORTS = { least: 10_000, most: 29_999 };
 const TRIES = 50;
@@ -30,7 +30,7 @@ export async function requirePort(port: number, option: string): Promise<number>
 }
 
 export function portProblem(port: number, option: string, code: string | undefined): Problem {
-  const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${code})`;
+  const why = code === 'EADDRINUSE' ? 'is used by another process' : `cannot be used (${code})`;
   return new Problem(`Port ${port} ${why}: stop that process or give another port with ${option}.`);
 }
 

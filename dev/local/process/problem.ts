@@ -14,10 +14,12 @@ export class Problem extends Error {
 
 const DISK_FULL = /no space left on device|ENOSPC|disk quota exceeded/i;
 
-/** The sentence for a full disk when `text` (a log, a compiler's output, an error) speaks of one. */
+/** The sentence for a full disk when `text` (a log, a compiler's output, an error) mentions one. */
 export function diskFullProblem(text: string, where: string): Problem | undefined {
   if (!DISK_FULL.test(text)) return undefined;
-  return new Problem(`The disk that holds ${where} is full: free some space or give another place, then start again.`);
+  return new Problem(
+    `The disk that holds ${where} is full: free some space or choose another location, then start again.`,
+  );
 }
 
 /** Any thrown value as a Problem. What is not ours to explain keeps its message, on one line. */

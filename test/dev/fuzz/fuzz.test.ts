@@ -76,7 +76,7 @@ describe('the fuzzer', () => {
 
   it.each([
     [['--runs', 'many'], '--runs many is not a whole number from 1 to 1000000000'],
-    [['--only', 'nothing'], '--only nothing is none of'],
+    [['--only', 'nothing'], '--only nothing is not one of'],
     [['--replay', '1:2'], '--replay takes the path of a finding'],
     [['--frobnicate'], "Unknown option '--frobnicate'"],
   ])('refuses %j', (args, message) => {

@@ -41,7 +41,7 @@ describe('a tag', () => {
   });
 
   it.each<[string, string, Partial<Versions>, string]>([
-    ['that is no version', 'v1.2', {}, 'v1.2 is no tag of a release: vX.Y.Z'],
+    ['that is no version', 'v1.2', {}, 'v1.2 is not the tag of a release: expected vX.Y.Z'],
     ['of another package', 'v1.2.0', { package: '1.1.0' }, 'package.json says 1.1.0, not 1.2.0'],
     ['of another lock file', 'v1.2.0', { lock: '1.1.0' }, 'package-lock.json says 1.1.0, not 1.2.0'],
     ['of another image', 'v1.2.0', { image: '1.1.0' }, 'manifests/app/deployment.yaml says 1.1.0, not 1.2.0'],

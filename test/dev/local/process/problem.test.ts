@@ -22,7 +22,7 @@ describe('what the person at the terminal reads', () => {
     [
       'a taken port',
       portProblem(6443, '--port', 'EADDRINUSE'),
-      'Port 6443 is taken by another process: stop that process or give another port with --port.',
+      'Port 6443 is used by another process: stop that process or give another port with --port.',
     ],
     [
       'a port for root only',
@@ -32,7 +32,7 @@ describe('what the person at the terminal reads', () => {
     [
       'a full disk',
       asProblem(systemError('ENOSPC'), '/d'),
-      'The disk that holds /d is full: free some space or give another place, then start again.',
+      'The disk that holds /d is full: free some space or choose another location, then start again.',
     ],
     [
       'a directory of somebody else',
@@ -48,17 +48,17 @@ describe('what the person at the terminal reads', () => {
     [
       'a process that dies',
       deathProblem('etcd', ended(1), '/d/etcd.log', 'a\nb'),
-      'etcd ended by itself with exit code 1: see /d/etcd.log for the cause, then start again.',
+      'etcd exited with code 1: see /d/etcd.log for the cause, then start again.',
     ],
     [
       'a process that is killed',
       deathProblem('etcd', ended(null, 'SIGKILL'), '/d/etcd.log', ''),
-      'etcd was ended by SIGKILL: see /d/etcd.log for the cause, then start again.',
+      'etcd was killed by SIGKILL: see /d/etcd.log for the cause, then start again.',
     ],
     [
       'a process on a full disk',
       deathProblem('etcd', ended(1), '/d/etcd.log', 'write wal: no space left on device'),
-      'The disk that holds /d/etcd.log is full: free some space or give another place, then start again.',
+      'The disk that holds /d/etcd.log is full: free some space or choose another location, then start again.',
     ],
     [
       'a compiler error',
@@ -68,7 +68,7 @@ describe('what the person at the terminal reads', () => {
     [
       'no Go',
       noGoProblem('etcd'),
-      'etcd cannot be found, and neither can Go to build or download it: install Go 1.26 or newer (after the first start it is not needed any more), or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer, or give --kubeconfig FILE of a cluster that has Flux and whose API server runs on this machine, or install into a cluster that you have (docs/install.md).',
+      'etcd cannot be found, and neither can Go to build or download it: install Go 1.26 or newer (it is not needed after the first start), or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer, or pass --kubeconfig FILE for a cluster that has Flux and whose API server runs on this machine, or install into a cluster that you have (docs/install.md).',
     ],
     [
       'an old Go',
@@ -83,7 +83,7 @@ describe('what the person at the terminal reads', () => {
     [
       'a build on a full disk',
       goProblem('Building etcd', 'write /tmp/a: no space left on device'),
-      "The disk that holds Go's build cache (go env GOCACHE) or its temporary files is full: free some space or give another place, then start again.",
+      "The disk that holds Go's build cache (go env GOCACHE) or its temporary files is full: free some space or choose another location, then start again.",
     ],
     [
       'an unknown option',
@@ -98,7 +98,7 @@ describe('what the person at the terminal reads', () => {
     [
       'a port for a cluster that is there',
       thrownBy(() => parseUpOptions(['--kubeconfig', '/k', '--port', '6443'], {})),
-      '--port says nothing about a cluster that is there already: leave it or --kubeconfig out.',
+      '--port has no effect on an existing cluster: leave out either it or --kubeconfig.',
     ],
   ])('%s', (_, problem, sentence) => {
     expect(problem).toBeInstanceOf(Problem);
