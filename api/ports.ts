@@ -108,7 +108,7 @@ export interface Settings {
   onFailure: 'Continue' | 'Hold';
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
-  /** Users that start with `system:serviceaccount:` and may bypass Gates all the same. */
+  /** Users that start with `system:serviceaccount:` and may still bypass Gates. */
   glassBreakers: string[];
   /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
   noCrossNamespaceRefs: boolean;

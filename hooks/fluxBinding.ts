@@ -61,7 +61,7 @@ export const fluxBindingHook: CompositeHook = {
     };
     const edges = gates.flatMap((gate) => gate.until ?? []);
     const answer: CompositeResponse = { status: bindingStatus(binding, about, now), children: [] };
-    // A Gate's own status wakes this binding at an edge; this is for when that comes late.
+    // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
     if (edges.length > 0) answer.resyncAfterSeconds = Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5);
     return answer;
   },

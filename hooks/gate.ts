@@ -32,7 +32,7 @@ export const gateHook: CompositeHook = {
   },
 };
 
-/** undefined when the cluster does not answer: a Gate is evaluated all the same. */
+/** undefined when the cluster does not answer: a Gate is evaluated anyway. */
 async function countRequirers(gate: NamespacedName, { requirers, now }: HookCall): Promise<number | undefined> {
   const reading = requirers.read(now);
   try {

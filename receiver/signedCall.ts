@@ -62,7 +62,7 @@ async function takeCall(
 ): Promise<CallOutcome> {
   const ref = refOf(found);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // Read anew on each attempt: the call may have been used in the meantime.
+    // Read again on each attempt: the call may have been used in the meantime.
     const gate = attempt === 0 ? found : await ports.cluster.get<Gate>({ ...GATES, ...ref });
     if (!gate?.spec.receiver) return { status: 404 };
     if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };

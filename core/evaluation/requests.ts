@@ -71,7 +71,7 @@ export interface Requests {
   deployUser?: string;
   unblockFailed: boolean;
   retry: boolean;
-  /** `namespace/name` of the closed Gates that the next deployment may pass; undefined where nobody bypasses any. */
+  /** `namespace/name` of the closed Gates that the next deployment may pass; undefined without a bypass. */
   bypassedGates?: readonly string[];
   /** Keys of these, in the order of documentation. */
   pending: readonly RequestKey[];

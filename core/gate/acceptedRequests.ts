@@ -20,11 +20,11 @@ export interface GateRequests {
   current?: GateRequest;
   /** Takes the place of `current` at its time. */
   planned?: GateRequest;
-  /** The timestamp of each action's last request that took effect: what a Git sync puts back is no new request. */
+  /** The timestamp of each action's last request that took effect: what a Git sync puts back is not a new request. */
   handled: RequestTimes;
   /** What the annotations said at the last write that passed the webhook; a planned request called off may stand there still. */
   seen?: RequestTimes;
-  /** Who wrote the reason that stands in each annotation: it is nobody else's. */
+  /** Who wrote the reason in each annotation: it does not count for anybody else. */
   reasonBy?: Partial<Record<Action, string>>;
 }
 

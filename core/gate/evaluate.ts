@@ -89,7 +89,7 @@ function messageOf(
 }
 
 /**
- * Tells one closing of a Gate from any other: by which request it is, and until when by itself. Empty for a Gate that is closed
+ * Tells one closing of a Gate from any other: which request made it, and when it ends by itself. Empty for a Gate that is closed
  * by default. A planned request does not count before its time.
  */
 export function closingOf({ request, planned, until }: GateEvaluation): string {

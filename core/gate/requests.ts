@@ -35,7 +35,7 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at !== seen?.[request.action] &&
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
-  // Nobody saw these arrive: the timestamps alone decide, so that the answer is the same at every look.
+  // The webhook did not see these arrive: the timestamps alone decide, so that the answer is the same at every look.
   // Of two that were both far ahead at first, the later is the planned one and the other has to wait for its own second.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const ahead = ({ at }: GateRequest) => at > now + tolerance;

@@ -1,4 +1,4 @@
-/** When an object failed, as far as its conditions tell. */
+/** When an object failed, as far as its conditions say. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { conditionsOf } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';

@@ -15,7 +15,7 @@ import { deploymentOf, deploymentText, parseDeployments } from '../pin/deploymen
 export interface Revision {
   /** Why good health would not be the new revision's; undefined where it would. */
   waiting?: string;
-  /** Flux works on, or has worked on, exactly what shall run now. */
+  /** Flux works on, or has worked on, exactly what should run now. */
   attempted: boolean;
   /** A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 where nothing ran before. */
   failuresCountFrom: EpochMs;

@@ -10,11 +10,11 @@ export type Verdict =
   /** `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. */
   | { health: 'Pending'; message: string; attempting?: boolean }
   /**
-   * `failedAt`: when it failed, as far as the failed objects tell. `absent`: what the check is about does not exist, which
-   * is no failure yet where it never did since the deployment: a Git sync creates a HealthCheck before its Kustomization.
+   * `failedAt`: when it failed, as far as the failed objects say. `absent`: what the check is about does not exist, which
+   * is not a failure yet where it has not existed since the deployment: a Git sync creates a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
-  /** What is needed could not be read. That is nobody's failure: the health stays as it was. */
+  /** What is needed could not be read. That is not a failure: the health stays as it was. */
   | { health: 'Unknown'; message: string };
 
 /** Messages of other objects may have any length, and this one goes on into Rollouts. */

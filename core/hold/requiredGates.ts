@@ -40,7 +40,7 @@ export interface RefRules {
   ownNamespaceOnly?: boolean;
 }
 
-/** None where the object names too many: nobody has to read them. */
+/** None where the object names too many: they need not be read. */
 export function namedGates(
   object: FluxObject,
   { ownNamespaceOnly = false }: RefRules = {},

@@ -47,7 +47,7 @@ function crowdedObject(object: FluxObject, oldObject: FluxObject | undefined): s
   );
 }
 
-/** Without our own annotations: what a decorator writes is no growth. */
+/** Without our own annotations: what a decorator writes does not count as growth. */
 function contentSize({ metadata, spec }: FluxObject): number {
   const { managedFields: _, annotations = {}, ...rest } = metadata;
   const theirs = Object.entries(annotations).filter(([key]) => !OURS.includes(key));

@@ -48,7 +48,7 @@ function crashLoopingContainers(object: KubeObject<any, any>): string[] {
     .flatMap((container) => stringAt(container, ['name']) ?? []);
 }
 
-/** A Job counts as current from its start on: it may run for as long as it likes. */
+/** A Job counts as current from its start on, however long it runs. */
 export function jobStatus(object: KubeObject<any, any>): KStatus {
   const completions = numberAt(object, ['spec', 'completions']) ?? numberAt(object, ['spec', 'parallelism']) ?? 1;
   const count = (field: string) => numberAt(object, ['status', field]) ?? 0;

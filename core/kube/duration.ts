@@ -4,7 +4,7 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 const WHOLE = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
 
-/** Nobody writes a longer one; a text of megabytes is not looked at. */
+/** No real duration is longer; a text of megabytes is not parsed. */
 const MAX_LENGTH = 128;
 
 /** Milliseconds, or undefined when the text is not such a duration. */

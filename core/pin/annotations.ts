@@ -104,7 +104,7 @@ function settle(claims: Claim[], problems: string[]): Pin[] {
     }
     const field = variable ?? '';
     const claim = claimed.get(field) ?? { ...(variable !== undefined && { variable }), rollouts: new Set<string>() };
-    // An illegal claim is a claim all the same: the field is left alone, not given to the other claimant.
+    // An illegal claim is still a claim: the field is left alone, not given to the other claimant.
     for (const name of names) claim.rollouts.add(name);
     if (illegal.length > 0) claim.rollouts.add('');
     claimed.set(field, claim);

@@ -13,7 +13,7 @@ export function formatDeployments(deployments: readonly DeploymentRef[]): string
     .join(',');
 }
 
-/** Entries that do not parse are left out: nobody's text counts for more than it proves. */
+/** Entries that do not parse are left out. */
 export function parseDeployments(text: string | undefined): DeploymentRef[] {
   if (!text) return [];
   return text.split(',').flatMap((part) => {

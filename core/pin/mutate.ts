@@ -19,7 +19,7 @@ export interface PinWrite {
 }
 
 export interface PinOutcome {
-  /** As it shall be stored: fields, and the annotation of the deployments. */
+  /** As it is to be stored: fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];
   /** Not empty: the write is refused, for these reasons. */
@@ -29,7 +29,7 @@ export interface PinOutcome {
 interface Decision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
-  /** Re-pinned: what to tell the writer. */
+  /** Set back to the pinned value: the warning for the writer. */
   held?: string;
   warning?: string;
   denial?: string;
@@ -118,7 +118,7 @@ function keep(pin: Pin, at: Case): Decision {
     return { value: old, deployment: kept, held: `${shortName(pin)} stays ${old}: Rollout ${pin.rollout} ${why}` };
   }
   const warning = `${shortName(pin)} is now ${value} and follows no Rollout: ${pin.rollout} ${why}`;
-  // A Rollout created later adopts what the object carries, so the annotation tells that and not what it was.
+  // A Rollout created later adopts what the object carries, so the annotation says that and not what it was.
   return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
 

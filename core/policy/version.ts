@@ -28,7 +28,7 @@ const NUMBER = '(\\d+)';
 const WORDS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
 const VERSION = new RegExp(`^v?${NUMBER}(?:\\.${NUMBER})?(?:\\.${NUMBER})?(?:-(${WORDS}))?(?:\\+${WORDS})?$`);
 
-/** undefined when the text is no version. Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion. */
+/** undefined when the text is not a version. Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion. */
 export function parseVersion(text: string): Version | undefined {
   const match = text.length <= MAX_LENGTH ? VERSION.exec(text) : null;
   if (!match) return undefined;

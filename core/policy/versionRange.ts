@@ -34,7 +34,7 @@ interface Bound {
   version: Version;
 }
 
-/** undefined when the text is no range. */
+/** undefined when the text is not a range. */
 export function parseRange(text: string): VersionRange | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const alternatives = text.replace(HYPHENATED, (_, from, to) => `>= ${from}, <= ${to} `).split('||');

@@ -34,7 +34,7 @@ export function callHashes(nonce: string, signature: string): string[] {
   return [shortHash(`nonce ${nonce}`), shortHash(`signature ${signature}`)];
 }
 
-/** For the webhook: what this write must store. Nobody can take out a call that still counts. */
+/** For the webhook: what this write must store. No writer can remove a call that still counts. */
 export function keptCalls(text: string | undefined, oldText: string | undefined, now: EpochMs): string | undefined {
   const all = new Map(
     [...parseUsedCalls(oldText, now), ...parseUsedCalls(text, now)].map((c) => [c.hashes.join('.'), c]),

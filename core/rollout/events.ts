@@ -59,7 +59,7 @@ function conditionEvents(
   const changed = (type: string) => changeOf(type, conditions, stored?.conditions);
   const events: NewEvent[] = [];
   const gates = changed(GATES_PASSING);
-  if (gates) events.push(told(gates.status === 'True' ? 'Normal' : 'Warning', gates));
+  if (gates) events.push(eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates));
   const ready = changed(READY);
   if (ready && isPassing(ready) && ready.reason !== GATE_CLOSED && ready.reason !== RELEASE_TOO_YOUNG)
     events.push(readyEvent(ready));
@@ -74,18 +74,18 @@ function conditionEvents(
 
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
 function readyEvent(ready: Condition): NewEvent {
-  if (ready.reason !== 'RolloutSucceeded') return told('Warning', ready);
+  if (ready.reason !== 'RolloutSucceeded') return eventOf('Warning', ready);
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
 /** Health gets an Event only where nothing else keeps the next version from coming. */
 function blockEvents({ selection, obstacles, unhealthy = '' }: Evaluation, blocked: Condition): NewEvent[] {
-  if (blocked.reason === GATE_CLOSED || blocked.reason === RELEASE_TOO_YOUNG) return [told('Normal', blocked)];
+  if (blocked.reason === GATE_CLOSED || blocked.reason === RELEASE_TOO_YOUNG) return [eventOf('Normal', blocked)];
   const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
   return isNext && obstacles.health ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthy }] : [];
 }
 
-function told(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
+function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
   return { type, reason, message };
 }
 

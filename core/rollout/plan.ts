@@ -18,7 +18,7 @@ import { revised } from './revision.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
 export interface Plan {
-  /** As it shall be stored, `revision` included. */
+  /** As it is to be stored, `revision` included. */
   status: RolloutStatus;
   /** A new history head: the hook decides it a second time from live reads. */
   commits: boolean;

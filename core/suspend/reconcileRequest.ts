@@ -18,7 +18,7 @@ export function hasComeTo(object: FluxObject, since: EpochMs, now: EpochMs): boo
 
 /**
  * What the annotation of the applier should say: the instant of the newest opening, so that asking twice is asking once.
- * undefined when nobody waits, or where an apply after that instant was asked for already. A request that is not handled
+ * undefined when no object waits, or where an apply after that instant was asked for already. A request that is not handled
  * yet ends in another look here, so many openings cost one request per apply.
  */
 export function reconcileRequest(

@@ -20,7 +20,7 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
   return labelValue(`${namespace}.${name}`);
 }
 
-/** Whom the object waits for, and since when; undefined when it waits for nobody. */
+/** The applier that the object waits for, and since when; undefined when it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const applier = applierOf(object);

@@ -15,7 +15,7 @@ const AT_ONCE = 8;
 const MAX_FAILURES = 2 * AT_ONCE;
 const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
-/** Both undefined where there is no such object; the source also where its kind is not known here. Never rejects. */
+/** Both undefined where there is no such object; the source also where its kind is unknown. Never rejects. */
 export async function readKustomization(
   cluster: ClusterReader,
   ref: NamespacedName,
@@ -44,7 +44,7 @@ export interface InventoryReader {
   account: UserInfo | undefined;
 }
 
-/** Every resource but Secrets, which are always healthy and which nobody should have to let us read. Never rejects. */
+/** Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects. */
 export async function readResources(
   resources: readonly InventoryResource[],
   { cluster, access, account }: InventoryReader,
@@ -101,7 +101,7 @@ async function readOne(
   const known = await cluster.resourceOf({ apiVersion, kind });
   const ref = { apiVersion, resource: known?.resource ?? '', ...(namespace && { namespace }) };
   const found = new Map<string, KubeObject>();
-  // A kind that is not served any more has no objects.
+  // A kind that is no longer served has no objects.
   if (known && how === 'get') {
     for (const name of names) {
       const object = await cluster.get({ ...ref, name });

@@ -1,5 +1,5 @@
 /**
- * The port `GateRequirers`. As related objects they would wake every Gate at every change of any binding, so they are
+ * The port `GateRequirers`. As related objects they would trigger a sync of every Gate at every change of any binding, so they are
  * listed instead, once for all Gates.
  */
 import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';

@@ -20,7 +20,7 @@ const MAX_NAME = 253;
 const MAX_REMEMBERED = 2000;
 
 export interface EventsOptions {
-  /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when nobody answered. */
+  /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
   create(event: CoreEvent): Promise<unknown>;
   /** Counts what is given up, by kind. */
   dropped(what: 'events'): void;

@@ -62,7 +62,7 @@ function entryOf(key: string, value: unknown): Entry[] {
     .trim()
     .replace(/^https?:\/\//i, '')
     .split('/');
-  // Docker writes Docker Hub as `https://<host>/v1/`; the version is no part of a repository's path.
+  // Docker writes Docker Hub as `https://<host>/v1/`; the version is not part of a repository's path.
   if (/^v[0-9]+$/.test(path[0] ?? '')) path.shift();
   return [{ host: canonicalHost(host), path: path.filter(Boolean).join('/'), value }];
 }

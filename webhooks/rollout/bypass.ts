@@ -37,7 +37,7 @@ export async function bypassOf(
   return { requestId: request.uid, gates: closed.map(refKey).join(','), audit };
 }
 
-/** It counts for as long as its reason is there; nobody's text in our annotations makes one. */
+/** It counts for as long as its reason is there; a text that somebody writes into our annotations makes none. */
 function keptBypass(rollout: Rollout, before: Rollout | undefined): RolloutBypass {
   const old = before?.metadata.annotations;
   const requestId = parseRequestIds(old?.[REQUEST])[GATE_BYPASS];
