@@ -1,5 +1,5 @@
 /**
- * The counters of rollout-hooks. To add one, add a row, its line in docs/metrics.md, and `count` it through the port `Metrics`.
+ * The counters of rollout-hooks. To add one, or a metric that is no counter: docs/extending.md, *A metric*.
  * Labels have no other values than those named here: nothing that a tenant names makes a series.
  */
 export const COUNTERS = {
