@@ -37,8 +37,11 @@ export const KINDS = {
   OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', pinnable: true, artifact: true, notified: true },
   HelmRepository: { kind: 'HelmRepository', group: SOURCE, versions: ['v1'], resource: 'helmrepositories', governed: 'source' },
   Bucket: { kind: 'Bucket', group: SOURCE, versions: ['v1'], resource: 'buckets', governed: 'source', artifact: true },
+  // Has no spec.suspend, and no controller reconciles it (another one writes its status): it cannot be held, only what consumes it.
   ExternalArtifact: { kind: 'ExternalArtifact', group: SOURCE, versions: ['v1'], resource: 'externalartifacts', artifact: true },
   ImagePolicy: { kind: 'ImagePolicy', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagepolicies' },
+  // Not governed, though it can be suspended: all that follows from a scan is done by ImageUpdateAutomations and Rollouts, which Gates
+  // hold. For the same reason HelmChart has no row: only HelmReleases consume it.
   ImageRepository: { kind: 'ImageRepository', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagerepositories' },
   Gate: { kind: 'Gate', group: GATING, versions: ['v1alpha1'], resource: 'gates' },
   Rollout: { kind: 'Rollout', group: KUBERIK, versions: ['v1alpha1'], resource: 'rollouts' },

@@ -10,7 +10,7 @@ import { LIMITS } from '../limits.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
 
-/** For Gates without `spec.interval`: the count of what they hold is at most this old. */
+/** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
 const SHORTEST_MS = 1000;
 const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;

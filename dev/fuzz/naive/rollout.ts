@@ -1,4 +1,7 @@
-/** docs/rollouts.md "In the way", read aloud: what has to hold for a version that was deployed. */
+/**
+ * docs/rollouts.md "In the way", read aloud: what has to hold for a version that was deployed. It knows no timeouts and no
+ * bakes: test/scenario/rollout/model.ts has the bakes, and the scenarios beside it the timeouts.
+ */
 
 export interface Circumstances {
   deployed: string;
