@@ -32,15 +32,15 @@ async function refresh(object: AnyObject) {
   return { read, stored: answer.object };
 }
 
-describe('the durations that are compared by length are those of the CRD', () => {
-  const CRDS: [kind: keyof typeof DURATIONS, crd: string][] = [
-    ['Kustomization', 'kustomizations.kustomize.toolkit.fluxcd.io'],
-    ['GitRepository', 'gitrepositories.source.toolkit.fluxcd.io'],
-    ['OCIRepository', 'ocirepositories.source.toolkit.fluxcd.io'],
-    ['HelmRepository', 'helmrepositories.source.toolkit.fluxcd.io'],
-    ['Bucket', 'buckets.source.toolkit.fluxcd.io'],
-  ];
+const CRDS: [kind: keyof typeof DURATIONS, crd: string][] = [
+  ['Kustomization', 'kustomizations.kustomize.toolkit.fluxcd.io'],
+  ['GitRepository', 'gitrepositories.source.toolkit.fluxcd.io'],
+  ['OCIRepository', 'ocirepositories.source.toolkit.fluxcd.io'],
+  ['HelmRepository', 'helmrepositories.source.toolkit.fluxcd.io'],
+  ['Bucket', 'buckets.source.toolkit.fluxcd.io'],
+];
 
+describe('the durations that are compared by length are those of the CRD', () => {
   it.each(CRDS)('%s', async (kind, name) => {
     const crd = await admin.get<AnyObject>({
       apiVersion: 'apiextensions.k8s.io/v1',

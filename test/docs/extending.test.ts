@@ -26,12 +26,9 @@ const LISTS = new Map(
 
 const codesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
 const filesIn = (text: string) => codesIn(text).filter((code) => PATH.test(code));
-/** Of a function, constant or type, of a variable in a block, or of a method or property. */
+/** At the top of a file: what a block names for itself is nobody else's. */
 const definition = (symbol: string) =>
-  new RegExp(
-    `\\b(?:function|const|let|interface|type|class) ${symbol}\\b|^ +(?:async |readonly )?${symbol}\\??(?:\\(.*\\).*\\{$|:)`,
-    'm',
-  );
+  new RegExp(`^(?:export )?(?:async )?(?:function|const|interface|type|class) ${symbol}\\b`, 'm');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 describe.each([...LISTS])('%s', (_, list) => {
@@ -74,6 +71,9 @@ const THINGS: [title: string, things: RegExp[]][] = Object.entries({
   'A field of Gate, or of another kind of ours': crdFields('gating.toolkit.fluxcd.io_gates', 'spec')
     .filter(({ path }) => /^\w+$/.test(path))
     .map(({ path }) => word(path)),
+  "A field of a Rollout's history": crdFields('kuberik.com_rollouts', 'status')
+    .filter(({ path }) => /^history\[\]\.\w+(\[\])?$/.test(path))
+    .map(({ path }) => word(path.slice('history[].'.length).replace('[]', ''))),
   'A metric': Object.keys(COUNTERS).map((name) => word(name)),
   'A limit': Object.keys(LIMITS).map((name) => word(name)),
   'A setting': Object.keys(ENVIRONMENT).map((name) => word(name)),
