@@ -4,30 +4,38 @@ const encoder = new TextEncoder();
 /** Go's encoder writes these as six bytes: `\u003c`. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Equality as JSON has it: the order of keys means nothing, and a key whose value is undefined is not there. */
 export function sameJson(one: unknown, other: unknown): boolean {
-  const todo = [[one, other]];
-  while (todo.length > 0) {
-    const [a, b] = todo.pop()!;
-    if (a === b) continue;
+  // Only what holds something: a list of all values would be many times the size of the text they came from.
+  const todo: [object, object][] = [];
+  const isSame = (a: unknown, b: unknown) => {
+    if (a === b) return true;
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+    todo.push([a, b]);
+    return true;
+  };
+  if (!isSame(one, other)) return false;
+  for (let pair = todo.pop(); pair; pair = todo.pop()) {
+    const [a, b] = pair;
     if (Array.isArray(a) || Array.isArray(b)) {
       if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-      for (const [index, item] of a.entries()) todo.push([item, b[index]]);
-      continue;
-    }
-    const entries = definedEntries(a!);
-    if (entries.length !== definedEntries(b!).length) return false;
-    for (const [key, value] of entries) {
-      if (!Object.hasOwn(b!, key)) return false;
-      todo.push([value, (b as Record<string, unknown>)[key]]);
-    }
+      if (!a.every((item, index) => isSame(item, b[index]))) return false;
+    } else if (!hasSameFields(a as Fields, b as Fields, isSame)) return false;
   }
   return true;
 }
 
-function definedEntries(map: object): [string, unknown][] {
-  return Object.entries(map).filter(([, value]) => value !== undefined);
+function hasSameFields(a: Fields, b: Fields, isSame: (a: unknown, b: unknown) => boolean): boolean {
+  let surplus = 0;
+  for (const key of Object.keys(b)) if (b[key] !== undefined) surplus++;
+  for (const key of Object.keys(a)) {
+    if (a[key] === undefined) continue;
+    if (!Object.hasOwn(b, key) || !isSame(a[key], b[key])) return false;
+    surplus--;
+  }
+  return surplus === 0;
 }
 
 /** The value of a key; undefined where there is none. */
