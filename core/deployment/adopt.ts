@@ -9,6 +9,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { parseDeployments } from '../pin/deployment.ts';
+import { withoutFirstSeen } from '../release/age.ts';
 import { triggeredBy } from './entry.ts';
 
 /** More deployments than any Rollout has; an id there has at most 15 digits, see core/pin/deployment.ts. */
@@ -53,7 +54,7 @@ export function adopted(
   return {
     // A head without an id counts as 0, and a history begins with 1. Anybody may have written the annotation: history must be able to go on.
     id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
-    version: available.find(({ tag }) => tag === version) ?? { tag: version },
+    version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
     timestamp: formatTime(now),
     message: `Adopted from ${newest.by}, which carries it`,
     triggeredBy: triggeredBy(false, undefined),

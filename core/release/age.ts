@@ -20,3 +20,8 @@ export function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {
 export function deployableAt(release: VersionInfo, minimumAge: number, now: EpochMs): EpochMs {
   return Math.min((parseTime(release.firstSeen) ?? now) + minimumAge, LAST_INSTANT);
 }
+
+/** When a release was first seen says something of releases, not of deployments: the history does not keep it. */
+export function withoutFirstSeen({ firstSeen, ...version }: VersionInfo): VersionInfo {
+  return version;
+}

@@ -2,7 +2,6 @@
 import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { VersionInfo } from '../../api/types.ts';
 import { adopted } from '../deployment/adopt.ts';
 import { deploy } from '../deployment/entry.ts';
 import { healthSettlesAt } from '../deployment/healthChecks.ts';
@@ -14,6 +13,7 @@ import type { Observed } from '../evaluation/observed.ts';
 import { GATE_BYPASS, type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
 import { isForward } from '../evaluation/select.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { withoutFirstSeen } from '../release/age.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
 import { setConditions } from './conditions.ts';
@@ -43,18 +43,18 @@ export function decide(
   usedBefore: readonly RequestKey[],
   now: EpochMs,
 ): Decision {
-  const evaluated = (of: RolloutState, used: readonly RequestKey[]) =>
-    evaluate(observed, of, config, requestsOf(observed.rollout, new Set([...usedBefore, ...used])), now);
+  const requestsAfter = (used: readonly RequestKey[]) =>
+    requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
   const commit = (deployed: Deployed): Decision => ({
     ...deployed,
-    evaluation: evaluated(deployed.state, deployed.used),
+    evaluation: evaluate(observed, deployed.state, config, requestsAfter(deployed.used), now),
     commits: true,
     requeueAt: [],
   });
   if (state.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, state, now));
-  const evaluation = evaluated(state, []);
+  const requests = requestsAfter([]);
+  const evaluation = evaluate(observed, state, config, requests, now);
   const shown = withShownBypass(state, evaluation, now);
-  const requests = requestsOf(observed.rollout, new Set(usedBefore));
   const requeueAt: EpochMs[] = [];
   if (isReady(observed, config, evaluation)) {
     const settlesAt = waitsForHealth(observed, config, shown, evaluation, now);
@@ -125,7 +125,7 @@ function deployNext(
     state.history,
     {
       ...kind,
-      version: back?.to ?? deployed(known ?? withMetadata({ tag }, metadata[tag])),
+      version: back?.to ?? withoutFirstSeen(known ?? withMetadata({ tag }, metadata[tag])),
       bakes: config.bakes && !initial,
       approvals,
       ...givenWith(tag, requests),
@@ -158,11 +158,6 @@ function deployNext(
     used: usedWith(tag, requests),
     events,
   };
-}
-
-/** When a release was first seen says something of releases, not of deployments. */
-function deployed({ firstSeen, ...version }: VersionInfo): VersionInfo {
-  return version;
 }
 
 /** A force-deploy of another version goes on waiting, with the message and user that were given for it. */
