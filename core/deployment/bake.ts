@@ -22,7 +22,7 @@ import {
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
 } from './messages.ts';
-import { hasApplied, targetName } from './progress.ts';
+import { targetName, unapplied } from './progress.ts';
 
 /** Milliseconds. */
 export interface BakeTimes {
@@ -55,17 +55,15 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const { healthChecks, recovery } = context;
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
-  const unapplied = context.bound.filter(
-    (b) => head.appliedTime === undefined && !hasApplied(b, context.rollout, head),
-  );
+  const missing = unapplied(head, context.bound, context.rollout);
   const cutoff = healthCutoff(head);
 
   const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
   if (!recovery && deadline !== undefined && now > deadline) {
-    return failedStep(head, timeoutMessage(unapplied), notReady(healthChecks, cutoff, home), now);
+    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, cutoff, home), now);
   }
   // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
-  const arrived = started !== undefined || unapplied.length === 0;
+  const arrived = started !== undefined || missing.length === 0;
   const watched = arrived ? healthChecks : healthChecks.filter(judgesRevision);
   // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
   const errors = started === undefined ? errorsSince(watched, cutoff) : errorsOrUnhealthy(watched, cutoff);
@@ -73,7 +71,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
   if (started !== undefined) return goOn(head, started, context.times, [], now);
-  if (unapplied.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.times, now);
+  if (missing.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.times, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, events: [], ...(!waits && { requeueAt: deadline }) };
 }
@@ -90,9 +88,9 @@ export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes,
   return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;
 }
 
-function timeoutMessage(unapplied: readonly FluxBinding[]): string {
-  if (unapplied.length === 0) return DEPLOY_TIMEOUT;
-  return `Deploy timeout reached before bake could start (not applied by ${unapplied.map(targetName).join(', ')}).`;
+function timeoutMessage(missing: readonly FluxBinding[]): string {
+  if (missing.length === 0) return DEPLOY_TIMEOUT;
+  return `Deploy timeout reached before bake could start (not applied by ${missing.map(targetName).join(', ')}).`;
 }
 
 function start(head: HistoryEntry, times: BakeTimes, now: EpochMs): BakeStep {

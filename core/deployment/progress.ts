@@ -35,6 +35,11 @@ export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head:
   );
 }
 
+/** The bound objects that have not proved the head; none once all of them have. */
+export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
+  return head.appliedTime === undefined ? bound.filter((binding) => !hasApplied(binding, rollout, head)) : [];
+}
+
 /** `Kustomization 'my-app'`. */
 export function targetName({ spec }: FluxBinding): string {
   return `${spec?.target.kind} '${spec?.target.name}'`;

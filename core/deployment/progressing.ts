@@ -6,7 +6,7 @@ import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { type BakeTimes, deployDeadline, isBaking } from './bake.ts';
 import { notReady } from './healthChecks.ts';
-import { boundTo, hasApplied, targetName } from './progress.ts';
+import { boundTo, targetName, unapplied } from './progress.ts';
 
 /** Beyond that the message only says that there are more: each change of it is a write of the status. */
 const NAMED = 3;
@@ -28,12 +28,10 @@ export function progressing(
     const until = times.bakeTime === undefined ? '' : ` until ${formatTime(started + times.bakeTime)}`;
     return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
   }
-  const unapplied = boundTo(rollout, bindings).filter(
-    (binding) => head.appliedTime === undefined && !hasApplied(binding, rollout, head),
-  );
-  if (unapplied.length > 0) {
+  const missing = unapplied(head, boundTo(rollout, bindings), rollout);
+  if (missing.length > 0) {
     const held = head.waitingSince === undefined ? '' : `. A closed gate has held it since ${head.waitingSince}`;
-    const message = `Version ${tag} waits for ${named(unapplied.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
+    const message = `Version ${tag} waits for ${named(missing.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
     return condition('WaitingForApply', `${message}${held}${endOf(head, times)}`);
   }
   const checks = notReady(healthChecks, healthCutoff(head), rollout.metadata.namespace);
