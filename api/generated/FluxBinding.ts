@@ -17,15 +17,30 @@ export interface FluxBinding {
      * The object.
      */
     target: {
+      /**
+       * Its group and version.
+       */
       apiVersion: string;
+      /**
+       * Its kind.
+       */
       kind: string;
+      /**
+       * Its name; it is in the namespace of the binding.
+       */
       name: string;
+      /**
+       * Its uid.
+       */
       uid: string;
     };
     /**
      * Which Rollout owns which field.
      */
     pins?: {
+      /**
+       * The Rollout.
+       */
       rollout: string;
       /**
        * The substitute variable; absent for spec.ref.tag.
@@ -36,7 +51,13 @@ export interface FluxBinding {
      * Gates the object requires.
      */
     gates?: {
+      /**
+       * The Gate's namespace.
+       */
       namespace: string;
+      /**
+       * The Gate.
+       */
       name: string;
       /**
        * The Gate selects the object; the object does not name it.
@@ -51,16 +72,34 @@ export interface FluxBinding {
      * The source whose artifact a Kustomization applies.
      */
     source?: {
+      /**
+       * Its group and version.
+       */
       apiVersion: string;
+      /**
+       * Its kind.
+       */
       kind: string;
+      /**
+       * Its namespace.
+       */
       namespace: string;
+      /**
+       * Its name.
+       */
       name: string;
     };
     /**
      * The Kustomization in whose next apply the object is resumed, now that its gates are open; it is asked to reconcile.
      */
     awaits?: {
+      /**
+       * Its namespace.
+       */
       namespace: string;
+      /**
+       * Its name.
+       */
       name: string;
       /**
        * When the gates opened.
@@ -75,9 +114,21 @@ export interface FluxBinding {
        * The deployments that the object says it carries.
        */
       deployed?: {
+        /**
+         * The Rollout.
+         */
         rollout: string;
+        /**
+         * The id of the deployment in its history.
+         */
         id: number;
+        /**
+         * The tag.
+         */
         version: string;
+        /**
+         * The Rollout's uid: one that was created again is another one.
+         */
         uid: string;
       }[];
       /**
@@ -110,34 +161,79 @@ export interface FluxBinding {
      * How far each Rollout has come in this object.
      */
     pins?: {
+      /**
+       * The Rollout.
+       */
       rollout: string;
+      /**
+       * The substitute variable; absent for spec.ref.tag.
+       */
       variable?: string;
+      /**
+       * The id of the deployment that it should have.
+       */
       id?: number;
+      /**
+       * Its tag.
+       */
       version?: string;
+      /**
+       * The uid of the Rollout.
+       */
       uid?: string;
       /**
        * Missing: no such Rollout, or it has deployed nothing. Waiting: on its way. Applied: Flux has fetched and applied it.
        */
       state: 'Missing' | 'Waiting' | 'Applied';
+      /**
+       * Why it is Missing.
+       */
       message?: string;
     }[];
     /**
      * Deployments that were proven to be fetched and applied. Kept, because a later suspension hides the proof.
      */
     applied?: {
+      /**
+       * The Rollout.
+       */
       rollout: string;
+      /**
+       * The id of the deployment in its history.
+       */
       id: number;
+      /**
+       * The tag.
+       */
       version: string;
+      /**
+       * The Rollout's uid: one that was created again is another one.
+       */
       uid: string;
     }[];
     /**
      * Whether each Gate of the object is open.
      */
     gates?: {
+      /**
+       * The Gate's namespace.
+       */
       namespace: string;
+      /**
+       * The Gate.
+       */
       name: string;
+      /**
+       * Whether it is open for this object.
+       */
       opened: boolean;
+      /**
+       * What the Gate itself says.
+       */
       message?: string;
+      /**
+       * When that changes by itself.
+       */
       until?: string;
       /**
        * Which closing it is; a bypass counts for one.
@@ -152,8 +248,17 @@ export interface FluxBinding {
      * What the awaited Kustomization is doing.
      */
     awaits?: {
+      /**
+       * Its namespace.
+       */
       namespace: string;
+      /**
+       * Its name.
+       */
       name: string;
+      /**
+       * When the gates opened.
+       */
       since: string;
       /**
        * Asked: it has not applied since. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: resumed after two minutes.
@@ -163,17 +268,38 @@ export interface FluxBinding {
        * The reason of its Ready condition while it is Failing.
        */
       reason?: string;
+      /**
+       * Since when it is in that state.
+       */
       stateSince: string;
     };
     /**
      * Ready says whether everything asked for is there and applied. Approved says whether all gates are open.
      */
     conditions?: {
+      /**
+       * When the status last changed.
+       */
       lastTransitionTime: string;
+      /**
+       * The same, in a sentence.
+       */
       message: string;
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number;
+      /**
+       * Why, in one word.
+       */
       reason: string;
+      /**
+       * Whether it is so.
+       */
       status: 'True' | 'False' | 'Unknown';
+      /**
+       * What the condition is about.
+       */
       type: string;
     }[];
   };

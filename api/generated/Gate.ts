@@ -37,15 +37,42 @@ export interface Gate {
        * What the gate is while a rule is active; otherwise it is at its default.
        */
       action?: 'Open' | 'Close';
+      /**
+       * The calendar; one active rule is enough.
+       */
       rules: {
+        /**
+         * A name for people.
+         */
         name?: string;
+        /**
+         * A window of the day; all day when absent.
+         */
         timeRange?: {
+          /**
+           * When it begins, HH:MM.
+           */
           start: string;
+          /**
+           * When it ends, HH:MM. At or before the start: on the next day.
+           */
           end: string;
         };
+        /**
+         * Days on which the window starts; every day when absent.
+         */
         daysOfWeek?: ('Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday' | 'Sunday')[];
+        /**
+         * Days outside which the rule is never active; always when absent.
+         */
         dateRange?: {
+          /**
+           * The first day, YYYY-MM-DD.
+           */
           start: string;
+          /**
+           * The last day, included.
+           */
           end: string;
         };
       }[];
@@ -67,28 +94,58 @@ export interface Gate {
         | 'Bucket'
       )[];
       /**
-       * For namespaces, absent means the gate's own and empty means all; for objects, both mean all.
+       * By the labels of the Namespace. Absent, the gate's own namespace; empty, all.
        */
       namespaceSelector?: {
+        /**
+         * Labels with the values that they must have, all of them.
+         */
         matchLabels?: {
           [k: string]: string;
         };
+        /**
+         * Conditions on labels, all of which must hold.
+         */
         matchExpressions?: {
+          /**
+           * The label.
+           */
           key: string;
+          /**
+           * In, NotIn, Exists or DoesNotExist.
+           */
           operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+          /**
+           * For In and NotIn.
+           */
           values?: string[];
         }[];
       };
       /**
-       * For namespaces, absent means the gate's own and empty means all; for objects, both mean all.
+       * By the labels of the objects; all objects when absent.
        */
       labelSelector?: {
+        /**
+         * Labels with the values that they must have, all of them.
+         */
         matchLabels?: {
           [k: string]: string;
         };
+        /**
+         * Conditions on labels, all of which must hold.
+         */
         matchExpressions?: {
+          /**
+           * The label.
+           */
           key: string;
+          /**
+           * In, NotIn, Exists or DoesNotExist.
+           */
           operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+          /**
+           * For In and NotIn.
+           */
           values?: string[];
         }[];
       };
@@ -97,8 +154,17 @@ export interface Gate {
      * Lets a signed webhook call open and close the gate.
      */
     receiver?: {
+      /**
+       * How a call is signed.
+       */
       type: 'hmac';
+      /**
+       * A Secret in the gate's namespace with the key token.
+       */
       secretRef: {
+        /**
+         * The name of the Secret.
+         */
         name: string;
       };
     };
@@ -123,9 +189,21 @@ export interface Gate {
      * The request that counts, kept because a Git sync may strip the annotation.
      */
     request?: {
+      /**
+       * What was asked for.
+       */
       action: 'open' | 'close';
+      /**
+       * When.
+       */
       at: string;
+      /**
+       * The authenticated user.
+       */
       by?: string;
+      /**
+       * The reason given.
+       */
       reason?: string;
       /**
        * The one version the opening is for.
@@ -136,10 +214,25 @@ export interface Gate {
      * A request whose time has not come.
      */
     planned?: {
+      /**
+       * What was asked for.
+       */
       action: 'open' | 'close';
+      /**
+       * When it takes effect.
+       */
       at: string;
+      /**
+       * The authenticated user.
+       */
       by?: string;
+      /**
+       * The reason given.
+       */
       reason?: string;
+      /**
+       * The one version the opening is for.
+       */
       for?: string;
     };
     /**
@@ -170,11 +263,29 @@ export interface Gate {
      * Opened says whether the gate is open. Stalled names what was ignored because it does not parse. ReceiverReady says whether signed calls are taken.
      */
     conditions?: {
+      /**
+       * When the status last changed.
+       */
       lastTransitionTime: string;
+      /**
+       * The same, in a sentence.
+       */
       message: string;
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number;
+      /**
+       * Why, in one word.
+       */
       reason: string;
+      /**
+       * Whether it is so.
+       */
       status: 'True' | 'False' | 'Unknown';
+      /**
+       * What the condition is about.
+       */
       type: string;
     }[];
   };

@@ -17,6 +17,9 @@ export interface Rollout {
      * The ImagePolicy that discovers releases.
      */
     releasesImagePolicy: {
+      /**
+       * The name of the ImagePolicy.
+       */
       name?: string;
       /**
        * Namespace of the ImagePolicy; the Rollout's own when absent.
@@ -69,23 +72,59 @@ export interface Rollout {
       matchLabels?: {
         [k: string]: string;
       };
+      /**
+       * By the labels of the HealthChecks; empty, all. It takes precedence over matchLabels.
+       */
       selector?: {
+        /**
+         * Labels with the values that they must have, all of them.
+         */
         matchLabels?: {
           [k: string]: string;
         };
+        /**
+         * Conditions on labels, all of which must hold.
+         */
         matchExpressions?: {
+          /**
+           * The label.
+           */
           key: string;
+          /**
+           * In, NotIn, Exists or DoesNotExist.
+           */
           operator: string;
+          /**
+           * For In and NotIn.
+           */
           values?: string[];
         }[];
       };
+      /**
+       * Their namespaces, by the labels of the Namespace. Absent, the Rollout's own; empty, all.
+       */
       namespaceSelector?: {
+        /**
+         * Labels with the values that they must have, all of them.
+         */
         matchLabels?: {
           [k: string]: string;
         };
+        /**
+         * Conditions on labels, all of which must hold.
+         */
         matchExpressions?: {
+          /**
+           * The label.
+           */
           key: string;
+          /**
+           * In, NotIn, Exists or DoesNotExist.
+           */
           operator: string;
+          /**
+           * For In and NotIn.
+           */
           values?: string[];
         }[];
       };
@@ -98,6 +137,9 @@ export interface Rollout {
      * Gates that must all be open before a version is deployed.
      */
     gates?: {
+      /**
+       * The Gate.
+       */
       name: string;
       /**
        * The Rollout's own when absent.
@@ -121,6 +163,9 @@ export interface Rollout {
      * A ConfigMap to keep with the deployed tag, version, revision and digest.
      */
     releaseConfigMap?: {
+      /**
+       * The name of the ConfigMap.
+       */
       name: string;
     };
   };
@@ -146,11 +191,29 @@ export interface Rollout {
      * Ready sums up the others: GatesPassing, ReleasesUpdated, DeploymentBlocked and more.
      */
     conditions?: {
+      /**
+       * When the status last changed.
+       */
       lastTransitionTime: string;
+      /**
+       * The same, in a sentence.
+       */
       message: string;
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number;
+      /**
+       * Why, in one word.
+       */
       reason: string;
+      /**
+       * Whether it is so.
+       */
       status: 'True' | 'False' | 'Unknown';
+      /**
+       * What the condition is about.
+       */
       type: string;
     }[];
     /**
@@ -165,26 +228,62 @@ export interface Rollout {
      * Deployments, newest first.
      */
     history?: {
+      /**
+       * 1 for the first deployment, one more for each.
+       */
       id?: number;
+      /**
+       * A release.
+       */
       version: {
+        /**
+         * The tag of the image.
+         */
         tag: string;
+        /**
+         * The digest of the image, where the ImagePolicy reflects it.
+         */
         digest?: string;
+        /**
+         * The image's annotation org.opencontainers.image.version.
+         */
         version?: string;
+        /**
+         * The image's annotation org.opencontainers.image.revision.
+         */
         revision?: string;
+        /**
+         * The image's annotation org.opencontainers.image.created.
+         */
         created?: string;
         /**
          * When this Rollout discovered the release, by its own clock.
          */
         firstSeen?: string;
       };
+      /**
+       * When it was deployed.
+       */
       timestamp: string;
       /**
        * When Flux had fetched and applied this deployment in every bound object.
        */
       appliedTime?: string;
+      /**
+       * The deploy-message, or how the deployment came about.
+       */
       message?: string;
+      /**
+       * Who, as the Go controller has it. Who really asked is in requestedBy.
+       */
       triggeredBy?: {
+        /**
+         * User for a manual deployment with a deploy-user.
+         */
         kind: 'User' | 'System';
+        /**
+         * The deploy-user, else rollout-controller.
+         */
         name: string;
       };
       /**
@@ -215,12 +314,30 @@ export interface Rollout {
          * Absent for a Gate of another namespace.
          */
         reason?: string;
+        /**
+         * When.
+         */
         at: string;
       }[];
+      /**
+       * Deploying, InProgress, Succeeded, Failed or Cancelled.
+       */
       bakeStatus?: string;
+      /**
+       * The same in a sentence.
+       */
       bakeStatusMessage?: string;
+      /**
+       * When its bake began.
+       */
       bakeStartTime?: string;
+      /**
+       * When it ended.
+       */
       bakeEndTime?: string;
+      /**
+       * When it was last retried; health from before does not count.
+       */
       lastRetryTimestamp?: string;
       /**
        * How long a closed gate held this deployment on its way; deployTimeout does not count it.
@@ -230,20 +347,49 @@ export interface Rollout {
        * Since when a closed gate holds it.
        */
       waitingSince?: string;
+      /**
+       * The HealthChecks that failed it, or kept its bake from starting.
+       */
       failedHealthChecks?: {
+        /**
+         * The HealthCheck.
+         */
         name: string;
+        /**
+         * Its namespace.
+         */
         namespace: string;
+        /**
+         * What it said.
+         */
         message?: string;
       }[];
     }[];
     /**
      * Every release discovered and kept, in the order of discovery.
+     *
+     * Items: A release.
      */
     availableReleases?: {
+      /**
+       * The tag of the image.
+       */
       tag: string;
+      /**
+       * The digest of the image, where the ImagePolicy reflects it.
+       */
       digest?: string;
+      /**
+       * The image's annotation org.opencontainers.image.version.
+       */
       version?: string;
+      /**
+       * The image's annotation org.opencontainers.image.revision.
+       */
       revision?: string;
+      /**
+       * The image's annotation org.opencontainers.image.created.
+       */
       created?: string;
       /**
        * When this Rollout discovered the release, by its own clock.
@@ -260,12 +406,29 @@ export interface Rollout {
     lastReleaseUpdate?: string;
     /**
      * Releases that may follow the deployed one, newest first.
+     *
+     * Items: A release.
      */
     releaseCandidates?: {
+      /**
+       * The tag of the image.
+       */
       tag: string;
+      /**
+       * The digest of the image, where the ImagePolicy reflects it.
+       */
       digest?: string;
+      /**
+       * The image's annotation org.opencontainers.image.version.
+       */
       version?: string;
+      /**
+       * The image's annotation org.opencontainers.image.revision.
+       */
       revision?: string;
+      /**
+       * The image's annotation org.opencontainers.image.created.
+       */
       created?: string;
       /**
        * When this Rollout discovered the release, by its own clock.
@@ -274,12 +437,29 @@ export interface Rollout {
     }[];
     /**
      * The candidates that every gate allows, newest first.
+     *
+     * Items: A release.
      */
     gatedReleaseCandidates?: {
+      /**
+       * The tag of the image.
+       */
       tag: string;
+      /**
+       * The digest of the image, where the ImagePolicy reflects it.
+       */
       digest?: string;
+      /**
+       * The image's annotation org.opencontainers.image.version.
+       */
       version?: string;
+      /**
+       * The image's annotation org.opencontainers.image.revision.
+       */
       revision?: string;
+      /**
+       * The image's annotation org.opencontainers.image.created.
+       */
       created?: string;
       /**
        * When this Rollout discovered the release, by its own clock.
@@ -290,8 +470,17 @@ export interface Rollout {
      * Releases that a gate rejects.
      */
     rejectedReleases?: {
+      /**
+       * The release.
+       */
       tag: string;
+      /**
+       * The RolloutGate.
+       */
       gate: string;
+      /**
+       * Since when.
+       */
       timestamp: string;
     }[];
     /**
@@ -306,24 +495,51 @@ export interface Rollout {
      * Releases that no longer wait: the ImagePolicy as it is now could not select them, or they were rolled back. The latest first, at most 20. They can still be deployed manually.
      */
     withdrawnReleases?: {
+      /**
+       * The release.
+       */
       tag: string;
+      /**
+       * Why it is not a candidate.
+       */
       reason: string;
     }[];
     /**
      * Releases that spec.minimumReleaseAge keeps from being candidates, newest first, at most 20.
      */
     youngReleases?: {
+      /**
+       * The release.
+       */
       tag: string;
+      /**
+       * When it is old enough.
+       */
       deployableAt: string;
     }[];
     /**
      * Every RolloutGate of this Rollout and what it says.
      */
     gates?: {
+      /**
+       * The RolloutGate.
+       */
       name: string;
+      /**
+       * Its spec.passing.
+       */
       passing?: boolean;
+      /**
+       * Its list; left out while it is not passing.
+       */
       allowedVersions?: string[];
+      /**
+       * What it lets through.
+       */
       message?: string;
+      /**
+       * Whether a bypass of it counts.
+       */
       bypassGates?: boolean;
     }[];
     /**

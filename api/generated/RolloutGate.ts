@@ -17,6 +17,9 @@ export interface RolloutGate {
      * The Rollout, in the same namespace.
      */
     rolloutRef: {
+      /**
+       * The name of the Rollout.
+       */
       name: string;
     };
     /**

@@ -17,12 +17,27 @@ export interface RolloutSchedule {
      * The Rollouts that get a RolloutGate of this schedule.
      */
     rolloutSelector: {
+      /**
+       * Labels with the values that they must have, all of them.
+       */
       matchLabels?: {
         [k: string]: string;
       };
+      /**
+       * Conditions on labels, all of which must hold.
+       */
       matchExpressions?: {
+        /**
+         * The label.
+         */
         key: string;
+        /**
+         * In, NotIn, Exists or DoesNotExist.
+         */
         operator: string;
+        /**
+         * For In and NotIn.
+         */
         values?: string[];
       }[];
     };
@@ -38,14 +53,38 @@ export interface RolloutSchedule {
      * The calendar. The schedule is active while any of its rules is.
      */
     rules: {
+      /**
+       * A name for people.
+       */
       name?: string;
+      /**
+       * A window of the day; all day when absent.
+       */
       timeRange?: {
+        /**
+         * When it begins, HH:MM.
+         */
         start: string;
+        /**
+         * When it ends, HH:MM. At or before the start: on the next day.
+         */
         end: string;
       };
+      /**
+       * Days on which the window starts; every day when absent.
+       */
       daysOfWeek?: ('Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday' | 'Sunday')[];
+      /**
+       * Days outside which the rule is never active; always when absent.
+       */
       dateRange?: {
+        /**
+         * The first day, YYYY-MM-DD.
+         */
         start: string;
+        /**
+         * The last day, included.
+         */
         end: string;
       };
     }[];
@@ -82,11 +121,29 @@ export interface RolloutSchedule {
      * Ready says whether the schedule could be evaluated.
      */
     conditions?: {
+      /**
+       * When the status last changed.
+       */
       lastTransitionTime: string;
+      /**
+       * The same, in a sentence.
+       */
       message: string;
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number;
+      /**
+       * Why, in one word.
+       */
       reason: string;
+      /**
+       * Whether it is so.
+       */
       status: 'True' | 'False' | 'Unknown';
+      /**
+       * What the condition is about.
+       */
       type: string;
     }[];
   };
