@@ -24,6 +24,8 @@ export const CHECKS: Record<string, Check> = {
   head: (world, expected) => match(status(world).history?.[0], expected, 'history[0]'),
   previous: (world, expected) => match(status(world).history?.[1], expected, 'history[1]'),
   status: (world, expected) => match(status(world), expected, 'status'),
+  /** Bytes that the whole status has at most. */
+  largest: (world, expected) => expect(JSON.stringify(status(world)).length).toBeLessThanOrEqual(expected),
   gates: (world, expected) => match(status(world).gates, expected, 'gates'),
   conditions: (world, expected) => {
     const actual = Object.fromEntries((status(world).conditions ?? []).map((c) => [c.type, c]));

@@ -109,10 +109,11 @@ export const STEPS: Record<string, Step> = {
   delete: (world, [kind, name, namespace = NAMESPACE]: string[]) => world.delete(kind!, namespace!, name!),
 };
 
-/** Replaces the time words in data. */
+/** Replaces the time words in data, and `{repeat: text, times: 3}` by the long text. */
 export function inTime(data: unknown, now: number): any {
   if (Array.isArray(data)) return data.map((item) => inTime(item, now));
   if (typeof data === 'object' && data !== null) {
+    if ('repeat' in data && 'times' in data) return String(data.repeat).repeat(Number(data.times));
     return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, inTime(value, now)]));
   }
   const [, base, sign, offset] = (typeof data === 'string' && /^(now|T0)(?:([+-])(\w+))?$/.exec(data)) || [];
