@@ -30,15 +30,13 @@ export interface Upstream {
 
 export function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
-  const { lastAttemptedRevision: attempting, lastAppliedRevision: applied } = kustomization.status ?? {};
+  const applied = kustomization.status?.lastAppliedRevision;
   const old = oldDeployment(kustomization as FluxObject, rollouts) ?? (source && oldDeployment(source, rollouts));
   const notBegun =
     old ??
     (source && notFetched(source, artifact)) ??
     readyIsOld(kustomization) ??
-    (artifact !== undefined && attempting !== artifact && applied !== artifact
-      ? `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`
-      : undefined);
+    notAttempted(kustomization, artifact);
   if (notBegun !== undefined) {
     const isFirst = old === undefined && neverSucceeded(kustomization);
     return { waiting: notBegun, attempted: false, failuresCountFrom: isFirst ? 0 : Number.POSITIVE_INFINITY };
@@ -79,6 +77,18 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
   if (source.kind !== 'OCIRepository' || !ref?.tag || ref.semver || ref.digest) return undefined;
   if (artifact?.startsWith(`${ref.tag}@`)) return undefined;
   return `${source.kind} ${name} has ${artifact ?? 'nothing'}, not ${ref.tag}`;
+}
+
+/**
+ * What is applied says nothing of the attempt: after a rollback the artifact is the one that was applied last, while the
+ * failure in Ready is still that of the version between.
+ */
+function notAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
+  const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};
+  const attempted = lastAttemptedRevision ?? applied;
+  if (artifact === undefined || attempted === artifact) return undefined;
+  if (applied === artifact) return `revision ${artifact} is fetched, ${attempted} was tried since it was applied`;
+  return `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`;
 }
 
 function readyIsOld(kustomization: Kustomization): string | undefined {

@@ -147,6 +147,15 @@ const CASES: Record<string, Case[]> = {
         attempting: false,
       },
     },
+    {
+      name: 'of the artifact between, after a rollback to the one that was applied last',
+      kustomization: failing('ReconciliationFailed', { applied: NEW, attempted: '1.2.0@sha256:ccc' }),
+      expected: {
+        health: 'Pending',
+        message: `Kustomization pending: revision ${NEW} is fetched, 1.2.0@sha256:ccc was tried since it was applied`,
+        attempting: false,
+      },
+    },
     ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed', 'HealthCheckFailed'].map((reason) => ({
       name: `${reason} is tried again`,
       kustomization: failing(reason),
