@@ -5,7 +5,7 @@ import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroll
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
 import { sourceResource } from '../core/binding/source.ts';
 import { bindingStatus, type RelatedToBinding } from '../core/binding/status.ts';
-import { judgeGates } from '../core/gate/judge.ts';
+import { fullMessage, judgeGates, reveal } from '../core/gate/judge.ts';
 import { isTooMany } from '../core/gate/refs.ts';
 import { groupOf } from '../core/kube/names.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
@@ -51,12 +51,12 @@ export const fluxBindingHook: CompositeHook = {
           source.name,
         ),
       applier: awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name),
-      gates: gates.map(({ ref, open, message, until, closing }) => ({
-        ...ref,
-        opened: open,
-        message,
-        ...(until !== undefined && { until: formatTime(until) }),
-        ...(closing && { closing }),
+      gates: reveal(gates, binding.metadata.namespace ?? '').map((gate) => ({
+        ...gate.ref,
+        opened: gate.open,
+        message: fullMessage(gate),
+        ...(gate.until !== undefined && { until: formatTime(gate.until) }),
+        ...(gate.closing && { closing: gate.closing }),
       })),
     };
     const edges = gates.flatMap((gate) => gate.until ?? []);

@@ -236,15 +236,15 @@ export interface Gate {
       for?: string;
     };
     /**
-     * Who made the request in force, if it opens the gate.
+     * Who opened it, while that is why it is open.
      */
     openedBy?: string;
     /**
-     * Who made the request in force, if it closes the gate.
+     * Who closed it, while that is why it is closed.
      */
     closedBy?: string;
     /**
-     * The reason given with the request in force.
+     * The reason that they gave, as long.
      */
     reason?: string;
     /**

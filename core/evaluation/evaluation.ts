@@ -3,7 +3,7 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import { type JudgedGate, judgeGates } from '../gate/judge.ts';
+import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
 import { deployCutoff } from '../health/cutoff.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -170,7 +170,10 @@ function judgeRequired(
     const wanted = ofBound.has(refKey(ref)) ? undefined : version;
     return judgeGates([ref], (each) => byKey.get(refKey(each)), now, wanted);
   });
-  const closed = judged.flatMap((each) => each.closed);
+  const closed = reveal(
+    judged.flatMap((each) => each.closed),
+    rollout.metadata.namespace ?? '',
+  );
   return {
     closed: closed.filter(({ ref }) => ofBound.has(refKey(ref)) || !bypassedGates.includes(refKey(ref))),
     approvals: approvalsOf(

@@ -19,8 +19,10 @@ export interface GateEvaluation {
   until?: EpochMs;
   requestedAt?: EpochMs;
   resetToDefaultAt?: EpochMs;
-  /** The request in force. */
+  /** The newest request whose time has come; it may be over. */
   request?: GateRequest;
+  /** The same, while it is why the gate is as it is. */
+  cause?: GateRequest;
   /** A request whose time has not come. */
   planned?: GateRequest;
   /** What was ignored because it does not parse. */
@@ -45,7 +47,8 @@ function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs
   const until = nextChange(timeline, now);
   const reset = resetAt(timeline);
   const { current, planned } = timeline.requests;
-  const evaluation: GateEvaluation = { opened: state.opened, message: messageOf(state, reset, current, until) };
+  const cause = isCause(state, reset, current) ? current : undefined;
+  const evaluation: GateEvaluation = { opened: state.opened, message: messageOf(state, cause, until) };
   if (state.for) evaluation.openFor = state.for;
   if (until !== undefined) evaluation.until = until;
   if (current) {
@@ -53,6 +56,7 @@ function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs
     evaluation.requestedAt = current.at;
     if (reset !== undefined && Number.isFinite(reset)) evaluation.resetToDefaultAt = reset;
   }
+  if (cause) evaluation.cause = cause;
   if (planned) evaluation.planned = planned;
   if (problems.length > 0) evaluation.stalled = problems.map(problemText).join('; ');
   return evaluation;
@@ -71,20 +75,20 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
 
-function messageOf(
-  state: GateState,
-  reset: EpochMs | undefined,
-  request: GateRequest | undefined,
-  until?: EpochMs,
-): string {
+/** A request towards the default ends at once, and is still why the gate is at its default. */
+function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequest | undefined): boolean {
+  if (state.cause !== 'default') return state.cause === 'request';
+  return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
+}
+
+function messageOf(state: GateState, cause: GateRequest | undefined, until?: EpochMs): string {
   if (state.for) {
     const end = until === undefined ? '' : `, until ${formatTime(until)}`;
     return `Gate opened for version '${state.for}' only${end}`;
   }
   if (until !== undefined) return `Gate scheduled for ${state.opened ? 'closing' : 'opening'} at ${formatTime(until)}`;
   if (state.cause === 'schedule') return `Gate ${state.opened ? 'opened' : 'closed'} by schedule`;
-  const backToDefault = request && reset === request.at && (request.action === 'open') === state.opened;
-  if (state.cause === 'request' || backToDefault) return `Gate ${state.opened ? 'open' : 'close'} requested`;
+  if (cause) return `Gate ${state.opened ? 'open' : 'close'} requested`;
   return `Gate ${state.opened ? 'opened' : 'closed'} by default`;
 }
 

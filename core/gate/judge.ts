@@ -7,8 +7,8 @@ import type { GateRequest } from './acceptedRequests.ts';
 import { closingOf, evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
 
-/** A reason is anybody's text, and a denial may list many gates. */
-const MAX_REASON = 120;
+/** A reason is anybody's text, and one message may name many gates. */
+const MAX_ASKED = 120;
 
 /** The sentence that stands for the Gates beyond the limit, which are not looked at. */
 export const TOO_MANY_TEXT =
@@ -63,26 +63,33 @@ function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, versio
     return { ref, open: false, message, missing: true };
   }
   const evaluation = evaluateGate(gate, now);
-  const { opened, openFor, message, until, request } = evaluation;
+  const { opened, openFor, message, until, cause } = evaluation;
   const closing = opened ? '' : closingOf(evaluation);
   const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === version), message };
   if (until !== undefined) judged.until = until;
   if (closing) judged.closing = closing;
-  if (judged.open && request?.action === 'open') judged.openedBy = request;
-  if (!opened && request?.action === 'close') judged.closedBy = closedBy(request);
+  if (judged.open && cause?.action === 'open') judged.openedBy = cause;
+  if (!opened && cause?.action === 'close') judged.closedBy = askedBy(cause);
   return judged;
 }
 
-function closedBy({ by = 'somebody', reason }: GateRequest): string {
-  return reason ? `closed by ${by}: ${reason.slice(0, MAX_REASON)}` : `closed by ${by}`;
+/** `closed by alice: INC-42`. */
+export function askedBy({ action, by = 'somebody', reason }: GateRequest): string {
+  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_ASKED)}`;
+  return reason ? `${who}: ${reason.slice(0, MAX_ASKED)}` : who;
 }
 
 /** Each closed Gate in a few words, for a condition that everybody in the namespace reads. */
 export function closedText(closed: readonly JudgedGate[]): string {
-  const texts = closed.map(({ ref, message, missing, isLimit }) =>
-    missing || isLimit ? message : `gate '${refKey(ref)}' is closed (${message})`,
+  const texts = closed.map((gate) =>
+    gate.missing || gate.isLimit ? gate.message : `gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)})`,
   );
   return texts.join(', ');
+}
+
+/** What the gate says, and who closed it and why. */
+export function fullMessage({ message, closedBy }: JudgedGate): string {
+  return closedBy ? `${message}, ${closedBy}` : message;
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */

@@ -9,6 +9,7 @@ import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
+import { askedBy } from './judge.ts';
 
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
@@ -27,7 +28,7 @@ export interface GateFacts {
 
 /** The whole status; equal to the one before when nothing has changed. */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
-  const { request, planned, requestedAt, resetToDefaultAt, until } = evaluation;
+  const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const held = facts.held ?? gate.status?.held;
   const { receiver } = facts;
   return withoutUndefined({
@@ -36,9 +37,9 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     resetToDefaultAt: time(resetToDefaultAt),
     request: request && stored(request),
     planned: planned && stored(planned),
-    openedBy: request?.action === 'open' ? request.by : undefined,
-    closedBy: request?.action === 'close' ? request.by : undefined,
-    reason: request?.reason,
+    openedBy: cause?.action === 'open' ? cause.by : undefined,
+    closedBy: cause?.action === 'close' ? cause.by : undefined,
+    reason: cause?.reason,
     nextTransition: time(until),
     held,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
@@ -48,13 +49,19 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
 
 function conditionsOf(
   gate: Gate,
-  { opened, message, stalled }: GateEvaluation,
+  { opened, message, cause, stalled }: GateEvaluation,
   receiver: GateFacts['receiver'],
   now: EpochMs,
 ): Condition[] {
   let conditions = setCondition<Condition>(
     gate.status?.conditions,
-    { type: OPENED, status: opened ? 'True' : 'False', reason: 'ReconciliationSucceeded', message },
+    {
+      type: OPENED,
+      status: opened ? 'True' : 'False',
+      reason: 'ReconciliationSucceeded',
+      // The RFC's words in front: clients may look for them.
+      message: cause?.by ? `${message}, ${askedBy(cause)}` : message,
+    },
     now,
   ).filter(({ type }) => (type !== STALLED || stalled) && (type !== RECEIVER_READY || receiver));
   if (stalled) {

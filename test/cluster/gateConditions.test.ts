@@ -24,7 +24,7 @@ describe('where people look', () => {
     expect(Math.abs(Date.now() - Date.parse(held.status.heldSince))).toBeLessThan(10_000);
     const [state] = held.status.gates;
     expect(state).toMatchObject({ namespace: ns, name: 'freeze', opened: false });
-    expect(state.message).toBe(`Gate scheduled for opening at ${state.until}`);
+    expect(state.message).toBe(`Gate scheduled for opening at ${state.until}, closed by sre`);
     expect(conditionText(held, 'Approved')).toBe(
       `False GateClosed: Reconciliation is waiting approval, gate '${ns}/freeze' is closed.`,
     );

@@ -47,7 +47,7 @@ describe('Story 1: deployments happen only in a time frame of my own choosing', 
       admin,
       sreApproval!,
       'Opened',
-      opened('True', `Gate scheduled for closing at ${until}`),
+      opened('True', `Gate scheduled for closing at ${until}, opened by sre`),
     );
     expect(gate.status).toMatchObject({ requestedAt: at, resetToDefaultAt: until, nextTransition: until });
     await saysSoon(admin, myApp!, 'Approved', APPROVED);
@@ -64,11 +64,16 @@ describe('Story 1: deployments happen only in a time frame of my own choosing', 
     const at = timestamp();
     await open('sre-approval', at);
     const until = timestamp(Date.parse(at) + HOUR);
-    await saysSoon(admin, sreApproval!, 'Opened', opened('True', `Gate scheduled for closing at ${until}`));
+    await saysSoon(
+      admin,
+      sreApproval!,
+      'Opened',
+      opened('True', `Gate scheduled for closing at ${until}, opened by sre`),
+    );
     await isFree(admin, myApp!);
     const closedAt = timestamp();
     await close('sre-approval', closedAt);
-    const gate = await saysSoon(admin, sreApproval!, 'Opened', opened('False', 'Gate close requested'));
+    const gate = await saysSoon(admin, sreApproval!, 'Opened', opened('False', 'Gate close requested, closed by sre'));
     expect(gate.status).toMatchObject({ requestedAt: closedAt, resetToDefaultAt: closedAt, closedBy: 'sre' });
     await saysSoon(admin, myApp!, 'Approved', WAITS);
     await isHeld(admin, myApp!);
@@ -106,7 +111,7 @@ describe('Story 1: block deployments in a particular time window', () => {
       admin,
       maintenance!,
       'Opened',
-      opened('False', `Gate scheduled for opening at ${until}`),
+      opened('False', `Gate scheduled for opening at ${until}, closed by sre`),
     );
     expect(gate.status).toMatchObject({ requestedAt: at, resetToDefaultAt: until });
     await isHeld(admin, app);
@@ -121,7 +126,7 @@ describe('Story 1: block deployments in a particular time window', () => {
     await waitFor(async () => conditionText(await read(maintenance), 'Opened')?.startsWith('False'), 'the closing');
     const at = timestamp();
     await open('maintenance', at);
-    const gate = await saysSoon(admin, maintenance!, 'Opened', opened('True', 'Gate open requested'));
+    const gate = await saysSoon(admin, maintenance!, 'Opened', opened('True', 'Gate open requested, opened by sre'));
     expect(gate.status).toMatchObject({ requestedAt: at, resetToDefaultAt: at, openedBy: 'sre' });
   });
 });

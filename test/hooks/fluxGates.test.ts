@@ -40,6 +40,18 @@ describe('a bypass', () => {
 });
 
 describe('a named Gate', () => {
+  it('of the same namespace: the binding says who closed it and why; of another namespace that is not said', async () => {
+    const current = { action: 'close', at: '2026-03-04T09:30:00Z', by: 'alice', reason: 'INC-42' };
+    const byAlice = { 'gate.fluxcd.io/accepted-request': JSON.stringify({ current, handled: {} }) };
+    const cluster = new Cluster(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,platform/freeze' } }));
+    cluster.gates = ['shop/freeze', 'platform/freeze'].map((name) => gate(name, { default: 'opened' }, byAlice));
+    await cluster.settle();
+    expect(cluster.binding?.status?.gates).toMatchObject([
+      { namespace: 'shop', message: 'Gate close requested, closed by alice: INC-42' },
+      { namespace: 'platform', message: 'Gate close requested' },
+    ]);
+  });
+
   it('suspends the object, says so, and restores it', async () => {
     const cluster = new Cluster(kustomization({ annotations: named, status: { observedGeneration: 3 } }));
     const before = cluster.object.spec;

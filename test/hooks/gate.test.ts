@@ -50,6 +50,25 @@ describe('the status of a Gate', () => {
       reason: 'CHG-1',
     });
     expect(status).not.toHaveProperty('closedBy');
+    expect(status.conditions?.[0]?.message).toBe(
+      `Gate opened for version '1.2.0' only, until ${T('11:00:00')}, opened by alice: CHG-1`,
+    );
+  });
+
+  it('names nobody as the one who opened or closed it once the request is over; the request stays as a record', async () => {
+    const current = { action: 'close', at: T('10:00:00'), by: 'alice', reason: 'INC-42' };
+    const copy = JSON.stringify({ current, handled: {} });
+    const maintenance = gate({ ...hour, default: 'opened' }, { 'gate.fluxcd.io/accepted-request': copy });
+    const { status: held } = await sync(maintenance, { at: T('10:59:59') });
+    expect(held).toMatchObject({ closedBy: 'alice', reason: 'INC-42' });
+    expect(held.conditions?.[0]?.message).toBe(
+      `Gate scheduled for opening at ${T('11:00:00')}, closed by alice: INC-42`,
+    );
+    const { status } = await sync({ ...maintenance, status: held }, { at: T('11:00:00') });
+    expect(status).toMatchObject({ request: { by: 'alice', reason: 'INC-42' } });
+    expect(status).not.toHaveProperty('closedBy');
+    expect(status).not.toHaveProperty('reason');
+    expect(status.conditions?.[0]?.message).toBe('Gate opened by default');
   });
 
   it('stays the same while nothing changes, whatever the second', async () => {
@@ -226,7 +245,7 @@ describe('Events', () => {
     const first = await sync({ ...opened, status: before }, { at: T('10:00:00') });
     expect(first.events.map(({ reason, message }) => [reason, message])).toEqual([
       ['OpenRequested', 'Gate open requested by alice: CHG-1'],
-      ['GateOpened', 'Gate scheduled for closing at 2021-03-26T11:00:00Z'],
+      ['GateOpened', 'Gate scheduled for closing at 2021-03-26T11:00:00Z, opened by alice: CHG-1'],
     ]);
     expect((await sync({ ...opened, status: first.status }, { at: T('10:00:01') })).events).toEqual([]);
     const over = await sync({ ...opened, status: first.status }, { at: T('11:00:00') });

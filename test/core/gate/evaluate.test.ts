@@ -15,7 +15,7 @@ const TIMES = ['until', 'requestedAt', 'resetToDefaultAt'] as const;
 
 /** The evaluation with its times as they would be stored, so that scenarios can be read. */
 function evaluated(of: Gate, at: string): Record<string, unknown> {
-  const { request, ...evaluation } = evaluateGate(of, Date.parse(at));
+  const { request, cause: _, ...evaluation } = evaluateGate(of, Date.parse(at));
   const shown: Record<string, unknown> = { ...evaluation };
   for (const key of TIMES) if (evaluation[key] !== undefined) shown[key] = formatTime(evaluation[key]);
   if (request) shown.request = { ...request, at: formatTime(request.at) };

@@ -63,6 +63,14 @@ describe('required gates', () => {
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
     expect(closedGatesText(judgeGates([one], () => closed, at).closed)).toContain('(Gate closed by default)');
   });
+  it('a closing that is over is not why the calendar has closed a gate', () => {
+    const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
+    const request = { action: 'close' as const, at: '2026-01-03T09:00:00Z', by: 'anna', reason: 'INC-42' };
+    const scheduled = { ...gate({ default: 'opened', window: '1h', schedule: mondays }), status: { request } };
+    const [held] = judgeGates([one], () => scheduled, at).closed;
+    expect(held?.message).toMatch(/^Gate scheduled for opening at 2026-01-06T00:00:00Z$/);
+    expect(held).not.toHaveProperty('closedBy');
+  });
   it.each([
     ['1.0.0', true],
     ['1.0.1', false],
