@@ -90,6 +90,8 @@ export const WATCHED_FROM = 'healthcheck.kuberik.com/watched-from';
 export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
 export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
+/** On the RolloutGate of a schedule: when the schedule changes it next. */
+export const GATE_UNTIL = 'gate.kuberik.com/until';
 export const SCHEDULE_NAME_LABEL = 'gate.kuberik.com/schedule-name';
 export const SCHEDULE_KIND_LABEL = 'gate.kuberik.com/schedule-kind';
 export const SCHEDULE_ROLLOUT_LABEL = 'gate.kuberik.com/rollout-name';

@@ -1,9 +1,10 @@
 /** What the RolloutGates of a Rollout let through, and what they reject. */
+import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../api/annotations.ts';
 import { GATES_PASSING } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
-import { formatTime } from '../kube/time.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -58,16 +59,28 @@ export function shownBypass(
 /** Gates that are named in one message. */
 const NAMED = 5;
 
-/** `RolloutGate 'qa' (not passing), …`: those that let none of the candidates through; empty where there is none. */
+/** `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through; empty where there is none. */
 export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
   const names = gates.flatMap((gate) => {
-    const name = `RolloutGate '${gate.metadata.name}'`;
-    if (gate.spec?.passing === false) return [`${name} (not passing)`];
+    const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
+    if (gate.spec?.passing === false) return [`${name} (not passing${untilText(gate)})`];
     const allowed = allowedBy(gate);
     return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
   });
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
   return `${names.slice(0, NAMED).join(', ')}${more}`;
+}
+
+/** Labels are short; whatever else they may say is shown as it is. */
+function ofSchedule({ metadata: { labels } }: RolloutGate): string {
+  const [kind, name] = [labels?.[SCHEDULE_KIND_LABEL], labels?.[SCHEDULE_NAME_LABEL]];
+  return kind && name ? ` of ${kind} '${name}'` : '';
+}
+
+/** Anybody may write the annotation: only a time is shown. */
+function untilText({ metadata: { annotations } }: RolloutGate): string {
+  const until = parseTime(annotations?.[GATE_UNTIL]);
+  return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
 /** Name of the first gate that rejects the tag: it is never deployed while it is listed, by hand or otherwise. */

@@ -2,6 +2,7 @@
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
+  GATE_UNTIL,
   ROLLOUT_NAME_LABEL,
   SCHEDULE_KIND_LABEL,
   SCHEDULE_NAME_LABEL,
@@ -9,9 +10,10 @@ import {
   SCHEDULE_ROLLOUT_LABEL,
 } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
 
 export type Schedule = RolloutSchedule | ClusterRolloutSchedule;
 
@@ -21,11 +23,17 @@ const COPIED = [GATE_PRETTY_NAME, GATE_DESCRIPTION];
  * The same schedule and Rollout give the same name, so that a repeat creates no second gate. The schedule's uid is in
  * it: one that is created again must not wait for the garbage collector to remove its predecessor's gates.
  */
-export function scheduleGate(schedule: Schedule, rollout: KubeObject<any, any>, passing: boolean): RolloutGate {
+export function scheduleGate(
+  schedule: Schedule,
+  rollout: KubeObject<any, any>,
+  passing: boolean,
+  until: EpochMs | undefined,
+): RolloutGate {
   const { name = '', namespace, uid = '' } = schedule.metadata;
   const rolloutName = rollout.metadata.name ?? '';
   const gateName = `schedule-gate-${shortHash([uid, rollout.metadata.namespace, rolloutName].join('/'))}`;
-  const annotations = copied(schedule.metadata.annotations);
+  const copies = copied(schedule.metadata.annotations);
+  const annotations = until === undefined ? copies : { ...copies, [GATE_UNTIL]: formatTime(until) };
   return {
     apiVersion: apiVersionOf(KINDS.RolloutGate),
     kind: 'RolloutGate',

@@ -33,8 +33,8 @@ export function planSchedule(
   const names = activeRules(calendar, now);
   const active = names.length > 0;
   const passing = schedule.spec?.action === 'Allow' ? active : !active;
-  const gates = rollouts.map((rollout) => scheduleGate(schedule, rollout, passing));
   const until = nextTransition(calendar, now);
+  const gates = rollouts.map((rollout) => scheduleGate(schedule, rollout, passing, until));
   const managed = gates
     .map(({ metadata: { namespace, name } }) => (schedule.metadata.namespace ? name! : `${namespace}/${name}`))
     .sort();

@@ -7,6 +7,7 @@ import { objectOf } from '../support/objects.ts';
 import { syncCall } from './call.ts';
 
 const PRETTY = 'gate.kuberik.com/pretty-name';
+const UNTIL = 'gate.kuberik.com/until';
 const office = {
   rolloutSelector: { matchLabels: { app: 'foo' } },
   action: 'Allow',
@@ -60,7 +61,7 @@ describe('the gates of a RolloutSchedule', () => {
             'gate.kuberik.com/rollout-name': 'web',
             'rollout.kuberik.com/rollout-name': 'web',
           },
-          annotations: { [PRETTY]: 'Office hours' },
+          annotations: { [PRETTY]: 'Office hours', [UNTIL]: '2025-01-01T17:00:00Z' },
         },
         spec: { rolloutRef: { name: 'web' }, passing: true },
       }),
@@ -87,7 +88,15 @@ describe('the gates of a RolloutSchedule', () => {
   });
 
   it('lose an annotation that the schedule has lost', async () => {
-    expect((await sync(schedule(office), '2025-01-01T10:00:00Z')).gates[0]?.metadata).not.toHaveProperty('annotations');
+    const { gates } = await sync(schedule(office), '2025-01-01T10:00:00Z');
+    expect(gates[0]?.metadata.annotations).not.toHaveProperty(PRETTY);
+  });
+
+  it('say until when, where the calendar ever changes', async () => {
+    const ends = async (spec: object) => (await sync(schedule(spec), '2025-01-01T18:00:00Z')).gates[0]?.metadata;
+    expect((await ends(office))?.annotations).toEqual({ [UNTIL]: '2025-01-02T09:00:00Z' });
+    const past = { dateRange: { start: '2001-01-01', end: '2001-01-02' } };
+    expect(await ends({ ...office, rules: [past] })).not.toHaveProperty('annotations');
   });
 
   it('fit into labels, however long the names', async () => {
@@ -157,7 +166,11 @@ describe('a schedule that does not compile', () => {
       [],
       [added],
     );
-    expect(after.gates).toEqual(before.gates);
+    // All but when they change: that is not known.
+    expect(after.gates).toMatchObject(
+      before.gates.map(({ spec, metadata: { annotations: _, ...rest } }) => ({ spec, metadata: rest })),
+    );
+    expect(after.gates[0]?.metadata).not.toHaveProperty('annotations');
     expect(after.status).toMatchObject({ active: true, managedGates: [before.gates[0]?.metadata.name] });
     expect(after.status).not.toHaveProperty('nextTransition');
     expect(after.status.conditions).toMatchObject([

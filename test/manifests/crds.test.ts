@@ -55,7 +55,14 @@ describe('CRD schemas', () => {
     const theirs = ['Version', 'Message', 'BakeStatus', 'BakeTime', 'Gates', 'Available', 'Age', 'Ready', 'Status'];
     expect(columnsOf(crdOf('rollouts')).slice(0, theirs.length)).toEqual(theirs);
     for (const plural of ['rolloutschedules', 'clusterrolloutschedules']) {
-      expect(columnsOf(crdOf(plural))).toEqual(['Action', 'Active', 'Matching', 'Age']);
+      expect(columnsOf(crdOf(plural)).slice(0, 4)).toEqual(['Action', 'Active', 'Matching', 'Age']);
+    }
+  });
+
+  it('say in lists what holds, whose it is and until when', () => {
+    expect(columnsOf(crdOf('rolloutgates'))).toEqual(expect.arrayContaining(['Allows', 'Schedule', 'Until']));
+    for (const plural of ['rolloutschedules', 'clusterrolloutschedules']) {
+      expect(columnsOf(crdOf(plural))).toEqual(expect.arrayContaining(['Next', 'Status']));
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../../api/types.ts';
-import { gatesOf, judgeRolloutGates, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
+import { gatesOf, judgeRolloutGates, namesInTheWay, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
 import { objectOf } from '../../support/objects.ts';
 import { observed } from '../rollout/observedFixture.ts';
 
@@ -10,6 +10,27 @@ function gate(spec: Partial<NonNullable<RolloutGate['spec']>>, name = 'g'): Roll
   const metadata = { name, namespace: 'team-a' };
   return objectOf('RolloutGate', { metadata, spec: { rolloutRef: { name: 'app' }, passing: true, ...spec } });
 }
+
+describe('the gates that a version waits for', () => {
+  const ofSchedule = (until: string): RolloutGate => {
+    const made = gate({ passing: false }, 'schedule-gate-1');
+    const labels = {
+      'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
+      'gate.kuberik.com/schedule-name': 'working-hours',
+    };
+    return { ...made, metadata: { ...made.metadata, labels, annotations: { 'gate.kuberik.com/until': until } } };
+  };
+  it('are named, with the schedule that made one and until when it holds', () => {
+    expect(namesInTheWay([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], CANDIDATES)).toBe(
+      "RolloutGate 'qa' (not passing), RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing until 2026-11-23T08:00:00Z)",
+    );
+  });
+  it('say nothing that is not a time', () => {
+    expect(namesInTheWay([ofSchedule('x'.repeat(5000))], CANDIDATES)).toBe(
+      "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing)",
+    );
+  });
+});
 
 describe('judgeRolloutGates', () => {
   it.each<[string, Partial<NonNullable<RolloutGate['spec']>>, object, string[], string]>([
