@@ -1,5 +1,6 @@
 /** One sync of a Rollout in any state, seen through a cache that may be older than the cluster. */
 import fc from 'fast-check';
+import type { RolloutStatus } from '../../../api/types.ts';
 import { objections } from '../naive/rollout.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
@@ -32,12 +33,28 @@ export interface RolloutCase {
   /** What the cache has instead, where it is behind. */
   stale: Partial<State>;
   policy: boolean;
-  available: string[];
-  history: { tag: string; bakeStatus: string }[];
+  available: { tag: string; firstSeen: FirstSeen }[];
+  history: { tag: string; bakeStatus: string; rolledBackFrom: string | undefined; namesCheck: boolean }[];
   bakes: boolean;
-  onFailure: 'Continue' | 'Hold';
-  health: 'Healthy' | 'Unhealthy' | 'Pending' | undefined;
+  onFailure: 'Continue' | 'Hold' | 'Rollback';
+  /** `spec.rollback.barrier`, and the releases that say so themselves. */
+  barrier: string | undefined;
+  barriers: string[];
+  rolledBack: string[];
+  minimumReleaseAge: string | undefined;
+  gateFirst: boolean;
+  health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
 }
+
+/** Since when a release is known here; undefined: a status from before such times were kept. */
+type FirstSeen = 'long ago' | 'just now' | undefined;
+
+const HOUR_MS = 3_600_000;
+const MINIMUM_AGE = '1h';
+const SEEN = { 'long ago': NOW - 2 * HOUR_MS, 'just now': NOW - HOUR_MS / 2 };
+/** When the newest deployment was made, and each before it an hour earlier. */
+const DEPLOYED = NOW - HOUR_MS;
+const CHANGED = { 'before it': DEPLOYED - HOUR_MS / 2, 'since then': DEPLOYED + HOUR_MS / 2 };
 
 const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
 const gateState = fc.constantFrom<GateState>('opened', 'opened', 'closed', 'for 1.2.0', 'missing');
@@ -66,7 +83,7 @@ const state: fc.Arbitrary<State> = fc.record({
   going: fc.constantFrom(false, false, false, false, false, true),
 });
 
-export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.record({
+const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   live: state,
   stale: fc.oneof(
     { weight: 2, arbitrary: fc.constant({}) },
@@ -77,18 +94,59 @@ export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.record({
     ),
   ),
   policy: fc.constantFrom(true, true, true, false),
-  available: fc.subarray(TAGS),
+  available: fc.subarray(TAGS).chain((tags) =>
+    fc.tuple(
+      ...tags.map((each) =>
+        fc.record({
+          tag: fc.constant(each),
+          firstSeen: fc.constantFrom<FirstSeen>('long ago', 'just now', undefined),
+        }),
+      ),
+    ),
+  ),
   history: fc.array(
     fc.record({
       tag: fc.constantFrom(...TAGS),
-      bakeStatus: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Deploying', 'InProgress', 'Cancelled'),
+      bakeStatus: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Failed', 'Deploying', 'InProgress', 'Cancelled'),
+      rolledBackFrom: fc.constantFrom(undefined, undefined, undefined, undefined, ...TAGS),
+      namesCheck: fc.boolean(),
     }),
-    { maxLength: 2 },
+    { maxLength: 4 },
   ),
   bakes: fc.boolean(),
-  onFailure: fc.constantFrom('Continue', 'Hold'),
-  health: fc.constantFrom('Healthy', 'Unhealthy', 'Pending', undefined),
+  onFailure: fc.constantFrom('Continue', 'Hold', 'Rollback', 'Rollback'),
+  barrier: fc.constantFrom(undefined, undefined, undefined, ...TAGS),
+  barriers: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(TAGS)),
+  rolledBack: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(TAGS)),
+  minimumReleaseAge: fc.constantFrom(undefined, undefined, '0s', MINIMUM_AGE),
+  gateFirst: fc.boolean(),
+  health: fc.option(
+    fc.record({
+      status: fc.constantFrom('Healthy' as const, 'Unhealthy' as const, 'Pending' as const),
+      changed: fc.constantFrom('before it' as const, 'since then' as const),
+    }),
+    { nil: undefined },
+  ),
 });
+
+/** A version has just failed, another one had succeeded, and nobody asks for anything: by chance alone that is rare. */
+function withFailure(input: RolloutCase): RolloutCase {
+  const [head, ...older] = input.history;
+  const failed = { tag: '1.2.0', namesCheck: false, ...head, bakeStatus: 'Failed' };
+  const good = { tag: '1.1.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, namesCheck: false };
+  const { wantedVersion: _, forceDeploy: __, ...stale } = input.stale;
+  return {
+    ...input,
+    live: { ...input.live, wantedVersion: undefined, forceDeploy: undefined, retry: false },
+    stale,
+    history: [{ ...failed, rolledBackFrom: undefined }, ...older, good],
+  };
+}
+
+export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
+  { weight: 2, arbitrary: anyCase },
+  { weight: 1, arbitrary: anyCase.map(withFailure) },
+);
 
 const named = (apiVersion: string, kind: string, name: string, fields: object, metadata: object = {}): AnyObject => ({
   apiVersion,
@@ -98,12 +156,9 @@ const named = (apiVersion: string, kind: string, name: string, fields: object, m
 });
 
 /** Everything of one moment. */
-function objectsOf(
-  of: State,
-  { policy, available, history, bakes, onFailure, health }: RolloutCase,
-  generation: number,
-) {
-  const at = rfc3339(NOW - 3_600_000);
+function objectsOf(of: State, input: RolloutCase, generation: number) {
+  const { policy, available, history, bakes, onFailure, health } = input;
+  const at = rfc3339(DEPLOYED);
   const annotations: Record<string, string> = {};
   const request: string[] = [];
   const asked = {
@@ -118,12 +173,14 @@ function objectsOf(
     request.push(`${key}=r-${value}`);
   }
   if (request.length > 0) annotations['rollout.kuberik.com/request'] = request.join(',');
-  const entries = history.map(({ tag: version, bakeStatus }, i) => ({
+  const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, namesCheck }, i) => ({
     id: history.length - i,
     version: { tag: version },
-    timestamp: at,
+    timestamp: rfc3339(DEPLOYED - i * HOUR_MS),
     bakeStatus,
     ...(bakeStatus === 'InProgress' && { bakeStartTime: at }),
+    ...(bakeStatus === 'Failed' && namesCheck && { failedHealthChecks: [{ namespace: 'shop', name: 'web' }] }),
+    ...(rolledBackFrom && { rolledBackFrom }),
   }));
   const rollout = named(
     KUBERIK,
@@ -133,6 +190,9 @@ function objectsOf(
       spec: {
         releasesImagePolicy: { name: 'app' },
         onFailure,
+        gateFirstDeployment: input.gateFirst,
+        ...(input.barrier && { rollback: { barrier: input.barrier } }),
+        ...(input.minimumReleaseAge && { minimumReleaseAge: input.minimumReleaseAge }),
         ...(of.wantedVersion && { wantedVersion: of.wantedVersion }),
         ...(of.gates.length > 0 && { gates: of.gates.map((name) => ({ name })) }),
         ...(bakes && { bakeTime: '5m', healthCheckSelector: { selector: {} } }),
@@ -140,7 +200,12 @@ function objectsOf(
       status: {
         revision: 3,
         ...(entries.length > 0 && { history: entries }),
-        availableReleases: available.map((each) => ({ tag: each })),
+        availableReleases: available.map(({ tag: each, firstSeen }) => ({
+          tag: each,
+          ...(firstSeen && { firstSeen: rfc3339(SEEN[firstSeen]) }),
+        })),
+        ...(input.rolledBack.length > 0 && { rolledBackReleases: input.rolledBack }),
+        ...(input.barriers.length > 0 && { rollbackBarriers: input.barriers }),
       },
     },
     { generation, annotations, ...(of.going && { deletionTimestamp: at, finalizers: ['x'] }) },
@@ -186,7 +251,8 @@ function objectsOf(
     spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range } } },
     status: { latestRef: { name: 'registry.example/app', tag: of.latest } },
   });
-  const check = named(KUBERIK, 'HealthCheck', 'web', { status: { status: health, lastChangeTime: at } });
+  const reported = health && { status: health.status, lastChangeTime: rfc3339(CHANGED[health.changed]) };
+  const check = named(KUBERIK, 'HealthCheck', 'web', { status: reported });
   return {
     rollout,
     others: [
@@ -200,7 +266,7 @@ function objectsOf(
 }
 
 export async function checkRollout(input: RolloutCase): Promise<void> {
-  const { live, available, history, onFailure, health, bakes } = input;
+  const { live, available, history, health, barrier } = input;
   // A policy's latest tag is one that it selects.
   if (live.below && live.latest >= live.below) live.latest = '1.0.0';
   const isStale = Object.keys(input.stale).length > 0;
@@ -222,34 +288,62 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const answer = await ask(ROUTES.get('/hooks/rollout/sync')!, body);
   // A hook in doubt fails as a whole.
   if (!('body' in answer)) return;
-  const after = (answer.body.status.history ?? []) as { id: number; version: { tag: string }; bakeStatus?: string }[];
-  const [head, previous] = after;
+  const status: RolloutStatus = answer.body.status;
+  const after = status.history ?? [];
+  const [head, ...past] = after;
+  const rolledBack = status.rolledBackReleases ?? [];
   const details = { cached: cached.rollout, stored: stored.rollout, others: stored.others, related, after };
-  const kept = after.slice(head && head.id > history.length ? 1 : 0);
+  const id = head?.id ?? 0;
+  const kept = after.slice(id > history.length ? 1 : 0);
   const same = kept.every((entry, i) => entry.id === history.length - i && entry.version.tag === history[i]?.tag);
   expectThat(same, 'the history is rewritten', details);
-  if (!head || head.id <= history.length) return;
+  const again = status.releaseCandidates?.find(({ tag: each }) => rolledBack.includes(each));
+  expectThat(!again, 'what was rolled back is a candidate', details);
+  if (!head || id <= history.length) return;
 
-  expectThat(head.id === history.length + 1, 'an id is skipped', details);
+  expectThat(id === history.length + 1, 'an id is skipped', details);
+  const from = head.rolledBackFrom;
+  const expected = input.rolledBack.filter((each) => each !== head.version.tag && each !== from);
+  const forgets = expected.filter((each) => isKnownStill(each, status) && !rolledBack.includes(each));
+  expectThat(forgets.length === 0, `it is forgotten that ${forgets} was rolled back`, details);
+  expectThat(!from || rolledBack.includes(from), `it is not remembered that ${from} was rolled back`, details);
+  expectThat(!rolledBack.includes(head.version.tag), 'what is deployed still counts as rolled back', details);
   const open = (name: string, version?: string) => {
     const gate = live.gateStates[name];
     return gate === 'opened' || (gate === 'for 1.2.0' && version === '1.2.0');
   };
+  const known = [
+    ...available.map(({ tag: each }) => each),
+    live.latest,
+    ...(input.stale.latest ? [input.stale.latest] : []),
+  ];
+  const isOld = (each: string) => available.some((of) => of.tag === each && of.firstSeen === 'long ago');
   const found = objections({
     deployed: head.version.tag,
-    before: previous && { tag: previous.version.tag, ...(previous.bakeStatus && { bakeStatus: previous.bakeStatus }) },
+    rolledBackFrom: from,
+    past: past.map((entry) => ({ ...entry, tag: entry.version.tag })),
     wantedVersion: live.wantedVersion,
     forceDeploy: live.forceDeploy,
     bypassGates: live.bypassGates,
     unblocked: live.unblock,
     policy: input.policy ? { latest: live.latest, below: live.below } : undefined,
-    known: [...available, live.latest, ...(input.stale.latest ? [input.stale.latest] : [])],
+    known,
+    oldEnough: input.minimumReleaseAge === MINIMUM_AGE ? known.filter(isOld) : known,
+    rolledBack: input.rolledBack,
+    barriers: [...input.barriers, ...(barrier ? [barrier] : [])],
     rolloutGates: live.rolloutGates,
+    gateFirst: input.gateFirst,
     gatesOpenFor: live.gates.map((name) => open(name, head.version.tag)),
     gatesOfBoundOpen: live.bound.map((name) => open(name)),
-    unhealthy: bakes && health === 'Unhealthy',
-    onFailure,
+    unhealthy: input.bakes && health?.status === 'Unhealthy',
+    brokenByFailed: health?.changed === 'since then' || (past[0]?.failedHealthChecks?.length ?? 0) > 0,
+    onFailure: input.onFailure,
     going: live.going,
   });
   expectThat(found.length === 0, `${head.version.tag} is deployed though ${found.join('; ')}`, details);
+}
+
+function isKnownStill(tag: string, { availableReleases, history }: RolloutStatus): boolean {
+  const kept = [...(availableReleases ?? []), ...(history ?? []).map(({ version }) => version)];
+  return kept.some((version) => version.tag === tag);
 }

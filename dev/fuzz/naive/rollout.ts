@@ -1,12 +1,21 @@
 /**
- * docs/rollouts.md "In the way", read aloud: what has to hold for a version that was deployed. It knows no timeouts and no
- * bakes: test/scenario/rollout/model.ts has the bakes, and the scenarios beside it the timeouts.
+ * docs/rollouts.md "What can be in the way" and "After a failure", read aloud: what has to hold for a version that was deployed. It
+ * knows no timeouts and no bakes: test/scenario/rollout/model.ts has the bakes, and the scenarios beside it the timeouts.
  */
+
+export interface Past {
+  tag: string;
+  bakeStatus?: string | undefined;
+  /** It was a rollback of this version. */
+  rolledBackFrom?: string | undefined;
+}
 
 export interface Circumstances {
   deployed: string;
-  /** The deployment before, as it stands after this one was made; undefined for the first. */
-  before: { tag: string; bakeStatus?: string } | undefined;
+  /** It says of itself that it is a rollback of this version. */
+  rolledBackFrom: string | undefined;
+  /** The deployments before, newest first, as they stand after this one was made. */
+  past: readonly Past[];
   wantedVersion: string | undefined;
   forceDeploy: string | undefined;
   bypassGates: string | undefined;
@@ -14,13 +23,22 @@ export interface Circumstances {
   /** What the ImagePolicy selects now, and what it leaves out; undefined when there is none. */
   policy: { latest: string; below?: string | undefined } | undefined;
   known: string[];
+  /** Of those, the ones that have been known here for long enough. */
+  oldEnough: string[];
+  /** Those that were rolled back, and that nobody has deployed since. */
+  rolledBack: string[];
+  /** Those that cannot be undone, whoever says so. */
+  barriers: string[];
   rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
+  gateFirst: boolean;
   /** Whether each Gate of `spec.gates` is open, for this version or for all. */
   gatesOpenFor: boolean[];
   /** Whether each Gate that a bound object requires is open for all. */
   gatesOfBoundOpen: boolean[];
   unhealthy: boolean;
-  onFailure: 'Continue' | 'Hold';
+  /** What is Unhealthy is named by the failure before, or has become so since that deployment. */
+  brokenByFailed: boolean;
+  onFailure: 'Continue' | 'Hold' | 'Rollback';
   going: boolean;
 }
 
@@ -29,14 +47,15 @@ const LEGAL_TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 /** Versions here are `1.x.0`. */
 const minor = (tag: string) => Number(tag.split('.')[1]);
 
+const because = (holds: boolean, sentence: string) => (holds ? [] : [sentence]);
+
 /** Why it should not have been deployed, a sentence each. */
 export function objections(of: Circumstances): string[] {
-  const { deployed, before, policy, rolloutGates } = of;
-  const isFirst = before === undefined;
+  const { deployed, past, rolloutGates } = of;
+  const [before] = past;
   // "A force-deploy of the version already deployed is taken off without effect."
   const forceDeploy = of.forceDeploy === before?.tag ? undefined : of.forceDeploy;
   const byHand = (of.wantedVersion || forceDeploy) === deployed;
-  const because = (holds: boolean, sentence: string) => (holds ? [] : [sentence]);
   const always = [
     ...because(!of.going, 'the Rollout is being deleted'),
     ...because(LEGAL_TAG.test(deployed), 'the tag is not legal'),
@@ -46,32 +65,79 @@ export function objections(of: Circumstances): string[] {
     ...because(!of.wantedVersion || of.wantedVersion === deployed, 'wantedVersion names another one'),
     ...because(deployed !== before?.tag, 'it is deployed already'),
   ];
+  if (of.rolledBackFrom !== undefined) {
+    const asked = of.wantedVersion || forceDeploy;
+    return [...always, ...because(!asked, 'somebody asks for a version'), ...notBack(of)];
+  }
   if (byHand) {
     const isKnown = of.wantedVersion === deployed || of.known.includes(deployed);
     return [...always, ...because(isKnown, 'force-deploy of a version that is not available')];
   }
+  return [...always, ...because(!forceDeploy, 'force-deploy names another one'), ...notForward(of)];
+}
+
+/** "Once the bake failed, the last version in the history that succeeded is deployed again automatically, once." */
+function notBack({ deployed, rolledBackFrom, past, barriers, onFailure }: Circumstances): string[] {
+  const [before] = past;
+  const good = lastGood(past);
+  const since = past.slice(0, good).map(({ tag }) => tag);
+  return [
+    ...because(onFailure === 'Rollback', `onFailure is ${onFailure}`),
+    ...because(before?.bakeStatus === 'Failed', 'nothing has failed'),
+    ...because(before?.tag === rolledBackFrom, 'another version has failed'),
+    ...because(before?.rolledBackFrom === undefined, 'it was a rollback that has failed'),
+    ...because(past[good]?.tag === deployed, 'it is not the last version that succeeded'),
+    ...because(!since.some((tag) => barriers.includes(tag)), 'a version that cannot be undone was deployed since'),
+  ];
+}
+
+function notForward(of: Circumstances): string[] {
+  const { deployed, past, policy, rolloutGates } = of;
+  const [before] = past;
+  const isFirst = before === undefined;
   const bypassed = of.bypassGates === deployed;
-  const passing = isFirst || bypassed || rolloutGates.every((gate) => gate.passing !== false);
+  const passing = bypassed || rolloutGates.every((gate) => gate.passing !== false);
   const listed =
     bypassed ||
     rolloutGates.every((gate) => gate.passing === false || (gate.allowedVersions?.includes(deployed) ?? true));
-  const automatic = [
-    ...because(!forceDeploy, 'force-deploy names another one'),
+  const isFree = isFirst && !of.gateFirst;
+  const failed = before?.bakeStatus === 'Failed';
+  const holds =
+    failed && (of.onFailure === 'Hold' || (of.onFailure === 'Rollback' && before.rolledBackFrom !== undefined));
+  const excused = failed && !holds && of.brokenByFailed;
+  return [
     ...because(policy !== undefined, 'there is no ImagePolicy'),
     ...because(of.known.includes(deployed), 'it was never discovered'),
+    ...because(of.oldEnough.includes(deployed), 'it has not been known for long enough'),
+    ...because(!of.rolledBack.includes(deployed), 'it was rolled back'),
     ...because(!policy?.below || minor(deployed) < minor(policy.below), 'the ImagePolicy does not select it any more'),
     ...because(isFirst || minor(deployed) > minor(before.tag), 'it is not newer'),
-    ...because(passing, 'a RolloutGate is not passing'),
-    ...because(isFirst || listed, 'a RolloutGate does not allow it'),
-    ...because(isFirst || !of.unhealthy || before.bakeStatus === 'Failed', 'a HealthCheck is Unhealthy'),
+    ...because(isFree || passing, 'a RolloutGate is not passing'),
+    ...because(isFree || listed, 'a RolloutGate does not allow it'),
+    ...because(isFirst || !of.unhealthy || excused, 'a HealthCheck is Unhealthy'),
     ...because(
       before?.bakeStatus !== 'Deploying' && before?.bakeStatus !== 'InProgress',
       'the version before it is on its way',
     ),
-    ...because(
-      of.onFailure !== 'Hold' || before?.bakeStatus !== 'Failed' || of.unblocked,
-      'the version before it has failed',
-    ),
+    ...because(!holds || of.unblocked, 'the version before it has failed'),
+    ...because(!failed || !mayGoBack(of), 'the version before it has failed and is to be rolled back first'),
   ];
-  return [...always, ...automatic];
+}
+
+function mayGoBack({ past, barriers, rolloutGates, onFailure }: Circumstances): boolean {
+  const good = lastGood(past);
+  const target = past[good]?.tag;
+  return (
+    onFailure === 'Rollback' &&
+    past[0]?.rolledBackFrom === undefined &&
+    target !== undefined &&
+    !past.slice(0, good).some(({ tag }) => barriers.includes(tag)) &&
+    !rolloutGates.some((gate) => gate.rejectedVersions?.includes(target))
+  );
+}
+
+/** Its index; beyond the end where there is none. */
+function lastGood(past: readonly Past[]): number {
+  const index = past.findIndex(({ tag, bakeStatus }) => bakeStatus === 'Succeeded' && tag !== past[0]?.tag);
+  return index < 0 ? past.length : index;
 }
