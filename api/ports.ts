@@ -47,6 +47,8 @@ export interface EventRecord {
   /** Makes a repeat of the same event harmless: the same key gives the same Event name. */
   key: string;
   at: EpochMs;
+  /** Stored times have whole seconds: within one, Events are shown in this order. Lower-case letters, digits and dots; the same key has the same. */
+  order?: string;
 }
 
 /** Fire and forget: recording never delays and never fails a sync. */

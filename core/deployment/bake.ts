@@ -6,6 +6,7 @@ import { deployCutoff, healthCutoff } from '../health/cutoff.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { deploymentEvent } from './events.ts';
 import {
   allFreshlyHealthy,
   errorsSince,
@@ -97,7 +98,7 @@ function start(head: HistoryEntry, times: BakeTimes, now: EpochMs): BakeStep {
   // Rounded up: with a start stored earlier than it was, a bake would end before its time.
   const at = Math.ceil(now / 1000) * 1000;
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
-  const started = event(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
+  const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
   return goOn(baking, at, times, [started], now);
 }
 
@@ -115,7 +116,7 @@ function goOn(
   return {
     head: done,
     ready: { type: READY, status: 'True', reason: 'BakeTimePassed', message },
-    events: [...before, event(done, 'Normal', 'BakeTimePassed', message)],
+    events: [...before, deploymentEvent(done, 'Normal', 'BakeTimePassed', message)],
   };
 }
 
@@ -131,18 +132,8 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
   return {
     head: failed,
     ready: { type: READY, status: 'False', reason: 'BakeTimeFailed', message },
-    events: [event(failed, 'Warning', 'BakeTimeFailed', message)],
+    events: [deploymentEvent(failed, 'Warning', 'BakeTimeFailed', message)],
   };
-}
-
-/** A retried deployment starts and ends once more: its events are about the retry. */
-function event(head: HistoryEntry, type: NewEvent['type'], reason: string, message: string): NewEvent {
-  return { type, reason, message, about: deploymentKey(head) };
-}
-
-/** Identifies a deployment, or a retry of it, among all of its Rollout's. */
-export function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): string {
-  return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
 }
 
 /**
@@ -159,5 +150,5 @@ export function retried(
   const at = formatTime(now);
   const again = { ...rest, bakeStatus: 'Deploying', lastRetryTimestamp: at };
   const message = `Retry requested; bake status reset at ${at}`;
-  return { head: again, event: { type: 'Normal', reason: 'RetryRequested', message, about: deploymentKey(again) } };
+  return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };
 }

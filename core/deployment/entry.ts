@@ -3,7 +3,8 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { deploymentKey, isBaking } from './bake.ts';
+import { isBaking } from './bake.ts';
+import { deploymentEvent } from './events.ts';
 import {
   BAKE_CANCELLED,
   type DeploymentKind,
@@ -42,18 +43,17 @@ export function deploy(
   if (previous && isBaking(previous)) {
     stays[0] = cancelled(previous, tag, now);
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
-    events.push({ type: 'Normal', reason: 'BakeTimeCancelled', message, about: deploymentKey(previous) });
+    events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
   }
-  const about = deploymentKey(entry);
   if (deployment.rollbackFrom !== undefined) {
     const why = previous?.bakeStatusMessage ? ` (${previous.bakeStatusMessage})` : '';
     const message = `Version ${deployment.rollbackFrom} has failed${why}: ${tag} is deployed again`;
-    events.push({ type: 'Warning', reason: 'AutomaticRollback', message, about });
+    events.push(deploymentEvent(entry, 'Warning', 'AutomaticRollback', message));
   }
-  events.push({ type: 'Normal', reason: 'DeploymentSucceeded', message: deployedMessage(deployment, tag), about });
+  events.push(deploymentEvent(entry, 'Normal', 'DeploymentSucceeded', deployedMessage(deployment, tag)));
   if (deployment.bakes) {
     const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
-    events.push({ type: 'Normal', reason: 'BakeTimeDeploying', message, about });
+    events.push(deploymentEvent(entry, 'Normal', 'BakeTimeDeploying', message));
   }
   return { history: [entry, ...stays, ...older], events };
 }

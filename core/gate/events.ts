@@ -8,8 +8,8 @@ type StoredRequest = NonNullable<GateStatus['request']>;
 
 export function gateEvents({ status: before }: Gate, after: GateStatus): NewEvent[] {
   const events: NewEvent[] = [];
-  const add = (reason: string, message: string, about: string) =>
-    events.push({ type: 'Normal', reason, message, about });
+  const add = (reason: string, message: string, about: string, order = 'a') =>
+    events.push({ type: 'Normal', reason, message, about, order });
   const { request, planned } = after;
   if (request && !same(request, before?.request) && !same(request, before?.planned)) {
     add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
@@ -21,7 +21,7 @@ export function gateEvents({ status: before }: Gate, after: GateStatus): NewEven
   const was = findCondition(before?.conditions, OPENED);
   const is = findCondition(after.conditions, OPENED);
   if (was && is && was.status !== is.status) {
-    add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime);
+    add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
   }
   return events;
 }

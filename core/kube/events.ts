@@ -8,15 +8,17 @@ export interface NewEvent {
   message: string;
   /** Which occurrence this is: each object has one Event per reason and `about`. */
   about?: string;
+  /** Where it belongs among the Events of its object in the same second. Follows from the rest but the message. */
+  order?: string;
 }
 
 /** @param otherwise is used where the event does not say what it is about */
 export function eventRecord(
-  { type, reason, message, about }: NewEvent,
+  { type, reason, message, about, order }: NewEvent,
   regarding: KubeObject<any, any>,
   at: EpochMs,
   otherwise = '',
 ): EventRecord {
   const key = [regarding.metadata.uid, reason, about ?? otherwise].join('/');
-  return { regarding, type, reason, message, key, at };
+  return { regarding, type, reason, message, key, at, ...(order && { order }) };
 }

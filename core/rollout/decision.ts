@@ -4,6 +4,7 @@ import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { adopted } from '../deployment/adopt.ts';
 import { deploy } from '../deployment/entry.ts';
+import { deploymentEvent } from '../deployment/events.ts';
 import { healthSettlesAt } from '../deployment/healthChecks.ts';
 import { readyMessage } from '../deployment/messages.ts';
 import { bakeFailureDisabled } from '../deployment/recovery.ts';
@@ -75,7 +76,7 @@ function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: 
   return {
     state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
     used: [],
-    events: [{ type: 'Normal', reason: 'DeploymentAdopted', message, about: `${head.id}` }],
+    events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
   };
 }
 

@@ -21,9 +21,13 @@ export function changeEvents(
   ];
 }
 
-/** What is not about a deployment is about the status revision that brings it. */
-export function dated(events: readonly NewEvent[], { revision }: RolloutStatus): NewEvent[] {
-  return events.map((event) => ({ ...event, about: event.about ?? `revision-${revision}` }));
+/** What is not about a deployment is about the status revision that brings it, and comes before the deployments that follow from it. */
+export function dated(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
+  const order = `c${revision.toString(16).padStart(8, '0')}`;
+  return events.map((event) => ({
+    ...event,
+    ...(event.about === undefined ? { about: `revision-${revision}`, order } : { order: event.order ?? 'c' }),
+  }));
 }
 
 function rejectionEvents({ rejected }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {

@@ -104,7 +104,7 @@ async function createWithPatience(
 }
 
 /** The same object and key always give the same name, so that a repeat meets the first one. */
-export function eventOf({ regarding, type, reason, message, key, at }: EventRecord): CoreEvent {
+export function eventOf({ regarding, type, reason, message, key, at, order }: EventRecord): CoreEvent {
   const { apiVersion, kind, metadata } = regarding;
   const { namespace, name = '', uid, resourceVersion } = metadata;
   const hash = createHash('sha256')
@@ -112,11 +112,13 @@ export function eventOf({ regarding, type, reason, message, key, at }: EventReco
     .digest('hex')
     .slice(0, 20);
   const time = formatTime(at);
+  // kubectl sorts by seconds, and leaves those of one second as the API server lists them: by name.
+  const suffix = order ? `${order}.${hash}` : hash;
   return {
     apiVersion: 'v1',
     kind: 'Event',
     // Events of cluster-scoped objects live in `default`.
-    metadata: { name: `${name.slice(0, MAX_NAME - 21)}.${hash}`, namespace: namespace ?? 'default' },
+    metadata: { name: `${name.slice(0, MAX_NAME - 1 - suffix.length)}.${suffix}`, namespace: namespace ?? 'default' },
     involvedObject: {
       apiVersion,
       kind,

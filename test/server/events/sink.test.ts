@@ -62,9 +62,17 @@ describe('an Event', () => {
     expect(name({}, 'u2')).not.toBe(name({}));
   });
 
+  it('has its order in front of that: of one second, kubectl lists Events by name', () => {
+    const names = ['d00000001.3', 'd00000001.4'].map(
+      (order, i) => eventOf({ ...NEWS, key: `${9 - i}`, order }).metadata.name,
+    );
+    expect(names[0]).toMatch(/^web\.d00000001\.3\.[0-9a-f]{20}$/);
+    expect([...names].sort()).toEqual(names);
+  });
+
   it('keeps to the lengths the API server allows', () => {
     const regarding = { ...NEWS.regarding, metadata: { name: 'n'.repeat(253), namespace: 'demo' } };
-    const event = eventOf({ ...NEWS, regarding, message: 'm'.repeat(5000) });
+    const event = eventOf({ ...NEWS, regarding, order: 'd00000001r69a3c5d0.3', message: 'm'.repeat(5000) });
     expect(event.metadata.name!.length).toBeLessThanOrEqual(253);
     expect(event.message.length).toBe(1024);
   });
