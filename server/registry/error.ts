@@ -1,7 +1,22 @@
+/** What a failure is for whoever asked: `Unavailable` and what is `transient` may be asked again. */
+export type RegistryFailure = 'Denied' | 'Full' | 'Invalid' | 'NotFound' | 'Unavailable';
+
 /** Why a registry gave no answer. The message carries no header, no body and no URL with a query: those can hold secrets. */
 export class RegistryError extends Error {
-  constructor(message: string) {
+  readonly failure: RegistryFailure;
+  readonly transient: boolean;
+  /** For how long it asked to be left alone. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    message: string,
+    failure: RegistryFailure = 'Invalid',
+    { transient = failure === 'Unavailable', retryAfterMs = 0 } = {},
+  ) {
     super(message);
     this.name = 'RegistryError';
+    this.failure = failure;
+    this.transient = transient;
+    this.retryAfterMs = retryAfterMs;
   }
 }

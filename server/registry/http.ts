@@ -1,26 +1,34 @@
-/** GET with limits: time by the signal, size while it is read, redirects by number and host. */
+/** Requests with limits: time by the signal, size while it is read, redirects by number and host. */
 import { type Dispatcher, fetch, type Headers, type Response } from 'undici';
 import { RegistryError } from './error.ts';
 
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
+const MAX_ERROR = 4096;
+const ERROR_CODE = /"code"\s*:\s*"([A-Z][A-Z_]{1,40})"/;
+
 export interface Answer {
   status: number;
   headers: Headers;
   /** Empty unless the status is 2xx. */
   body: Buffer;
+  /** What a registry calls its error: `DENIED`. */
+  errorCode?: string;
 }
 
-export interface BoundedRequest {
-  url: URL;
-  method?: 'GET' | 'POST';
-  headers?: Record<string, string>;
-  form?: URLSearchParams;
-  maxBytes: number;
+export interface Connections {
   signal: AbortSignal;
   /** Where connections are not the shared ones. */
   dispatcher?: Dispatcher | undefined;
+}
+
+export interface BoundedRequest extends Connections {
+  url: URL;
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  headers?: Record<string, string>;
+  body?: URLSearchParams | Uint8Array;
+  maxBytes: number;
 }
 
 /**
@@ -40,7 +48,7 @@ export async function boundedFetch(request: BoundedRequest): Promise<Answer> {
 }
 
 async function send(
-  { method = 'GET', headers, form, signal, dispatcher }: BoundedRequest,
+  { method = 'GET', headers, body, signal, dispatcher }: BoundedRequest,
   url: URL,
 ): Promise<Response> {
   try {
@@ -50,7 +58,7 @@ async function send(
       redirect: 'manual',
       signal,
       ...(dispatcher && { dispatcher }),
-      ...(form && { body: form }),
+      ...(body && { body }),
     });
   } catch (error) {
     throw unreachable(url, error);
@@ -61,7 +69,7 @@ function redirectTarget(from: URL, location: string, method: string | undefined)
   const to = URL.parse(location, from.href);
   const sameHost = to?.hostname === from.hostname && (to.port === from.port || to.protocol !== from.protocol);
   const noDowngrade = to?.protocol === from.protocol || to?.protocol === 'https:';
-  if (!to || !sameHost || !noDowngrade || method === 'POST') {
+  if (!to || !sameHost || !noDowngrade || method === 'POST' || method === 'PUT') {
     throw new RegistryError(`${from.host} redirects elsewhere, which is not followed`);
   }
   return to;
@@ -70,8 +78,8 @@ function redirectTarget(from: URL, location: string, method: string | undefined)
 async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: URL): Promise<Answer> {
   const { status, headers } = response;
   if (!response.ok || !response.body) {
-    await response.body?.cancel();
-    return { status, headers, body: Buffer.alloc(0) };
+    const errorCode = response.body ? await errorCodeOf(response.body) : undefined;
+    return { status, headers, body: Buffer.alloc(0), ...(errorCode && { errorCode }) };
   }
   const tooLarge = () => new RegistryError(`${url.host} answers with more than ${maxBytes} bytes`);
   if (Number(headers.get('content-length') ?? 0) > maxBytes) {
@@ -92,10 +100,39 @@ async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: U
   return { status, headers, body: Buffer.concat(chunks) };
 }
 
-function unreachable(url: URL, error: unknown): RegistryError {
-  if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
-    return new RegistryError(`${url.host} did not answer in time`);
+/** The first code of a registry's error; nothing else of a body may be shown. Reads no more than that can take. */
+export async function errorCodeOf(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += Buffer.from(chunk).toString('latin1');
+      if (text.length > MAX_ERROR) break;
+    }
+  } catch {
+    // The status says enough.
   }
-  const cause = (error as { cause?: { code?: string } }).cause?.code;
-  return new RegistryError(`${url.host} cannot be reached${cause ? ` (${cause})` : ''}`);
+  return ERROR_CODE.exec(text.slice(0, MAX_ERROR))?.[1];
+}
+
+const TOO_LATE = /^(Timeout|Abort|(Headers|Body|Connect)Timeout)Error$/;
+
+/** A request that failed on its way, as a sentence without its URL. */
+export function unreachable(url: URL, error: unknown): RegistryError {
+  const { name, code, cause } = error as { name?: string; code?: string; cause?: { name?: string; code?: string } };
+  if (TOO_LATE.test(cause?.name ?? name ?? '')) {
+    return new RegistryError(`${url.host} did not answer in time`, 'Unavailable');
+  }
+  const why = cause?.code ?? code;
+  return new RegistryError(`${url.host} cannot be reached${why ? ` (${why})` : ''}`, 'Unavailable');
+}
+
+/** @throws RegistryError, for what is not a JSON object or list */
+export function parseJson(body: Buffer, host: string): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Said below.
+  }
+  throw new RegistryError(`${host} answers with something other than a JSON object`);
 }

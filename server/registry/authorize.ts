@@ -1,0 +1,75 @@
+/** The Authorization header that a registry asks for: Basic, or a token of its token server. */
+import { type Challenge, parseChallenge, tokenServer } from './challenge.ts';
+import type { Credentials } from './dockerConfig.ts';
+import { RegistryError } from './error.ts';
+import { type Answer, boundedFetch, type Connections, parseJson } from './http.ts';
+import type { Image } from './image.ts';
+
+const MAX_TOKEN = 256 * 1024;
+
+export interface Login {
+  image: Image;
+  /** Plain HTTP. */
+  insecure: boolean;
+  credentials?: Credentials | undefined;
+  /** `repository:acme/web:pull` */
+  scopes: string[];
+}
+
+/**
+ * @param challenge the header WWW-Authenticate of a 401
+ * @throws RegistryError, without secrets
+ */
+export async function authorize(login: Login, challenge: string | null, connections: Connections): Promise<string> {
+  const { image, insecure, credentials } = login;
+  const asked = parseChallenge(challenge);
+  if (!asked) throw new RegistryError(`${image.host} asks for an unknown kind of authentication`, 'Denied');
+  if (asked.scheme === 'basic') {
+    if (credentials?.kind === 'basic') return basic(credentials);
+    throw new RegistryError(`${image.host} asks for username and password`, 'Denied');
+  }
+  const realm = tokenServer(asked.realm, { host: image.host, insecure });
+  if (!realm) {
+    throw new RegistryError(`${image.host} names a token server that is not its own, so it is not asked`, 'Denied');
+  }
+  const answer = await fetchToken(realm, asked, login, connections);
+  if (answer.status !== 200) {
+    const failure = answer.status === 429 || answer.status >= 500 ? 'Unavailable' : 'Denied';
+    throw new RegistryError(`the token server ${realm.host} answers ${answer.status}`, failure);
+  }
+  const { token, access_token } = parseJson(answer.body, realm.host) as Record<string, unknown>;
+  const bearer = token ?? access_token;
+  // A line break would become a header of its own.
+  if (typeof bearer !== 'string' || !/^[\x21-\x7e]+$/.test(bearer)) {
+    throw new RegistryError(`the token server ${realm.host} returns no token`);
+  }
+  return `Bearer ${bearer}`;
+}
+
+function fetchToken(
+  realm: URL,
+  { service }: Challenge & { scheme: 'bearer' },
+  { credentials, scopes }: Login,
+  connections: Connections,
+): Promise<Answer> {
+  if (credentials?.kind === 'identityToken') {
+    const form = new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: credentials.token,
+      client_id: 'rollout-hooks',
+      scope: scopes.join(' '),
+      ...(service && { service }),
+    });
+    return boundedFetch({ url: new URL(realm), method: 'POST', body: form, maxBytes: MAX_TOKEN, ...connections });
+  }
+  const url = new URL(realm);
+  url.searchParams.delete('scope');
+  for (const scope of scopes) url.searchParams.append('scope', scope);
+  if (service) url.searchParams.set('service', service);
+  const headers = credentials?.kind === 'basic' && { authorization: basic(credentials) };
+  return boundedFetch({ url, ...(headers && { headers }), maxBytes: MAX_TOKEN, ...connections });
+}
+
+function basic({ username, password }: { username: string; password: string }): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
