@@ -1,4 +1,4 @@
-# No build step: Node runs the TypeScript itself. Only what main.ts needs is copied.
+# No build step: Node runs the TypeScript itself. Only what main.ts and copy/main.ts need is copied.
 # On the builder's own platform: none of the packages has anything native.
 FROM --platform=$BUILDPLATFORM node:24-slim AS dependencies
 WORKDIR /app
@@ -16,6 +16,7 @@ COPY core ./core
 COPY hooks ./hooks
 COPY webhooks ./webhooks
 COPY receiver ./receiver
+COPY copy ./copy
 COPY server ./server
 # The files stay root's: the process cannot change its own code.
 USER 65532:65532

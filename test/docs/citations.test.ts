@@ -36,7 +36,7 @@ const ELSEWHERE = [
 
 /** Paths from the root, as people write them: `core/gate/evaluate.ts`, `manifests/crds`. */
 const FOLDERS =
-  'api|bench|chaos|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
+  'api|bench|chaos|copy|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
 const PATH = new RegExp(
   `(?<![\\w./:@*-])(?:${FOLDERS})/[\\w./-]*\\w\\.(?:ts|mjs|md|ya?ml|json|grit|go|sh|sum|mod)\\b`,
   'g',

@@ -1,5 +1,6 @@
 /** docs/security.md lists every limit, with its number. */
 import { expect, it } from 'vitest';
+import { COPY_LIMITS } from '../../core/copy/limits.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { SERVER_LIMITS } from '../../server/http/limits.ts';
@@ -7,6 +8,7 @@ import { codeIn, table } from './tables.ts';
 
 it.each([
   ['limits', 'core/limits.ts', LIMITS],
+  ['copy-limits', 'core/copy/limits.ts', COPY_LIMITS],
   ['server-limits', 'server/http/limits.ts and receiver/index.ts', { ...SERVER_LIMITS, ...RECEIVER_LIMITS }],
 ])('the table of %s is that of %s', (name, _file, limits) => {
   const documented = table(name).map(({ limit, value }) => [codeIn(limit), Number(value?.replaceAll(',', ''))]);

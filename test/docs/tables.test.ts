@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
+import { OUTCOMES } from '../../core/copy/outcome.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
 import { crdFields, type Field, fieldsBelow, schemaAt } from './fields.ts';
 import { codeIn, ROOT, type Row, TABLES, table } from './tables.ts';
@@ -60,6 +61,11 @@ describe('fields', () => {
 it('settings are those of --help', () => {
   const documented = table('settings').map((row) => [codeIn(row.setting), row['what it says']]);
   expect(Object.fromEntries(documented)).toEqual(ENVIRONMENT);
+});
+
+it('outcomes of a copy are those of core/copy/outcome.ts', () => {
+  const documented = table('copy-outcomes').map((row) => [codeIn(row.outcome), Number(row['exit code'])]);
+  expect(Object.fromEntries(documented)).toEqual(OUTCOMES);
 });
 
 describe('annotations and labels', () => {

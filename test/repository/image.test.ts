@@ -1,4 +1,4 @@
-/** The image has what main.ts needs, and nothing else is sent to its build. */
+/** The image has what its programs, main.ts and copy/main.ts, need, and nothing else is sent to its build. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
@@ -14,8 +14,8 @@ const ignored = textOf('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** Files and packages that a program loads, from its imports and from the modules that it starts as threads. */
-function loadedBy(main: string): { files: Set<string>; packages: Set<string> } {
+/** Files and packages that programs load, from their imports and from the modules that they start as threads. */
+function loadedBy(...programs: string[]): { files: Set<string>; packages: Set<string> } {
   const files = new Set<string>();
   const packages = new Set<string>();
   const visit = (file: string) => {
@@ -31,13 +31,13 @@ function loadedBy(main: string): { files: Set<string>; packages: Set<string> } {
       }
     }
   };
-  visit(main);
+  for (const program of programs) visit(program);
   return { files, packages };
 }
 
-const loaded = loadedBy('main.ts');
+const loaded = loadedBy('main.ts', 'copy/main.ts');
 
-it('every file that main.ts loads is copied', () => {
+it('every file that the programs load is copied', () => {
   expect(loaded.files.size).toBeGreaterThan(100);
   const missing = [...loaded.files].filter(
     (file) => !copied.some((source) => file === source || file.startsWith(`${source}/`)),
@@ -45,12 +45,12 @@ it('every file that main.ts loads is copied', () => {
   expect(missing).toEqual([]);
 });
 
-it('every package that main.ts loads is installed with it, and no other', () => {
+it('every package that the programs load is installed with them, and no other', () => {
   const { dependencies } = JSON.parse(textOf('package.json'));
   expect([...loaded.packages].sort()).toEqual(Object.keys(dependencies).sort());
 });
 
-it('every folder that is copied has something that main.ts loads', () => {
+it('every folder that is copied has something that a program loads', () => {
   const folders = copied.filter((source) => statSync(join(ROOT, source)).isDirectory());
   const idle = folders.filter((folder) => ![...loaded.files].some((file) => file.startsWith(`${folder}/`)));
   expect(idle).toEqual([]);

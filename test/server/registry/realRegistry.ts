@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
 import { startChild } from '../../../dev/local/process/childProcess.ts';
 import { freePort } from '../../../dev/local/process/ports.ts';
+import { ACCEPT } from '../../../server/registry/metadata.ts';
 
 const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 
@@ -21,6 +22,9 @@ export interface RealRegistry {
   /** Pushes a manifest under a tag; its digest. `config` becomes the config blob. */
   push(repository: string, tag: string, manifest: object): Promise<string>;
   pushBlob(repository: string, content: string): Promise<{ digest: string; size: number }>;
+  /** undefined where there is none. */
+  pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
+  pullBlob(repository: string, digest: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -54,6 +58,9 @@ export async function startRealRegistry(): Promise<RealRegistry> {
     if (response.status !== 201) throw new Error(`PUT ${path}: ${response.status} ${await response.text()}`);
   }
 
+  const get = (path: string) =>
+    fetch(new URL(path, `http://${host}`), { headers: { authorization: AUTHORIZATION, accept: ACCEPT } });
+
   const registry: RealRegistry = {
     host,
     async push(repository, tag, manifest) {
@@ -71,6 +78,15 @@ export async function startRealRegistry(): Promise<RealRegistry> {
       upload.searchParams.set('digest', digest);
       await put(upload.href, 'application/octet-stream', content);
       return { digest, size: Buffer.byteLength(content) };
+    },
+    async pull(repository, reference) {
+      const response = await get(`/v2/${repository}/manifests/${reference}`);
+      if (response.status === 404) return undefined;
+      const text = await response.text();
+      return { digest: digestOf(text), text };
+    },
+    async pullBlob(repository, digest) {
+      return (await get(`/v2/${repository}/blobs/${digest}`)).text();
     },
     async stop() {
       await child.stop();

@@ -1,0 +1,152 @@
+/** Copies a release: blobs, then manifests by digest, then what stands under tags, the release's own tag last. What is there already is left. */
+import type { Repositories, TargetRepository } from '../api/registry.ts';
+import { mergedList, referrerOf, referrersTag } from '../core/copy/attached.ts';
+import { type Blob, OCI_INDEX } from '../core/copy/manifest.ts';
+import { CopyFailure } from '../core/copy/outcome.ts';
+import { blobsOf, type Part, partsWithSubject, pushOrder, type Release } from '../core/copy/release.ts';
+import { readRelease } from './readRelease.ts';
+
+const BLOBS_AT_ONCE = 3;
+
+export interface CopyOrder {
+  tag: string;
+  /** What the tag has to become; what the source has under it when absent. */
+  digest?: string;
+  /** Whether a tag of the target may be moved that is there with another digest. */
+  overwrite: boolean;
+}
+
+export interface Copied {
+  tag: string;
+  digest: string;
+  manifests: number;
+  blobs: number;
+  /** Of all blobs; then of those that had to be sent. */
+  bytes: number;
+  uploadedBytes: number;
+  message: string;
+}
+
+/**
+ * @param say takes a line for people at each step
+ * @throws CopyFailure, or whatever a registry's failure is
+ */
+export async function copyRelease(
+  { tag, digest, overwrite }: CopyOrder,
+  repositories: Repositories,
+  say: (line: string) => void,
+): Promise<Copied> {
+  const { source, target } = repositories;
+  const release = await readRelease(source, digest ?? tag);
+  const blobs = blobsOf(release);
+  const bytes = sum(blobs.map((blob) => blob.size));
+  say(
+    `${source.name}:${tag} is ${release.root}: ${release.parts.size} manifests, ${blobs.length} blobs, ${size(bytes)}`,
+  );
+
+  const tags = new Map([...release.attachedTags, [tag, release.root] as const]);
+  const place = (each: string) => placeOf(target, each, tags.get(each)!, overwrite);
+  for (const each of tags.keys()) await place(each);
+  const uploadedBytes = await copyBlobs(blobs, repositories, say);
+  const { unlisted } = await putManifests(pushOrder(release), target);
+  if (unlisted) await tellReferrers(release, target);
+  for (const [each, digest] of tags) {
+    if ((await place(each)) === 'taken') continue;
+    await target.put(each, contentOf(release.parts.get(digest)!));
+    const seen = await target.manifest(each);
+    if (seen?.digest !== digest) {
+      throw new CopyFailure(
+        'Invalid',
+        `the target ${target.name} took ${digest} as ${each}, and has ${seen?.digest ?? 'nothing'} there`,
+      );
+    }
+  }
+  const message = `${target.name}:${tag} is ${release.root}: ${blobs.length} blobs, ${size(uploadedBytes)} of ${size(bytes)} sent`;
+  return {
+    tag,
+    digest: release.root,
+    manifests: release.parts.size,
+    blobs: blobs.length,
+    bytes,
+    uploadedBytes,
+    message,
+  };
+}
+
+/** `taken`: the tag is that digest already. @throws CopyFailure Conflict */
+async function placeOf(target: TargetRepository, tag: string, digest: string, overwrite: boolean) {
+  const there = await target.digestOf(tag);
+  if (there === digest) return 'taken';
+  if (there === undefined || overwrite) return 'free';
+  const text = `the target ${target.name} has ${tag} already, as ${there}, and it would become ${digest}: delete it there, or allow to overwrite it`;
+  throw new CopyFailure('Conflict', text);
+}
+
+/** @returns bytes that had to be sent */
+async function copyBlobs(
+  blobs: Blob[],
+  { source, copyBlob }: Repositories,
+  say: (line: string) => void,
+): Promise<number> {
+  let done = 0;
+  let sent = 0;
+  const rest = blobs.values();
+  let stopped = false;
+  const worker = async () => {
+    for (const blob of rest) {
+      if (stopped) return;
+      const outcome = await copyBlob(blob);
+      if (outcome === 'absent' && !blob.elsewhere) {
+        throw new CopyFailure('NotFound', `the source ${source.name} has no longer the blob ${blob.digest}`);
+      }
+      if (outcome === 'uploaded') sent += blob.size;
+      done++;
+      say(`blob ${done} of ${blobs.length}: ${blob.digest} ${outcome}, ${size(blob.size)}`);
+    }
+  };
+  const stop = (error: unknown) => {
+    stopped = true;
+    throw error;
+  };
+  await Promise.all(Array.from({ length: BLOBS_AT_ONCE }, () => worker().catch(stop)));
+  return sent;
+}
+
+/** By digest. One that tells what it is about is put again, to learn whether the registry lists it. */
+async function putManifests(parts: Part[], target: TargetRepository): Promise<{ unlisted: boolean }> {
+  let unlisted = false;
+  for (const part of parts) {
+    const { manifest, contents } = part;
+    if (contents.subject === undefined && (await target.manifest(manifest.digest))) continue;
+    const { listsReferrers } = await target.put(manifest.digest, contentOf(part));
+    if (contents.subject !== undefined && !listsReferrers) unlisted = true;
+    if (await target.manifest(manifest.digest)) continue;
+    throw new CopyFailure('Invalid', `the target ${target.name} took ${manifest.digest}, and does not have it`);
+  }
+  return { unlisted };
+}
+
+/** Where the registry does not list referrers, whoever pushes one keeps a list under a tag: others' lines stay. */
+async function tellReferrers(release: Release, target: TargetRepository): Promise<void> {
+  for (const [subject, parts] of partsWithSubject(release)) {
+    const tag = referrersTag(subject);
+    const existing = await target.manifest(tag);
+    const lines = parts.map(({ manifest, contents }) => referrerOf(manifest, contents));
+    const text = mergedList(existing && new TextDecoder().decode(existing.bytes), lines, `${target.name}:${tag}`);
+    if (text === undefined) continue;
+    await target.put(tag, { mediaType: OCI_INDEX, bytes: new TextEncoder().encode(text) });
+  }
+}
+
+const contentOf = ({ manifest, contents }: Part) => ({ mediaType: contents.mediaType, bytes: manifest.bytes });
+
+/** `1.2 MiB`. */
+function size(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const unit = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1);
+  return `${Number((bytes / 1024 ** unit).toFixed(1))} ${units[unit]}`;
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
+}

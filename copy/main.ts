@@ -1,0 +1,165 @@
+/** Composition root of the copy command: command line, environment, clock, files and sockets of a copy enter here. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { COPY_LIMITS } from '../core/copy/limits.ts';
+import { isDigest } from '../core/copy/manifest.ts';
+import { CopyFailure, OUTCOMES, type Outcome } from '../core/copy/outcome.ts';
+import { isLegalTag } from '../core/kube/tag.ts';
+import { createBlobCopier } from '../server/copy/blob.ts';
+import { createSource, createTarget } from '../server/copy/repository.ts';
+import type { Retries } from '../server/copy/retry.ts';
+import { secretsIn } from '../server/copy/secrets.ts';
+import { createSession, type Side } from '../server/copy/session.ts';
+import { RegistryError } from '../server/registry/error.ts';
+import { type Image, parseImage } from '../server/registry/image.ts';
+import { type Copied, copyRelease } from './copyRelease.ts';
+
+const USAGE = `Usage: node copy/main.ts --source oci://HOST/PATH --target oci://HOST/PATH --tag TAG [options]
+
+Copies one release: the manifest or index under TAG with all that it refers to, and the signatures, attestations and SBOMs that
+refer to it. What the target has is left; TAG appears there last, after everything was seen there.
+
+  --digest DIGEST             which manifest TAG is, whatever the source has under TAG now
+  --overwrite                 move tags that the target has with another digest; without it, that is a conflict
+  --source-secret DIR         a mounted Secret of type kubernetes.io/dockerconfigjson to log in with; also --target-secret
+  --source-certificates DIR   a mounted Secret with ca.crt, or tls.crt and tls.key; also --target-certificates
+  --source-insecure           plain HTTP; also --target-insecure
+  --timeout SECONDS           for the whole copy (3600)
+  --attempts NUMBER           of a request that may succeed the next time: 408, 429, 5xx, timeouts, broken connections, wrong bytes (6)
+  --idle-timeout SECONDS      for which a registry may send and take nothing (60)
+  --termination-log FILE      gets the result too, if it is there (/dev/termination-log)
+
+Progress goes to standard error, the result to standard output as one line of JSON. Exit codes:
+${Object.entries(OUTCOMES)
+  .map(([outcome, code]) => `  ${String(code).padStart(3)} ${outcome}`)
+  .join('\n')}
+`;
+
+const OPTIONS = {
+  help: { type: 'boolean' },
+  source: { type: 'string' },
+  target: { type: 'string' },
+  tag: { type: 'string' },
+  digest: { type: 'string' },
+  overwrite: { type: 'boolean' },
+  'source-secret': { type: 'string' },
+  'target-secret': { type: 'string' },
+  'source-certificates': { type: 'string' },
+  'target-certificates': { type: 'string' },
+  'source-insecure': { type: 'boolean' },
+  'target-insecure': { type: 'boolean' },
+  attempts: { type: 'string', default: '6' },
+  timeout: { type: 'string', default: '3600' },
+  'idle-timeout': { type: 'string', default: '60' },
+  'termination-log': { type: 'string', default: '/dev/termination-log' },
+} as const;
+
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+/** Kubernetes keeps 4096 bytes of it. */
+const MAX_MESSAGE = 2048;
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+/** @param end ended by whatever goes wrong first: what is under way beside it is over then */
+async function copy(options: Options, end: AbortController): Promise<Copied> {
+  const { signal } = end;
+  const { tag = '', digest, overwrite = false } = options;
+  const source = imageOf(options, 'source');
+  const target = imageOf(options, 'target');
+  if (!isLegalTag(tag)) throw usage(`--tag ${JSON.stringify(tag.slice(0, 150))} is not a tag`);
+  if (digest !== undefined && !isDigest(digest)) throw usage('--digest is not a sha256 or sha512 digest');
+  const sameRegistry = source.host === target.host;
+  if (sameRegistry && source.repository === target.repository)
+    throw usage('--source and --target are the same repository');
+
+  const attempts = numberOf(options, 'attempts');
+  const retries: Retries = {
+    attempts,
+    signal,
+    wait: (ms) => wait(ms, undefined, { signal }),
+    random: Math.random,
+    say,
+  };
+  const idleMs = numberOf(options, 'idle-timeout') * 1000;
+  const sessionOf = (side: Side, image: Image, mountFrom?: string) => {
+    const folders = { login: options[`${side}-secret`], certificates: options[`${side}-certificates`] };
+    const insecure = options[`${side}-insecure`] === true;
+    return createSession({ side, image, insecure, ...secretsIn(image, folders), mountFrom, idleMs, retries });
+  };
+  const from = sessionOf('source', source);
+  const to = sessionOf('target', target, sameRegistry ? source.repository : undefined);
+  try {
+    const repositories = {
+      source: createSource(from, COPY_LIMITS.manifestBytes),
+      target: createTarget(to, COPY_LIMITS.manifestBytes),
+      copyBlob: createBlobCopier(from, to, sameRegistry),
+    };
+    return await copyRelease({ tag, overwrite, ...(digest !== undefined && { digest }) }, repositories, say);
+  } catch (error) {
+    end.abort(error);
+    throw error;
+  } finally {
+    await Promise.all([from.close(), to.close()]);
+  }
+}
+
+function imageOf(options: Options, side: Side): Image {
+  try {
+    return parseImage((options[side] ?? '').replace(/^oci:\/\//, ''));
+  } catch (error) {
+    throw usage(`--${side}: ${(error as Error).message}`);
+  }
+}
+
+function numberOf(options: Options, name: 'attempts' | 'timeout' | 'idle-timeout'): number {
+  const text = options[name];
+  if (!/^[1-9][0-9]{0,5}$/.test(text)) throw usage(`--${name} is not a number from 1 to 999999`);
+  return Number(text);
+}
+
+const usage = (message: string) => new CopyFailure('Usage', `${message}; see --help`);
+
+function failureOf(cause: unknown): { outcome: Outcome; message: string } {
+  if (cause instanceof CopyFailure) return { outcome: cause.outcome, message: cause.message };
+  if (cause instanceof RegistryError) return { outcome: cause.failure, message: cause.message };
+  return { outcome: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
+}
+
+function finish(result: { outcome: Outcome; message: string }, terminationLog: string): void {
+  const line = `${JSON.stringify({ ...result, message: result.message.slice(0, MAX_MESSAGE) })}\n`;
+  if (existsSync(terminationLog)) writeFileSync(terminationLog, line);
+  if (result.outcome !== 'Copied') say(`${result.outcome}: ${result.message}`);
+  process.stdout.write(line, () => process.exit(OUTCOMES[result.outcome]));
+}
+
+async function main(): Promise<void> {
+  let options: Options;
+  try {
+    options = parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    return finish(
+      { outcome: 'Usage', message: `${(error as Error).message}; see --help` },
+      OPTIONS['termination-log'].default,
+    );
+  }
+  if (options.help) return void process.stdout.write(USAGE);
+  const end = new AbortController();
+  try {
+    const seconds = numberOf(options, 'timeout');
+    const late = new CopyFailure(
+      'Unavailable',
+      `the copy was not done within ${seconds} s; what the target has by now is not sent again`,
+    );
+    setTimeout(() => end.abort(late), seconds * 1000).unref();
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(name, () => end.abort(new CopyFailure('Interrupted', `interrupted by ${name}`)));
+    }
+    finish({ outcome: 'Copied', ...(await copy(options, end)) }, options['termination-log']);
+  } catch (error) {
+    finish(failureOf(end.signal.aborted ? end.signal.reason : error), options['termination-log']);
+  }
+}
+
+await main();

@@ -1,0 +1,129 @@
+/** What a manifest refers to. By its media type where this is known, else by its form; where neither says it, it is not copied. */
+import type { Descriptor } from '../../api/registry.ts';
+import { isMap } from '../kube/json.ts';
+import { CopyFailure } from './outcome.ts';
+
+export interface Contents {
+  mediaType: string;
+  /** What must be there first: manifests of an index, */
+  manifests: Descriptor[];
+  /** and config and layers. */
+  blobs: Blob[];
+  /** The digest of the manifest that this one is about: a signature's, an SBOM's. */
+  subject?: string;
+  artifactType?: string;
+  annotations?: Record<string, string>;
+}
+
+export interface Blob extends Descriptor {
+  /** A layer that registries need not have: clients fetch it elsewhere. */
+  elsewhere?: true;
+}
+
+type Form = 'image' | 'index' | 'artifact';
+
+/** Whose form is known. */
+const FORMS: Record<string, Form> = {
+  'application/vnd.oci.image.manifest.v1+json': 'image',
+  'application/vnd.oci.image.index.v1+json': 'index',
+  'application/vnd.docker.distribution.manifest.v2+json': 'image',
+  'application/vnd.docker.distribution.manifest.list.v2+json': 'index',
+  /** Of a draft of OCI 1.1; older signatures and SBOMs have it. */
+  'application/vnd.oci.artifact.manifest.v1+json': 'artifact',
+};
+
+export const MANIFEST_TYPES = Object.keys(FORMS);
+export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
+
+const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
+const ELSEWHERE = /nondistributable|\.foreign\./;
+
+export function isDigest(value: unknown): value is string {
+  return typeof value === 'string' && DIGEST.test(value);
+}
+
+/**
+ * @param contentType what the registry calls it; what it calls itself comes first, as the specification has it
+ * @throws CopyFailure Invalid
+ */
+export function contentsOf(text: string, contentType: string, name: string): Contents {
+  const manifest = parse(text, name);
+  const mediaType = typeof manifest.mediaType === 'string' ? manifest.mediaType : contentType;
+  const found: Contents = { mediaType, manifests: [], blobs: [] };
+  switch (FORMS[mediaType] ?? formOf(manifest)) {
+    case 'image':
+      found.blobs = [descriptorOf(manifest.config, name), ...descriptors(manifest.layers, 'layers', name)];
+      break;
+    case 'index':
+      found.manifests = descriptors(manifest.manifests, 'manifests', name);
+      break;
+    case 'artifact':
+      found.blobs = descriptors(manifest.blobs ?? [], 'blobs', name);
+      break;
+    default:
+      throw invalid(`${name} is of the media type ${quoted(mediaType)}: it cannot be known what it refers to`);
+  }
+  if (manifest.subject !== undefined) found.subject = descriptorOf(manifest.subject, name).digest;
+  const type = manifest.artifactType ?? (isMap(manifest.config) ? manifest.config.mediaType : undefined);
+  if (typeof type === 'string') found.artifactType = type;
+  const annotations = textsOf(manifest.annotations);
+  if (annotations) found.annotations = annotations;
+  return found;
+}
+
+function formOf(manifest: Record<string, unknown>): Form | undefined {
+  if (isMap(manifest.config) && Array.isArray(manifest.layers)) return 'image';
+  if (Array.isArray(manifest.manifests)) return 'index';
+  return Array.isArray(manifest.blobs) ? 'artifact' : undefined;
+}
+
+/** Descriptors of a list of manifests, as a registry's referrers API answers it. */
+export function listed(text: string, name: string): Descriptor[] {
+  return descriptors(parse(text, name).manifests, 'manifests', name);
+}
+
+function parse(text: string, name: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isMap(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw invalid(`${name} is not a JSON object`);
+}
+
+function descriptors(value: unknown, field: string, name: string): Blob[] {
+  if (!Array.isArray(value)) throw invalid(`${name} has no list ${field}`);
+  return value.map((each) => descriptorOf(each, name));
+}
+
+function descriptorOf(value: unknown, name: string): Blob {
+  if (!isMap(value)) throw invalid(`${name} refers to something that is not a descriptor`);
+  const { mediaType, digest, size, artifactType } = value;
+  if (!isDigest(digest)) throw invalid(`${name} refers to the digest ${quoted(digest)}, which is not sha256 or sha512`);
+  if (typeof mediaType !== 'string' || !MEDIA_TYPE.test(mediaType)) {
+    throw invalid(`${name} refers to ${digest} with the media type ${quoted(mediaType)}`);
+  }
+  if (!Number.isSafeInteger(size) || (size as number) < 0) {
+    throw invalid(`${name} refers to ${digest} with the size ${quoted(size)}`);
+  }
+  const annotations = textsOf(value.annotations);
+  return {
+    mediaType,
+    digest,
+    size: size as number,
+    ...(typeof artifactType === 'string' && { artifactType }),
+    ...(annotations && { annotations }),
+    ...(ELSEWHERE.test(mediaType) && { elsewhere: true }),
+  };
+}
+
+function textsOf(value: unknown): Record<string, string> | undefined {
+  if (!isMap(value)) return undefined;
+  const texts = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return texts.length > 0 ? Object.fromEntries(texts) : undefined;
+}
+
+const invalid = (message: string) => new CopyFailure('Invalid', message);
+const quoted = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);

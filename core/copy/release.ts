@@ -1,0 +1,83 @@
+/** A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the release's tag last. */
+import type { StoredManifest } from '../../api/registry.ts';
+import { COPY_LIMITS } from './limits.ts';
+import type { Blob, Contents } from './manifest.ts';
+import { CopyFailure } from './outcome.ts';
+
+export interface Part {
+  manifest: StoredManifest;
+  contents: Contents;
+}
+
+export interface Release {
+  /** Digest under the release's tag. */
+  root: string;
+  /** By digest, in the order in which they were found: the root first, what refers to something after it. */
+  parts: Map<string, Part>;
+  /** Blobs that an index lists itself, as build caches do. */
+  looseBlobs: Map<string, Blob>;
+  /** cosign's tags, and what is under them. */
+  attachedTags: Map<string, string>;
+}
+
+export function emptyRelease(root: string): Release {
+  return { root, parts: new Map(), looseBlobs: new Map(), attachedTags: new Map() };
+}
+
+/** @throws CopyFailure Invalid, when the release is larger than a copy takes. */
+export function addPart({ parts }: Release, part: Part): void {
+  parts.set(part.manifest.digest, part);
+  if (parts.size > COPY_LIMITS.manifests) {
+    throw tooMuch(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
+  }
+  let bytes = 0;
+  for (const { manifest } of parts.values()) bytes += manifest.bytes.byteLength;
+  if (bytes > COPY_LIMITS.manifestsBytes) {
+    throw tooMuch(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
+  }
+}
+
+/** Each once. @throws CopyFailure Invalid, beyond the limit, or where one digest is said to have two sizes. */
+export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
+  const blobs = new Map<string, Blob>(looseBlobs);
+  for (const { contents } of parts.values()) {
+    for (const blob of contents.blobs) {
+      const known = blobs.get(blob.digest);
+      if (known && known.size !== blob.size) {
+        throw new CopyFailure(
+          'Invalid',
+          `the release says that ${blob.digest} has ${known.size} and ${blob.size} bytes`,
+        );
+      }
+      // Where one manifest needs it, it is needed.
+      if (!known?.elsewhere && known) continue;
+      blobs.set(blob.digest, blob);
+      if (blobs.size > COPY_LIMITS.blobs) throw tooMuch(`more than ${COPY_LIMITS.blobs} blobs`);
+    }
+  }
+  return [...blobs.values()];
+}
+
+/** Parts of an index before the index, what refers to a manifest after it. */
+export function pushOrder({ parts }: Release): Part[] {
+  const ordered = new Map<string, Part>();
+  const visit = (digest: string) => {
+    const part = parts.get(digest);
+    if (!part || ordered.has(digest)) return;
+    for (const child of part.contents.manifests) visit(child.digest);
+    ordered.set(digest, part);
+  };
+  for (const digest of parts.keys()) visit(digest);
+  return [...ordered.values()];
+}
+
+/** What a registry without referrers API has to be told under tags: by the digest that they are about. */
+export function partsWithSubject({ parts }: Release): Map<string, Part[]> {
+  const about = Map.groupBy(parts.values(), ({ contents }) => contents.subject);
+  about.delete(undefined);
+  return about as Map<string, Part[]>;
+}
+
+function tooMuch(what: string): CopyFailure {
+  return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);
+}

@@ -1,0 +1,107 @@
+/** Manifests of a source and of a target, the implementation of the ports of api/registry.ts. */
+import { createHash } from 'node:crypto';
+import type { SourceRepository, StoredManifest, TargetRepository } from '../../api/registry.ts';
+import { RegistryError } from '../registry/error.ts';
+import { ACCEPT } from '../registry/metadata.ts';
+import type { Session } from './session.ts';
+
+const MAX_PAGES = 20;
+const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
+/** Older signatures and SBOMs, and whatever else is listed by an index. */
+const ACCEPTED = `${ACCEPT}, application/vnd.oci.artifact.manifest.v1+json, */*;q=0.1`;
+const INDEX = 'application/vnd.oci.image.index.v1+json';
+
+/** @param maxBytes of a manifest */
+export function createSource(session: Session, maxBytes: number): SourceRepository {
+  let hasReferrers = true;
+  return {
+    name: session.name,
+    manifest: (reference) => readManifest(session, reference, maxBytes),
+    async referrers(digest) {
+      if (!hasReferrers) return undefined;
+      const pages = await readReferrers(session, digest, maxBytes);
+      hasReferrers = pages !== undefined;
+      return pages;
+    },
+  };
+}
+
+/** @param maxBytes of a manifest */
+export function createTarget(session: Session, maxBytes: number): TargetRepository {
+  return {
+    name: session.name,
+    manifest: (reference) => readManifest(session, reference, maxBytes),
+    async digestOf(reference) {
+      const answer = await session.ask(`manifests/${reference}`, { method: 'HEAD', headers: { accept: ACCEPTED } });
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) throw session.refusal(answer.status, `to show ${reference}`);
+      const named = answer.headers.get('docker-content-digest');
+      return named && DIGEST.test(named) ? named : (await readManifest(session, reference, maxBytes))?.digest;
+    },
+    async put(reference, { mediaType, bytes }) {
+      const headers = { 'content-type': mediaType };
+      const answer = await session.ask(`manifests/${reference}`, { method: 'PUT', headers, body: bytes });
+      const what = `the manifest ${reference}`;
+      if (answer.status < 200 || answer.status > 299)
+        throw session.refusal(answer.status, what, { code: answer.errorCode });
+      const named = answer.headers.get('docker-content-digest');
+      const sent = digestOf(bytes, named?.startsWith('sha512:') ? 'sha512' : 'sha256');
+      if (named && DIGEST.test(named) && named !== sent) {
+        throw new RegistryError(`the target ${session.name} was sent ${sent}, and says that it is ${named}`);
+      }
+      return { listsReferrers: answer.headers.has('oci-subject') };
+    },
+  };
+}
+
+async function readManifest(
+  session: Session,
+  reference: string,
+  maxBytes: number,
+): Promise<StoredManifest | undefined> {
+  return session.retry(async () => {
+    const headers = { accept: ACCEPTED };
+    const answer = await session.ask(`manifests/${reference}`, { headers, maxBytes });
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw session.refusal(answer.status, `to show ${reference}`, { code: answer.errorCode });
+    const asked = DIGEST.test(reference) ? reference : undefined;
+    const digest = digestOf(answer.body, asked?.startsWith('sha512:') ? 'sha512' : 'sha256');
+    if (asked && digest !== asked) {
+      const text = `the ${session.side} ${session.name} answers ${asked} with another manifest, ${digest}`;
+      throw new RegistryError(text, 'Invalid', { transient: true });
+    }
+    const mediaType = answer.headers.get('content-type')?.split(';')[0]?.trim() ?? '';
+    return { digest, mediaType, bytes: answer.body };
+  });
+}
+
+/** Any refusal counts as a registry without that API: clients then look under a tag. */
+async function readReferrers(session: Session, digest: string, maxBytes: number): Promise<Uint8Array[] | undefined> {
+  const pages: Uint8Array[] = [];
+  let next: string | URL | undefined = `referrers/${digest}`;
+  while (next !== undefined) {
+    const answer = await session.ask(next, { headers: { accept: INDEX }, maxBytes });
+    if (answer.status !== 200 || !answer.headers.get('content-type')?.startsWith(INDEX)) return undefined;
+    pages.push(answer.body);
+    if (pages.length > MAX_PAGES) {
+      throw new RegistryError(
+        `the ${session.side} ${session.name} lists what refers to ${digest} on more than ${MAX_PAGES} pages`,
+      );
+    }
+    next = nextPage(answer.headers.get('link'), session, session.url(next));
+  }
+  return pages;
+}
+
+function nextPage(link: string | null, session: Session, page: URL): URL | undefined {
+  const [, target] = /<([^>]{1,2000})>\s*;\s*rel="?next"?/i.exec(link ?? '') ?? [];
+  const url = target ? URL.parse(target, page.href) : null;
+  if (url && url.host !== page.host) {
+    throw new RegistryError(`the ${session.side} ${session.name} sends to another host for its next page`);
+  }
+  return url ?? undefined;
+}
+
+function digestOf(bytes: Uint8Array, algorithm: 'sha256' | 'sha512'): string {
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+}

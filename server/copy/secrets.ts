@@ -1,0 +1,49 @@
+/** What the copy command is given as folders: Secrets that the kubelet has mounted, a file for each key. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Credentials, credentialsFor } from '../registry/dockerConfig.ts';
+import type { Image } from '../registry/image.ts';
+import { type Trust, trustOf } from '../registry/trust.ts';
+
+const KEYS = ['.dockerconfigjson', '.dockercfg', 'ca.crt', 'tls.crt', 'tls.key'];
+
+export interface Secrets {
+  credentials?: Credentials;
+  trust?: Trust;
+  /** Why some that were meant to be are not there, without anything of them. */
+  problem?: string;
+}
+
+/**
+ * @param login folder of a Secret of type kubernetes.io/dockerconfigjson
+ * @param certificates folder of a Secret with `ca.crt`, or `tls.crt` and `tls.key`
+ */
+export function secretsIn(image: Image, { login, certificates }: { login?: string; certificates?: string }): Secrets {
+  const found: Partial<Secrets> = login === undefined ? {} : credentialsFor(dataIn(login), image);
+  const trust = certificates === undefined ? {} : trustOf(dataIn(certificates));
+  const problems = [found, trust].flatMap((each) => ('problem' in each ? [each.problem] : []));
+  return {
+    ...(found.credentials && { credentials: found.credentials }),
+    ...(certificates !== undefined && !('problem' in trust) && { trust }),
+    ...(problems.length > 0 && { problem: problems.join('; ') }),
+  };
+}
+
+/** As in the Secret's `data`. */
+function dataIn(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    KEYS.flatMap((key) => {
+      const content = contentOf(join(folder, key));
+      return content ? [[key, content.toString('base64')]] : [];
+    }),
+  );
+}
+
+function contentOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,393 @@
+/** What the copy command does where a registry does not do what it should, and what it says of it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { copyCommand, mountedLogin, type Options } from './command.ts';
+import { type FakeRegistry, image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
+
+let source: FakeRegistry;
+let target: FakeRegistry;
+let storage: FakeRegistry;
+
+beforeAll(async () => {
+  source = await startFakeRegistry();
+  target = await startFakeRegistry();
+  storage = await startFakeRegistry();
+});
+afterAll(() => {
+  for (const registry of [source, target, storage]) registry?.close();
+});
+beforeEach(() => {
+  for (const registry of [source, target, storage]) {
+    registry.manifests.clear();
+    registry.blobs.clear();
+    registry.requests.length = 0;
+    registry.authorizations.length = 0;
+    registry.hasReferrers = false;
+    registry.meddle = () => false;
+  }
+});
+
+const copy = (rest: Partial<Options> = {}) =>
+  copyCommand({ source: `${source.host}/dev/app`, target: `${target.host}/prod/app`, tag: '1.0.0', ...rest });
+
+const taggedInTarget = () => target.manifests.get('prod/app 1.0.0');
+const release = () => image(source, 'dev/app', ['one', 'two'], '1.0.0');
+
+/** Answers the first `times` requests of a method to paths like this one. */
+function answering(
+  method: string,
+  path: RegExp,
+  status: number,
+  headers: object = {},
+  times = Number.POSITIVE_INFINITY,
+) {
+  let left = times;
+  return (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== method || !path.test(request.url!) || left-- <= 0) return false;
+    request.resume();
+    response.writeHead(status, { ...headers }).end('{"errors":[{"code":"OF_A_TEST","message":"s3cret"}]}');
+    return true;
+  };
+}
+
+describe('a release is not copied, and it is said why', () => {
+  it.each([
+    [
+      'the source has no such tag',
+      () => source.manifests.delete('dev/app 1.0.0'),
+      'NotFound',
+      /source .*dev\/app has no 1\.0\.0/,
+    ],
+    [
+      'a layer is deleted half-way',
+      () => source.blobs.delete(`dev/app ${sha256('two')}`),
+      'NotFound',
+      /no longer the blob sha256:/,
+    ],
+    [
+      'the source refuses',
+      () => {
+        source.meddle = answering('GET', /manifests/, 403);
+      },
+      'Denied',
+      /the source .* refuses to show 1\.0\.0 \(403 OF_A_TEST\): its credentials need the right to pull from .*dev\/app/,
+    ],
+    [
+      'the target refuses a push',
+      () => {
+        target.meddle = answering('POST', /uploads/, 403);
+      },
+      'Denied',
+      /the target .* refuses the blob sha256:.* the right to pull from and push to .*prod\/app/,
+    ],
+    [
+      'the target asks for a password',
+      () => {
+        target.meddle = answering('POST', /uploads/, 401, { 'www-authenticate': 'Basic realm="x"' });
+      },
+      'Denied',
+      /the target: .* asks for username and password/,
+    ],
+    [
+      'the target is full',
+      () => {
+        target.meddle = answering('PUT', /uploads/, 507);
+      },
+      'Full',
+      /the target .* takes no more \(507 OF_A_TEST\).*make room there, or raise its quota/,
+    ],
+    [
+      'the target refuses the manifest',
+      () => {
+        target.meddle = answering('PUT', /manifests/, 400);
+      },
+      'Invalid',
+      /the target .* answers 400 OF_A_TEST to the manifest sha256:/,
+    ],
+    [
+      'the target wants the bytes sent elsewhere',
+      () => {
+        target.meddle = answering('POST', /uploads/, 202, { location: 'http://localhost:1/v2/upload' });
+      },
+      'Invalid',
+      /wants its blobs sent to another host/,
+    ],
+  ])('%s', async (_, spoil, outcome, message) => {
+    release();
+    spoil();
+    const { code, result, stderr, terminationLog } = await copy();
+    expect(result).toMatchObject({ outcome, message: expect.stringMatching(message) });
+    expect(code).toBeGreaterThan(2);
+    expect(JSON.parse(terminationLog)).toEqual(result);
+    expect(stderr).not.toContain('s3cret');
+    expect(taggedInTarget()).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'a manifest of 5 MB',
+      () => ({ mediaType: OCI_MANIFEST, layers: [], config: {}, padding: 'x'.repeat(5_000_000) }),
+      /more than 4194304 bytes/,
+    ],
+    [
+      'of a media type that nobody knows',
+      () => ({ mediaType: 'application/x.new+json', parts: [] }),
+      /"application\/x\.new\+json": it cannot be known what it refers to/,
+    ],
+    [
+      'of Docker before 1.10',
+      () => ({ mediaType: 'application/vnd.docker.distribution.manifest.v1+json', fsLayers: [] }),
+      /cannot be known what it refers to/,
+    ],
+    [
+      'that refers to what is no digest',
+      () => ({ mediaType: OCI_INDEX, manifests: [{ mediaType: OCI_MANIFEST, digest: '../../../etc', size: 1 }] }),
+      /the digest "\.\.\/\.\.\/\.\.\/etc", which is not/,
+    ],
+    [
+      'with a negative size',
+      () => ({ mediaType: OCI_INDEX, manifests: [{ mediaType: OCI_MANIFEST, digest: sha256(''), size: -1 }] }),
+      /with the size -1/,
+    ],
+    ['lists inside lists', () => nested(7), /more than 5 steps from 1\.0\.0, lists inside lists/],
+    [
+      'an index of 501',
+      () => ({
+        mediaType: OCI_INDEX,
+        manifests: Array.from({ length: 501 }, (_, i) =>
+          image(source, 'dev/app', [], undefined, { annotations: { i: String(i) } }),
+        ),
+      }),
+      /more than 500 manifests/,
+    ],
+  ])('%s', async (_, make, message) => {
+    source.manifest('dev/app', make(), '1.0.0');
+    const { result } = await copy();
+    expect(result).toMatchObject({ outcome: 'Invalid', message: expect.stringMatching(message) });
+    expect(target.manifests.size).toBe(0);
+  });
+
+  function nested(levels: number): object {
+    const child = levels === 0 ? image(source, 'dev/app', []) : source.manifest('dev/app', nested(levels - 1));
+    return { schemaVersion: 2, mediaType: OCI_INDEX, manifests: [child] };
+  }
+});
+
+describe('a tag of the target that is there with another digest', () => {
+  it('stays, and is said, before anything is sent', async () => {
+    const { digest } = release();
+    const other = image(target, 'prod/app', ['other'], '1.0.0');
+    const { code, result } = await copy();
+    expect({ code, ...result }).toMatchObject({ code: 3, outcome: 'Conflict' });
+    expect(result.message).toContain(`has 1.0.0 already, as ${other.digest}, and it would become ${digest}`);
+    expect(target.requests.filter((line) => !/^(GET|HEAD)/.test(line))).toEqual([]);
+  });
+
+  it('stays too when somebody else pushes it during the copy', async () => {
+    release();
+    target.meddle = (request) => {
+      if (request.method === 'PUT' && /manifests/.test(request.url!)) image(target, 'prod/app', ['other'], '1.0.0');
+      return false;
+    };
+    expect((await copy()).result).toMatchObject({ outcome: 'Conflict' });
+  });
+
+  it('is moved where that is asked for', async () => {
+    const { digest } = release();
+    image(target, 'prod/app', ['other'], '1.0.0');
+    expect((await copy({ more: ['--overwrite'] })).result).toMatchObject({ outcome: 'Copied', digest });
+    expect(sha256(taggedInTarget()!.bytes)).toBe(digest);
+  });
+
+  it('with the same digest is a copy that is done', async () => {
+    release();
+    await copy();
+    target.requests.length = 0;
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', uploadedBytes: 0 });
+    expect(target.requests.filter((line) => !/^(GET|HEAD)/.test(line))).toEqual([]);
+  });
+});
+
+describe('digests', () => {
+  it('of a source that lies are found while its bytes are on their way: the target never gets them whole', async () => {
+    image(source, 'dev/app', ['x'.repeat(300_000)], '1.0.0');
+    const layer = sha256('x'.repeat(300_000));
+    source.blobs.set(`dev/app ${layer}`, Buffer.from('y'.repeat(300_000)));
+    const { result } = await copy({ more: ['--attempts', '2'] });
+    expect(result).toMatchObject({ outcome: 'Invalid', message: expect.stringContaining(`for ${layer}, 2 times`) });
+    expect(target.blobs.has(`prod/app ${layer}`)).toBe(false);
+  });
+
+  it('of a manifest of the source that lies', async () => {
+    const { digest } = release();
+    source.manifests.get(`dev/app ${digest}`)!.bytes = Buffer.from('{}');
+    const { result } = await copy({ more: ['--digest', digest, '--attempts', '2'] });
+    expect(result).toMatchObject({
+      outcome: 'Invalid',
+      message: expect.stringMatching(/the source .* with another manifest/),
+    });
+  });
+
+  it('of a blob that arrived corrupted: it is sent again', async () => {
+    release();
+    let corrupted = 0;
+    target.meddle = (request, response) => {
+      if (request.method !== 'PUT' || !/uploads/.test(request.url!) || corrupted++ > 0) return false;
+      request.resume();
+      request.on('end', () => response.writeHead(400).end('{"errors":[{"code":"DIGEST_INVALID"}]}'));
+      return true;
+    };
+    const { result, stderr } = await copy();
+    expect(result.outcome).toBe('Copied');
+    expect(stderr).toMatch(/received other bytes than those of sha256:.*attempt 1 of 6/);
+  });
+
+  it('of a target that stores something else', async () => {
+    release();
+    target.meddle = (request, response) => {
+      if (request.method !== 'HEAD' || !/blobs/.test(request.url!)) return false;
+      const stored = [...target.blobs.keys()].some((key) => request.url!.endsWith(key.split(' ')[1]!));
+      response.writeHead(stored ? 200 : 404, stored ? { 'content-length': '1' } : {}).end();
+      return true;
+    };
+    expect((await copy()).result).toMatchObject({
+      outcome: 'Invalid',
+      message: expect.stringMatching(/with 1 bytes instead of/),
+    });
+  });
+
+  it('that was asked for is copied, also when the tag has moved on', async () => {
+    const { digest } = release();
+    image(source, 'dev/app', ['newer'], '1.0.0');
+    expect((await copy({ more: ['--digest', digest] })).result).toMatchObject({ outcome: 'Copied', digest });
+  });
+});
+
+describe('a registry that has trouble', () => {
+  it('is asked again, when it says so', async () => {
+    release();
+    source.meddle = answering('GET', /manifests/, 429, { 'retry-after': '1' }, 2);
+    target.meddle = answering('PUT', /uploads/, 500, {}, 1);
+    const { result, stderr } = await copy();
+    expect(result.outcome).toBe('Copied');
+    expect(stderr).toMatch(/answers 429 OF_A_TEST to GET .*: attempt 1 of 6, the next in 1000 ms/);
+    expect(stderr).toMatch(/answers 500 OF_A_TEST to the blob .*: attempt 1 of 6/);
+  });
+
+  it('is not asked for ever', async () => {
+    release();
+    source.meddle = answering('GET', /manifests/, 503);
+    const { code, result } = await copy({ more: ['--attempts', '3'] });
+    expect({ code, ...result }).toMatchObject({
+      code: 8,
+      outcome: 'Unavailable',
+      message: expect.stringMatching(/503 .*, 3 times$/),
+    });
+    expect(source.requests.length).toBe(3);
+  });
+
+  it('and stands still in a stream is given up', async () => {
+    release();
+    let stalled = 0;
+    source.meddle = (request, response) => {
+      if (!request.url!.endsWith(sha256('two')) || stalled++ > 0) return false;
+      response.writeHead(200, { 'content-length': '3' }).write('t');
+      return true;
+    };
+    const { result, stderr } = await copy({ more: ['--idle-timeout', '1'] });
+    expect(result.outcome).toBe('Copied');
+    expect(stderr).toMatch(/broke off sha256:.* after 1 of 3 bytes: attempt 1/);
+  });
+
+  it('and takes longer than the copy may', async () => {
+    release();
+    source.meddle = (request) => /manifests/.test(request.url!);
+    const { code, result } = await copy({ more: ['--timeout', '1'] });
+    expect({ code, ...result }).toMatchObject({ code: 8, message: expect.stringContaining('not done within 1 s') });
+  });
+});
+
+describe('credentials', () => {
+  const loggedIn = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers.authorization) return false;
+    request.resume();
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+    return true;
+  };
+  const basic = (user: string) => `Basic ${Buffer.from(`${user}:pw`).toString('base64')}`;
+  const logins = () => [
+    ...['--source-secret', mountedLogin(source.host, 'reader', 'pw')],
+    ...['--target-secret', mountedLogin(target.host, 'writer', 'pw')],
+  ];
+
+  it('go to their own registry only, and none to where a blob is stored', async () => {
+    release();
+    source.meddle = (request, response) => {
+      if (loggedIn(request, response)) return true;
+      if (!request.url!.includes('/blobs/')) return false;
+      response.writeHead(307, { location: `http://${storage.host}${request.url}?signature=s3cret` }).end();
+      return true;
+    };
+    storage.blobs = source.blobs;
+    target.meddle = loggedIn;
+    const { result, stderr } = await copy({ more: logins() });
+    expect(result.outcome).toBe('Copied');
+    expect(new Set(source.authorizations)).toEqual(new Set([undefined, basic('reader')]));
+    expect(new Set(target.authorizations)).toEqual(new Set([undefined, basic('writer')]));
+    expect(storage.requests.length).toBe(3);
+    expect(new Set(storage.authorizations)).toEqual(new Set([undefined]));
+    expect(stderr).not.toMatch(/s3cret|pw|cHc/);
+  });
+
+  it('for another host are no credentials, and that is said', async () => {
+    release();
+    target.meddle = loggedIn;
+    const { result } = await copy({ more: ['--target-secret', mountedLogin('registry.example', 'writer', 'pw')] });
+    expect(result).toMatchObject({
+      outcome: 'Denied',
+      message: expect.stringContaining(`its Secret: it has no entry for ${target.host}`),
+    });
+  });
+});
+
+describe('what refers to a release', () => {
+  const about = (subject: object, layer: string) =>
+    image(source, 'dev/app', [layer], undefined, { subject, artifactType: 'application/spdx+json' });
+
+  it('is found page by page, with what refers to that, and listed by the target', async () => {
+    source.hasReferrers = target.hasReferrers = true;
+    const root = release();
+    const sbom = about(root, 'sbom');
+    const found = [about(root, 'signature'), sbom, about(sbom, 'signature of the sbom')];
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 4 });
+    for (const { digest } of found) expect(target.manifests.has(`prod/app ${digest}`)).toBe(true);
+    expect([...target.manifests.keys()].filter((key) => key.includes('sha256-'))).toEqual([]);
+  });
+
+  it('is listed under a tag where the target has no API for it, beside what others have put there', async () => {
+    source.hasReferrers = true;
+    const root = release();
+    const sbom = about(root, 'sbom');
+    const tag = root.digest.replace(':', '-');
+    const others = { mediaType: OCI_MANIFEST, digest: sha256('others'), size: 6 };
+    target.manifest('prod/app', { schemaVersion: 2, mediaType: OCI_INDEX, manifests: [others] }, tag);
+    await copy();
+    const list = JSON.parse(target.manifests.get(`prod/app ${tag}`)!.bytes.toString());
+    expect(list.manifests).toEqual([others, { ...sbom, artifactType: 'application/spdx+json' }]);
+  });
+});
+
+it('a list may name layers itself, as build caches do', async () => {
+  const layers = ['a', 'b'].map((content) => source.blob('dev/app', content));
+  const { digest } = source.manifest('dev/app', { schemaVersion: 2, mediaType: OCI_INDEX, manifests: layers }, '1.0.0');
+  expect((await copy()).result).toMatchObject({ outcome: 'Copied', digest, blobs: 2 });
+});
+
+it.each([
+  ['no tag', { tag: '-' }, /--tag "-" is not a tag/],
+  ['another option', { more: ['--force'] }, /Unknown option '--force'/],
+  ['one repository', { target: 'registry.example/app', source: 'REGISTRY.example/app' }, /are the same repository/],
+])('a command line with %s is refused', async (_, options, message) => {
+  const { code, result } = await copy(options);
+  expect({ code, ...result }).toMatchObject({ code: 2, outcome: 'Usage', message: expect.stringMatching(message) });
+});
