@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { WEBHOOK_CLIENT_NAME } from '../../dev/local/controlPlane/webhookClient.ts';
-import { ENVIRONMENT } from '../../server/config.ts';
+import { ENVIRONMENT, readConfig } from '../../server/config.ts';
 import { kustomizations, objectIn } from './files.ts';
 
 /** The Deployment's patch of a component. */
@@ -31,4 +31,11 @@ it.each(patched)('%s sets what the server knows, in files that are mounted', (co
 it('the API server is let in under the name that the local one has', () => {
   const { env } = patchOf('authenticated-webhook').containers[0];
   expect(env).toContainEqual({ name: 'WEBHOOK_CLIENT_NAMES', value: WEBHOOK_CLIENT_NAME });
+});
+
+it('kuberik-compat sets what the Go controller did: a failed version holds, and health is watched without consent', () => {
+  const set: { name: string; value: string }[] = patchOf('kuberik-compat').containers[0].env;
+  const { settings } = readConfig(Object.fromEntries(set.map(({ name, value }) => [name, value])));
+  expect(settings).toMatchObject({ onFailure: 'Hold', watchWithoutConsent: true });
+  expect(readConfig({}).settings).toMatchObject({ onFailure: 'Continue', watchWithoutConsent: false });
 });
