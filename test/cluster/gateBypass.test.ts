@@ -91,6 +91,18 @@ describe.each<[string, User]>([
     await isFree(admin, object, false);
   });
 
+  it('of a Kustomization is told that its source is held too', async () => {
+    const { ns, object } = await heldObject();
+    const source = gated('GitRepository', ns, 'app', 'freeze');
+    await developer.create(source);
+    await isHeld(admin, source);
+    const fix = (text: string) => ({ metadata: reason(text), spec: { path: './hotfix', suspend: false } });
+    const { warnings } = await user.mergePatch(object as never, fix('INC-8'));
+    expect(warnings.join(' ')).toContain(`GitRepository ${ns}/app is held too`);
+    await user.mergePatch(source as never, { metadata: reason('INC-8'), spec: { suspend: false } });
+    expect((await user.mergePatch(object as never, fix('INC-8: again'))).warnings).toEqual([]);
+  });
+
   it('deletes a held object within five minutes of giving the reason on it', async () => {
     const { ns, object } = await heldObject();
     await expect(user.remove(object as never)).rejects.toMatchObject({ code: 403 });

@@ -14,6 +14,7 @@ import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
+import { heldSourceWarning } from './heldSource.ts';
 import { objectsOf, readWorld } from './world.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -41,7 +42,9 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   });
   if (outcome.refusal) return deny(outcome.refusal, request, call, outcome.warnings);
   const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings: outcome.warnings };
-  return bypass?.granted ? { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) } : decision;
+  if (!bypass?.granted) return decision;
+  const warnings = [...outcome.warnings, ...(await heldSourceWarning(outcome.object, call))];
+  return { ...decision, warnings, audit: await recordBypass(bypass, outcome.object, request, call) };
 }
 
 /**

@@ -16,7 +16,19 @@ export async function warnings(rollout: Rollout, before: Rollout | undefined, ca
     closedGate(rollout, before, call),
     noHealthChecks(rollout, before, call),
   ]);
-  return [...versionWarnings(rollout, before), ...closed, ...health];
+  return [...versionWarnings(rollout, before), ...unpinned(rollout, before), ...closed, ...health];
+}
+
+/** Back to automatic: what was pinned against, perhaps because it is bad, is deployed at once. */
+function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
+  const pinned = before?.spec?.wantedVersion;
+  if (!pinned || rollout.spec?.wantedVersion || changedText(rollout, before, FORCE_DEPLOY)) return [];
+  const { gatedReleaseCandidates = [], gates = [] } = rollout.status ?? before.status ?? {};
+  const next = gatedReleaseCandidates[0]?.tag;
+  if (next === undefined || next === pinned || gates.some(({ passing }) => passing === false)) return [];
+  return [
+    `version ${next} is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)`,
+  ];
 }
 
 const changedText = (rollout: Rollout, before: Rollout | undefined, annotation: string) => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateCreatedFlux, mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { gate, kustomization, NOW, owner } from '../../core/hold/objects.ts';
+import { gate, kustomization, NOW, ociRepository, owner } from '../../core/hold/objects.ts';
 import { send, type World, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
@@ -138,6 +138,36 @@ describe('a bypass', () => {
     expect(answer.counts).toMatchObject([{ name: 'rollout_hooks_gate_bypasses_total', labels: {} }]);
     const final = { object: answer.object!, oldObject: frozen(), user: user('admin') };
     expect(await send(validateFlux, final, world)).toMatchObject({ allowed: true });
+  });
+
+  describe('of a sync whose source is held too says so', () => {
+    const held = { annotations, spec: { suspend: true } };
+    const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
+    const ref = { kind: 'OCIRepository', name: 'web' };
+    const told = ['OCIRepository shop/web is held too and fetches nothing new: bypass it as well, see docs/gates.md'];
+    it.each<[string, Record<string, unknown>, FluxObject[], string[]]>([
+      ['a Kustomization', { sourceRef: ref }, [source(held)], told],
+      ['a HelmRelease by chartRef', { sourceRef: undefined, chartRef: ref }, [source(held)], told],
+      [
+        'a HelmRelease by its chart',
+        { sourceRef: undefined, chart: { spec: { sourceRef: ref } } },
+        [source(held)],
+        told,
+      ],
+      ['not where the source goes on', { sourceRef: ref }, [source({})], []],
+      ['not where it was bypassed', { sourceRef: ref }, [source({ annotations, spec: { suspend: false } })], []],
+      ['not where there is none', { sourceRef: ref }, [], []],
+      ['not where the spec names none', {}, [source(held)], []],
+    ])('%s', async (_title, spec, sources, warnings) => {
+      const more = { ...spec, suspend: false };
+      const write = {
+        object: edit('INC-1', { path: './fix', ...more }),
+        oldObject: frozen({}, spec),
+        user: user('admin'),
+      };
+      const { warnings: said } = await send(mutateFlux, write, { ...world, objects: [closed, ...sources] });
+      expect(said).toEqual(warnings);
+    });
   });
 
   it('leaves no Event in a dry run', async () => {

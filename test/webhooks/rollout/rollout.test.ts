@@ -124,6 +124,30 @@ describe('validate/rollout', () => {
     expect((await judge({ object: next, old: next })).verdict.warnings).toEqual([]);
   });
 
+  describe('back to automatic', () => {
+    const [newer, pinned] = [{ tag: '1.4.0' }, { tag: '1.3.0' }];
+    const waiting = { ...status, releaseCandidates: [newer, pinned], gatedReleaseCandidates: [newer, pinned] };
+    const shut = { ...waiting, gates: [{ name: 'qa', passing: false }] };
+    const says = [
+      'version 1.4.0 is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)',
+    ];
+    it.each([
+      ['says what is deployed next', rollout({}, waiting), rollout({ wantedVersion: '1.2.0' }, waiting), says],
+      ['to what was pinned anyway', rollout({}, waiting), rollout({ wantedVersion: '1.4.0' }, waiting), []],
+      ['with nothing newer', rollout({}, status), rollout({ wantedVersion: '1.2.0' }, status), []],
+      ['behind a RolloutGate', rollout({}, shut), rollout({ wantedVersion: '1.2.0' }, shut), []],
+      ['from nowhere', rollout({}, waiting), rollout({}, waiting), []],
+      [
+        'by a force-deploy',
+        annotated({ [`${P}force-deploy`]: '1.0.0' }, {}, waiting),
+        rollout({ wantedVersion: '1.2.0' }, waiting),
+        [],
+      ],
+    ])('%s', async (_title, next, old, warnings) => {
+      expect((await judge({ object: next, old })).verdict.warnings).toEqual(warnings);
+    });
+  });
+
   it('has no warning for a known version', async () => {
     const next = annotated({ [`${P}force-deploy`]: '1.0.0', [`${P}bypass-gates`]: '1.0.0' }, {}, status);
     expect((await judge({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
