@@ -19,6 +19,7 @@ import {
   BAKE_COMPLETED,
   BAKE_STARTED,
   BAKE_TIME_PASSED,
+  bakeTimePassedDespite,
   DEPLOY_TIMEOUT,
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
@@ -71,7 +72,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
-  if (started !== undefined) return goOn(head, started, context.times, [], now);
+  if (started !== undefined) return goOn(head, started, context.times, passedMessage(errors), [], now);
   if (missing.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.times, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, events: [], ...(!waits && { requeueAt: deadline }) };
@@ -94,24 +95,32 @@ function timeoutMessage(missing: readonly FluxBinding[]): string {
   return `Deploy timeout reached before bake could start (not applied by ${missing.map(targetName).join(', ')}).`;
 }
 
+/** There are errors in recovery mode only: else they have failed it. */
+function passedMessage(errors: readonly FailedCheck[]): string {
+  if (errors.length === 0) return BAKE_TIME_PASSED;
+  const [first, ...others] = errors.map(({ namespace, name }) => `HealthCheck '${namespace}/${name}'`);
+  return bakeTimePassedDespite(others.length > 0 ? `${first} and ${others.length} more` : `${first}`);
+}
+
 function start(head: HistoryEntry, times: BakeTimes, now: EpochMs): BakeStep {
   // Rounded up: with a start stored earlier than it was, a bake would end before its time.
   const at = Math.ceil(now / 1000) * 1000;
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
-  return goOn(baking, at, times, [started], now);
+  return goOn(baking, at, times, BAKE_TIME_PASSED, [started], now);
 }
 
 function goOn(
   head: HistoryEntry,
   started: EpochMs,
   { bakeTime }: BakeTimes,
+  passed: string,
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
   const end = bakeTime === undefined ? now : started + bakeTime;
   if (now < end) return { head, events: before, requeueAt: end };
-  const message = bakeTime === undefined ? BAKE_COMPLETED : BAKE_TIME_PASSED;
+  const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
     head: done,

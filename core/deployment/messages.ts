@@ -5,8 +5,14 @@ export const NO_BAKE = 'No bake time configured, deployment completed immediatel
 /** Of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Taken over without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
+/** In place of that while a closed gate, or the suspension it left behind, holds it on its way. */
+export const HELD_ON_ITS_WAY = 'Held by a closed gate on its way; the bake starts once it is applied and healthy.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
+/** In recovery mode, where errors were reported and did not count. */
+export function bakeTimePassedDespite(checks: string): string {
+  return `Bake time completed successfully (recovery mode: errors of ${checks} did not count).`;
+}
 export const BAKE_COMPLETED = 'Bake completed (no bake time configured).';
 export const DEPLOY_TIMEOUT =
   'Deploy timeout reached before bake could start (health checks did not become healthy in time).';
@@ -68,7 +74,9 @@ export function bakeSummary(head: HistoryEntry | undefined, remaining?: string):
     case undefined:
       return 'No bake status';
     case 'Deploying':
-      return 'Waiting for health checks to become healthy before starting bake';
+      return head.waitingSince === undefined
+        ? 'Waiting for health checks to become healthy before starting bake'
+        : 'Held by a closed gate on its way';
     case 'InProgress':
       return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
     case 'Succeeded':

@@ -5,6 +5,7 @@ import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
 import { isHeld } from '../binding/trigger.ts';
 import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { HELD_ON_ITS_WAY, WAITING_FOR_HEALTH } from './messages.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   return bindings.filter(
@@ -65,12 +66,13 @@ export function withProgress(
 }
 
 function startWait(head: HistoryEntry, now: EpochMs): HistoryEntry {
-  return head.waitingSince === undefined ? { ...head, waitingSince: formatTime(now) } : head;
+  if (head.waitingSince !== undefined) return head;
+  return { ...head, bakeStatusMessage: HELD_ON_ITS_WAY, waitingSince: formatTime(now) };
 }
 
 export function endWait(head: HistoryEntry, now: EpochMs): HistoryEntry {
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;
   const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
-  return { ...rest, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
+  return { ...rest, bakeStatusMessage: WAITING_FOR_HEALTH, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
 }

@@ -85,9 +85,9 @@ function ready(status: 'True' | 'False', reason: string, message: string): NewCo
   return { type: READY, status, reason, message };
 }
 
-/** Set when a deployment is made, Ready goes on with its bake; how it came about stays in front. */
+/** Set when a deployment is made, Ready goes on with its way and its bake; how it came about stays in front. */
 function bakingNow(head: HistoryEntry, before: Condition): NewCondition | undefined {
   const [, deployed] = /^(Release deployed successfully[^.]*\.) /.exec(before.message) ?? [];
-  if (!deployed || head.bakeStatus !== 'InProgress' || before.reason !== 'RolloutSucceeded') return undefined;
+  if (!deployed || !isBaking(head) || before.reason !== 'RolloutSucceeded') return undefined;
   return ready('True', 'RolloutSucceeded', `${deployed} ${bakeSummary(head)}`);
 }
