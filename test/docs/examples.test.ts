@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Manifest } from '../manifests/files.ts';
+import { KINDS } from '../../api/kinds.ts';
+import { type Manifest, objectsBelow } from '../manifests/files.ts';
 import { compileCrds, typeOf } from '../manifests/schema.ts';
 import { PAGES, ROOT } from './tables.ts';
 
@@ -21,5 +22,24 @@ describe('examples', () => {
   it.each(examples.filter(([, object]) => schemas.has(typeOf(object))))('%s', (_, object) => {
     const validate = schemas.get(typeOf(object))!;
     expect(validate(object), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  const shipped = objectsBelow('examples').map((object) => [`${object.kind} ${object.metadata.name}`, object] as const);
+  const selecting = [...examples, ...shipped].filter(([, { kind, spec }]) => kind === 'Gate' && spec?.selects);
+
+  it.each(selecting)('%s freezes syncs or sources, not both, as docs/gates.md says', (_, { spec }) => {
+    const roles = ((spec.selects.kinds ?? Object.keys(KINDS)) as (keyof typeof KINDS)[])
+      .map((kind) => ('governed' in KINDS[kind] ? KINDS[kind].governed : undefined))
+      .filter((role) => role !== undefined);
+    expect(new Set(roles).size).toBeLessThanOrEqual(1);
+  });
+
+  it('show RolloutGates that hold something', () => {
+    const gates = [...examples, ...shipped].filter(([, { kind }]) => kind === 'RolloutGate');
+    expect(gates.length).toBeGreaterThan(2);
+    const holdsNothing = gates.filter(
+      ([, { spec }]) => spec.passing !== false && !spec.allowedVersions && !spec.rejectedVersions,
+    );
+    expect(holdsNothing.map(([name]) => name)).toEqual([]);
   });
 });
