@@ -54,7 +54,7 @@ const MINIMUM_AGE = '1h';
 const SEEN = { 'long ago': NOW - 2 * HOUR_MS, 'just now': NOW - HOUR_MS / 2 };
 /** When the newest deployment was made, and each before it an hour earlier. */
 const DEPLOYED = NOW - HOUR_MS;
-const CHANGED = { 'before it': DEPLOYED - HOUR_MS / 2, 'since then': DEPLOYED + HOUR_MS / 2 };
+const CHANGED = { 'before it': DEPLOYED - 1000, 'since then': DEPLOYED };
 
 const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
 const gateState = fc.constantFrom<GateState>('opened', 'opened', 'closed', 'for 1.2.0', 'missing');

@@ -8,6 +8,13 @@ import { STEPS } from './steps.ts';
 import { World } from './world.ts';
 
 const RELEASES = 200;
+const FORWARD = 'Automatic deployment';
+/** Whether a failed version's automatic successor has succeeded, and how rollbacks have ended. */
+const FOLLOWED = {
+  Hold: { mended: false, rollbacks: [] },
+  Continue: { mended: true, rollbacks: [] },
+  Rollback: { mended: expect.any(Boolean), rollbacks: expect.arrayContaining(['Succeeded', 'Failed']) },
+};
 /** `DAY_SEED=17 npx vitest run …/day.test.ts` replays one day. */
 const SEEDS = process.env.DAY_SEED ? [Number(process.env.DAY_SEED)] : [1];
 
@@ -36,6 +43,11 @@ describe.each(SEEDS)('day %i', { timeout: 60_000 }, (seed) => {
         model.history.map(({ release, state }) => `1.${release}.0 ${state}`),
       );
       expect(new Set(history.map(({ bakeStatus }) => bakeStatus)).size).toBeGreaterThanOrEqual(3);
+      const followers = history.filter((_, i) => history[i + 1]?.bakeStatus === 'Failed');
+      const mended = followers.filter(({ bakeStatus, message }) => message === FORWARD && bakeStatus === 'Succeeded');
+      const rollbacks = followers.filter(({ rolledBackFrom }) => rolledBackFrom !== undefined);
+      const ends = [...new Set(rollbacks.map(({ bakeStatus }) => bakeStatus))];
+      expect({ mended: mended.length > 0, rollbacks: ends }).toEqual(FOLLOWED[onFailure]);
     },
   );
 });
