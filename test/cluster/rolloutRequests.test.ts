@@ -111,6 +111,23 @@ describe('force-deploy', () => {
     expect(head.message).toBe('Automatic deployment');
   });
 
+  it('of an older version is no pin, and the answer says which version follows it', async () => {
+    const story = await deployed();
+    await story.publish('1.1.0');
+    await story.headIs('1.1.0', 'Succeeded');
+    const { warnings } = await story.ask({ 'force-deploy': '1.0.0' });
+    expect(warnings.join()).toContain('version 1.1.0 follows 1.0.0 once nothing holds it');
+    await waitFor(async () => {
+      expect(await history(admin, story.ns, 'app')).toEqual([
+        [4, '1.1.0'],
+        [3, '1.0.0'],
+        [2, '1.1.0'],
+        [1, '1.0.0'],
+      ]);
+      return true;
+    }, '1.1.0 to follow');
+  });
+
   it('of an unknown version warns, waits, and acts when the version comes', async () => {
     const story = await gated();
     const { warnings } = await story.ask({ 'force-deploy': '3.0.0' });

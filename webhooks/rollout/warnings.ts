@@ -2,7 +2,7 @@
 import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
 import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
+import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
@@ -16,19 +16,38 @@ export async function warnings(rollout: Rollout, before: Rollout | undefined, ca
     closedGate(rollout, before, call),
     noHealthChecks(rollout, before, call),
   ]);
-  return [...versionWarnings(rollout, before), ...unpinned(rollout, before), ...closed, ...health];
+  const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
+  return [...versionWarnings(rollout, before), ...automatic, ...closed, ...health];
 }
 
 /** Back to automatic: what was pinned against, perhaps because it is bad, is deployed at once. */
 function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
   const pinned = before?.spec?.wantedVersion;
   if (!pinned || rollout.spec?.wantedVersion || changedText(rollout, before, FORCE_DEPLOY)) return [];
-  const { gatedReleaseCandidates = [], gates = [] } = rollout.status ?? before.status ?? {};
+  const { gatedReleaseCandidates = [], gates } = rollout.status ?? before.status ?? {};
   const next = gatedReleaseCandidates[0]?.tag;
-  if (next === undefined || next === pinned || gates.some(({ passing }) => passing === false)) return [];
+  if (next === undefined || next === pinned || !arePassing(gates)) return [];
   return [
     `version ${next} is deployed next; if it is bad, pin again, and reject it first (rejectedVersions of a RolloutGate)`,
   ];
+}
+
+/** A force-deploy is no pin: what it goes back from is a candidate again. */
+function comesBack(rollout: Rollout, before: Rollout | undefined): string[] {
+  const forced = changedText(rollout, before, FORCE_DEPLOY);
+  const status = rollout.status ?? before?.status ?? {};
+  const deployed = status.history?.[0]?.version.tag;
+  const { availableReleases = [], releaseCandidates = [], youngReleases = [], withdrawnReleases = [] } = status;
+  const isKnown = availableReleases.some(({ tag }) => tag === forced);
+  const isNewer = [...releaseCandidates, ...youngReleases, ...withdrawnReleases].some(({ tag }) => tag === forced);
+  if (!forced || !deployed || forced === deployed || !isKnown || isNewer) return [];
+  if (rollout.spec?.wantedVersion || !arePassing(status.gates)) return [];
+  const next = status.gatedReleaseCandidates?.[0]?.tag ?? deployed;
+  return [`version ${next} follows ${forced} once nothing holds it: to stay on ${forced}, set wantedVersion instead`];
+}
+
+function arePassing(gates: RolloutStatus['gates'] = []): boolean {
+  return gates.every(({ passing }) => passing !== false);
 }
 
 const changedText = (rollout: Rollout, before: Rollout | undefined, annotation: string) => {

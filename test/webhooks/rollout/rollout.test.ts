@@ -148,6 +148,27 @@ describe('validate/rollout', () => {
     });
   });
 
+  describe('a force-deploy of an older version', () => {
+    const entry = (tag: string) => ({ version: { tag }, timestamp: '2026-01-01T00:00:00Z' });
+    const tags = (...list: string[]) => list.map((tag) => ({ tag }));
+    const at13 = { history: [entry('1.3.0')], availableReleases: tags('1.2.0', '1.3.0', '1.4.0') };
+    const waiting = { ...at13, releaseCandidates: tags('1.4.0'), gatedReleaseCandidates: tags('1.4.0') };
+    const force = (tag: string, before: object, spec = {}) =>
+      judge({ object: annotated({ [`${P}force-deploy`]: tag }, spec, before), old: rollout(spec, before) });
+    const follows = (tag: string) => [
+      `version ${tag} follows 1.2.0 once nothing holds it: to stay on 1.2.0, set wantedVersion instead`,
+    ];
+    it.each<[string, string, object, string[]]>([
+      ['says that the one it goes back from comes again', '1.2.0', at13, follows('1.3.0')],
+      ['says that a newer one follows', '1.2.0', waiting, follows('1.4.0')],
+      ['is not one of a candidate', '1.4.0', waiting, []],
+      ['is not one of a version that is too young yet', '1.4.0', { ...at13, youngReleases: tags('1.4.0') }, []],
+      ['stays behind a RolloutGate', '1.2.0', { ...at13, gates: [{ name: 'qa', passing: false }] }, []],
+    ])('%s', async (_title, tag, before, warnings) => {
+      expect((await force(tag, before)).verdict.warnings).toEqual(warnings);
+    });
+  });
+
   it('has no warning for a known version', async () => {
     const next = annotated({ [`${P}force-deploy`]: '1.0.0', [`${P}bypass-gates`]: '1.0.0' }, {}, status);
     expect((await judge({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
