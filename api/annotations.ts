@@ -92,6 +92,9 @@ export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
 /** On the RolloutGate of a schedule: when the schedule changes it next. */
 export const GATE_UNTIL = 'gate.kuberik.com/until';
+/** On Jobs and Pods that copy a release: the Rollout's name, shortened as a label. */
+export const COPY_LABEL = 'rollout.kuberik.com/copies-for';
+
 export const SCHEDULE_NAME_LABEL = 'gate.kuberik.com/schedule-name';
 export const SCHEDULE_KIND_LABEL = 'gate.kuberik.com/schedule-kind';
 export const SCHEDULE_ROLLOUT_LABEL = 'gate.kuberik.com/rollout-name';

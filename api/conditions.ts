@@ -21,6 +21,9 @@ export const HEALTH_CHECKS_MISSING = 'HealthChecksMissing';
 /** There only while the first deployment of a Rollout stands past RolloutGates that would hold any other. */
 export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';
 
+/** There only where spec.targetRepository is set and has, or is to have, a release. */
+export const COPIED = 'Copied';
+
 /** On Gates. */
 export const OPENED = 'Opened';
 export const STALLED = 'Stalled';

@@ -116,6 +116,8 @@ export interface Settings {
   noCrossNamespaceRefs: boolean;
   /** Health of other namespaces is watched without their consent, as the Go controller does. */
   watchWithoutConsent?: boolean;
+  /** The image of this program, for the Jobs of spec.targetRepository; without it nothing is copied. */
+  copyImage?: string;
   /** As Flux's `--default-service-account`: as whom a Kustomization is applied that names no ServiceAccount. */
   defaultServiceAccount?: string;
 }

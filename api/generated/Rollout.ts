@@ -168,6 +168,36 @@ export interface Rollout {
        */
       name: string;
     };
+    /**
+     * A repository that each release is copied to, with its signatures and SBOMs. See docs/promotion.md.
+     */
+    targetRepository?: {
+      /**
+       * Host and path, such as oci://registry.example/prod/app.
+       */
+      url: string;
+      /**
+       * A Secret of type kubernetes.io/dockerconfigjson in the Rollout's namespace, to log in with.
+       */
+      secretRef?: {
+        /**
+         * The name of the Secret.
+         */
+        name: string;
+      };
+      /**
+       * Whether it speaks plain HTTP.
+       */
+      insecure?: boolean;
+      /**
+       * Whether a deployment waits until its release is there, or only what has baked is copied. BeforeDeployment when absent.
+       */
+      when?: 'BeforeDeployment' | 'AfterBake';
+      /**
+       * Whether a tag may be moved that is there with another digest.
+       */
+      overwrite?: boolean;
+    };
   };
   /**
    * What is deployed, what could come next, and what is in its way.
@@ -216,6 +246,35 @@ export interface Rollout {
        */
       type: string;
     }[];
+    /**
+     * The last release that was copied to spec.targetRepository.
+     */
+    copy?: {
+      /**
+       * Its tag.
+       */
+      tag: string;
+      /**
+       * Where it was copied to.
+       */
+      url: string;
+      /**
+       * What the tag is there.
+       */
+      digest?: string;
+      /**
+       * How large its blobs are together.
+       */
+      bytes?: number;
+      /**
+       * How much of that was sent: the rest was there.
+       */
+      uploadedBytes?: number;
+      /**
+       * When the copy was done.
+       */
+      time?: string;
+    };
     /**
      * The tag deployed last.
      */

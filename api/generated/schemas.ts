@@ -1133,6 +1133,37 @@ export const SCHEMAS: Record<string, object> = {
         "type": "string"
        }
       }
+     },
+     "targetRepository": {
+      "type": "object",
+      "required": [
+       "url"
+      ],
+      "properties": {
+       "url": {
+        "type": "string"
+       },
+       "secretRef": {
+        "type": "object",
+        "required": [
+         "name"
+        ],
+        "properties": {
+         "name": {
+          "type": "string"
+         }
+        }
+       },
+       "insecure": {
+        "type": "boolean"
+       },
+       "when": {
+        "type": "string"
+       },
+       "overwrite": {
+        "type": "boolean"
+       }
+      }
      }
     }
    },
@@ -1181,6 +1212,33 @@ export const SCHEMAS: Record<string, object> = {
         "type": {
          "type": "string"
         }
+       }
+      }
+     },
+     "copy": {
+      "type": "object",
+      "required": [
+       "tag",
+       "url"
+      ],
+      "properties": {
+       "tag": {
+        "type": "string"
+       },
+       "url": {
+        "type": "string"
+       },
+       "digest": {
+        "type": "string"
+       },
+       "bytes": {
+        "type": "integer"
+       },
+       "uploadedBytes": {
+        "type": "integer"
+       },
+       "time": {
+        "type": "string"
        }
       }
      },

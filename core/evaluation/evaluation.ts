@@ -10,6 +10,7 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
+import { type CopyState, copyState } from './copy.ts';
 import type { Observed } from './observed.ts';
 import type { Requests } from './requests.ts';
 import { boundGates } from './requiredGates.ts';
@@ -66,6 +67,8 @@ export interface Evaluation {
   closed: JudgedGate[];
   /** The requests that opened its Gates. */
   approvals: Approval[];
+  /** Of the release that spec.targetRepository is to have. */
+  copy?: CopyState;
   /** When one of its Gates changes by itself, or a release is old enough. */
   requeueAt: EpochMs[];
 }
@@ -114,6 +117,15 @@ export function evaluate(
   const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, requests, now);
   const holds = holdsAfter(head, config);
   const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
+  const inWay = obstacles(
+    head,
+    verdict,
+    unhealthy !== undefined,
+    { holds, unblocked: requests.unblockFailed },
+    config.gateFirstDeployment,
+  );
+  const mayGo = isFree({ selection, obstacles: inWay, closed: inTheWay.closed });
+  const copy = copyState(observed, history, available, selection, mayGo);
   return {
     candidates,
     rejected,
@@ -123,13 +135,8 @@ export function evaluate(
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
-    obstacles: obstacles(
-      head,
-      verdict,
-      unhealthy !== undefined,
-      { holds, unblocked: requests.unblockFailed },
-      config.gateFirstDeployment,
-    ),
+    obstacles: inWay,
+    ...(copy && { copy }),
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
     approvals: inTheWay.approvals,
@@ -137,8 +144,17 @@ export function evaluate(
   };
 }
 
-/** Whether `selection.next` may be deployed now. Gates hold every deployment; the rest holds automatic ones only. */
-export function mayDeploy({ selection, obstacles: held, closed }: Evaluation): boolean {
+/** Whether `selection.next` may be deployed now. Gates and a copy that is not done hold every deployment; the rest holds automatic ones only. */
+export function mayDeploy(evaluation: Evaluation): boolean {
+  const { copy } = evaluation;
+  return isFree(evaluation) && !(copy?.isAwaited && copy.progress.state !== 'Copied');
+}
+
+function isFree({
+  selection,
+  obstacles: held,
+  closed,
+}: Pick<Evaluation, 'selection' | 'obstacles' | 'closed'>): boolean {
   if (selection.next === undefined || closed.length > 0) return false;
   return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
 }

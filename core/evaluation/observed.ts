@@ -3,6 +3,7 @@ import type { ImagePolicy } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Copying } from '../copy/job.ts';
 import type { CarriedDeployment } from '../deployment/adopt.ts';
 
 export interface Observed {
@@ -22,6 +23,8 @@ export interface Observed {
   /** The Gates that must be open for any deployment, and the objects that were found for them. */
   gateRefs: readonly NamespacedName[];
   gates: readonly Gate[];
+  /** Only where spec.targetRepository is set. */
+  copying?: Copying | undefined;
   /** What the registry says, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */

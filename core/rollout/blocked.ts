@@ -2,6 +2,7 @@
 
 import { REQUESTED_BY } from '../../api/annotations.ts';
 import {
+  COPIED,
   DEPLOYMENT_BLOCKED,
   FIRST_DEPLOYMENT_NOT_GATED,
   GATE_CLOSED,
@@ -9,6 +10,7 @@ import {
   WAITING_FOR_ROLLOUT_GATES,
 } from '../../api/conditions.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
+import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import type { Requests } from '../evaluation/requests.ts';
@@ -28,7 +30,7 @@ export function deploymentBlocked(
   evaluation: Evaluation,
   config: RolloutConfig,
 ): NewCondition {
-  const { selection, unhealthy, pending, closed, young } = evaluation;
+  const { selection, unhealthy, pending, closed, young, copy } = evaluation;
   const forward = isForward(selection);
   const by = observed.rollout.metadata.annotations?.[REQUESTED_BY];
   const asked = selection.manual && by ? `, requested by ${by},` : '';
@@ -39,6 +41,12 @@ export function deploymentBlocked(
       : []),
     ...(forward && pending !== undefined ? waitsForPredecessor(pending, state, evaluation, config) : []),
   ];
+  if (copy?.isAwaited && copy.progress.state !== 'Copied') {
+    waits.push([
+      WAITING_FOR_COPY,
+      `Version ${pending}${asked} waits until it is in ${copy.url}: ${copy.progress.message}`,
+    ]);
+  }
   const [first] = waits;
   if (first) return blocked('True', first[0], waits.map(([, message]) => message).join('; '));
   if (forward && pending === undefined && young[0]) {
@@ -67,6 +75,26 @@ function waitsForPredecessor(
     waits.push(['PreviousDeploymentFailed', `Version ${pending} waits: ${head.version.tag} has failed; ${way}`]);
   }
   return waits;
+}
+
+/** Whether the release of spec.targetRepository is there. */
+export function copied({ copy }: Evaluation): NewCondition | undefined {
+  if (!copy) return undefined;
+  const { version, url, progress } = copy;
+  if (progress.state !== 'Copied') {
+    const reason = progress.state === 'Copying' ? 'Copying' : 'CopyFailed';
+    return {
+      type: COPIED,
+      status: 'False',
+      reason,
+      message: `Version ${version.tag} is not in ${url}: ${progress.message}`,
+    };
+  }
+  const { digest, bytes, uploadedBytes } = progress.copy;
+  const as = digest === undefined ? '' : ` as ${digest}`;
+  const sent =
+    bytes === undefined || uploadedBytes === undefined ? '' : `: ${uploadedBytes} of ${bytes} bytes were sent`;
+  return { type: COPIED, status: 'True', reason: 'Copied', message: `Version ${version.tag} is in ${url}${as}${sent}` };
 }
 
 /** GatesPassing has the texts of the Go controller, which name no gate. */

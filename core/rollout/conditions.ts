@@ -1,5 +1,6 @@
 /** The conditions of a Rollout. Types and reasons are in docs/rollouts.md; one that comes and goes is there only while it says something. */
 import {
+  COPIED,
   FIRST_DEPLOYMENT_NOT_GATED,
   HEALTH_CHECKS_LEFT_OUT,
   HEALTH_CHECKS_MISSING,
@@ -17,7 +18,7 @@ import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import type { Requests } from '../evaluation/requests.ts';
 import { type NewCondition, setCondition } from '../kube/conditions.ts';
-import { deploymentBlocked, firstDeploymentNotGated, pinned, waitingForRolloutGates } from './blocked.ts';
+import { copied, deploymentBlocked, firstDeploymentNotGated, pinned, waitingForRolloutGates } from './blocked.ts';
 import { readyNow } from './ready.ts';
 
 /** The CRD's limit for a condition's message. */
@@ -49,6 +50,7 @@ export function nextConditions(
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
     [PROGRESSING, progressing(state.history[0], observed, config)],
     [WAITING_FOR_ROLLOUT_GATES, waitingForRolloutGates(observed, evaluation)],
+    [COPIED, copied(evaluation)],
     [PINNED, pinned(observed, evaluation, requests)],
     [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentNotGated(observed, state, config)],
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],

@@ -11,7 +11,7 @@ const NEXT = 20;
 export function nextStatus(
   rollout: Rollout,
   state: RolloutState,
-  { candidates, verdict, rejected, withdrawn, young, pending }: Evaluation,
+  { candidates, verdict, rejected, withdrawn, young, pending, copy }: Evaluation,
   { forceDeploy, bypassGates }: Requests,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
@@ -27,6 +27,7 @@ export function nextStatus(
   const rolledBack = state.rolledBack.filter((tag) => known.has(tag));
   const barriers = state.barriers.filter((tag) => known.has(tag));
   const handledRequest = handledRequests(rollout, used);
+  const copied = copy?.stored ?? rollout.status?.copy;
   return {
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
@@ -42,6 +43,7 @@ export function nextStatus(
     ...(young.length > 0 && { youngReleases: young }),
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
+    ...(copied && { copy: copied }),
     gates: verdict.summaries,
   };
 }

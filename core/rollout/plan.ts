@@ -4,6 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import type { CopyJob } from '../copy/job.ts';
 import { readConfig } from '../evaluation/config.ts';
 import { storedState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
@@ -28,6 +29,8 @@ export interface Plan {
   events: NewEvent[];
   /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
   configMap?: ReleaseConfigMap;
+  /** The Job of spec.targetRepository, until the copy is stored in the status. */
+  copyJob?: CopyJob;
 }
 
 export function planRollout(observed: Observed, now: EpochMs): Plan {
@@ -69,6 +72,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     ...resyncAfter(looks, rollout, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     ...(configMap && { configMap }),
+    ...(decision.evaluation.copy?.job && { copyJob: decision.evaluation.copy.job }),
   };
 }
 

@@ -11,6 +11,7 @@ import { requireMetacontroller, startDriver } from './hooks/driver.ts';
 import { type HookPorts, startHookServer } from './hooks/hookServer.ts';
 import { installControllers, installRights, installWebhooks, removeHooks } from './install/install.ts';
 import { installKinds } from './install/kinds.ts';
+import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
 import type { RunningChild } from './process/childProcess.ts';
 import { claimDirectory, releaseDirectory } from './process/directory.ts';
 import type { Log } from './process/log.ts';
@@ -75,9 +76,11 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
   if (hooks && options.metacontroller) requireMetacontroller(options.metacontroller);
   await claimDirectory(dir, log);
   const { running, died, watch } = superviseChildren();
+  let copyPods: CopyPods | undefined;
   const stop = async () => {
     const plane: readonly string[] = CONTROL_PLANE;
     const others = [...running.values()].filter(({ name }) => !plane.includes(name));
+    await copyPods?.stop();
     await Promise.all(others.map((child) => child.stop()));
     for (const name of plane.toReversed()) await running.get(name)?.stop();
     releaseDirectory(dir);
@@ -106,7 +109,9 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     writeFileSync(hooksTokenFile, hooksToken, { mode: 0o600 });
     const server = { certificateFile, keyFile, ca: plane.ca, clientCaFile: plane.webhookClientCa, hooksTokenFile };
     const startReplica: StartReplica = async (name, ports, env = options.hookEnv) =>
-      watch(await startHookServer({ dir, name, ...server, ...ports, env }));
+      watch(
+        await startHookServer({ dir, name, ...server, ...ports, env: { COPY_IMAGE: 'rollout-hooks:local', ...env } }),
+      );
     const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
     const cluster: LocalCluster = {
       dir,
@@ -136,6 +141,8 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     await installControllers(admin, { ...front, ca: plane.ca, hooksToken });
     log(options.metacontroller ? `Starting ${options.metacontroller}` : 'Starting the engine');
     await cluster.startDriver();
+    log('Jobs that copy releases run on this machine');
+    copyPods = runCopyPods(admin, dir, log);
     return cluster;
   } catch (error) {
     await stop();

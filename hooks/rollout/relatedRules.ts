@@ -11,8 +11,16 @@ import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
-export async function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {
-  const { group, versions, resource } = KINDS.ImagePolicy;
+export function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {
+  return servedVersion(KINDS.ImagePolicy, cluster);
+}
+
+type Row = (typeof KINDS)['ImagePolicy' | 'ImageRepository'];
+
+export async function servedVersion(
+  { group, versions, resource }: Row,
+  cluster: ClusterReader,
+): Promise<string | undefined> {
   for (const version of versions) {
     const apiVersion = `${group}/${version}`;
     if (await cluster.serves({ apiVersion, resource })) return apiVersion;

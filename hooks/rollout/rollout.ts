@@ -17,6 +17,7 @@ import { countsOf } from '../../core/rollout/counts.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/rollout/revision.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
+import { copyingOf } from './copying.ts';
 import {
   carriedDeployments,
   configMapIsForeign,
@@ -78,9 +79,11 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
+  const copying = await copyingOf(request, imagePolicy, call);
   return {
     rollout,
     imagePolicy,
+    ...(copying && { copying }),
     rolloutGates: objectsOf<RolloutGate>(related, KINDS.RolloutGate),
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
@@ -170,11 +173,11 @@ async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: P
   return plan.commits ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
 }
 
-function answer({ status, configMap }: Plan, looks: (number | undefined)[]): CompositeResponse<RolloutStatus> {
+function answer({ status, configMap, copyJob }: Plan, looks: (number | undefined)[]): CompositeResponse<RolloutStatus> {
   const seconds = looks.filter((look) => look !== undefined);
   return {
     status,
-    children: configMap ? [configMap] : [],
+    children: [...(configMap ? [configMap] : []), ...(copyJob ? [copyJob] : [])],
     ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
   };
 }

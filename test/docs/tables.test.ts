@@ -95,7 +95,7 @@ describe('conditions and Events', () => {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
-        'FluxBinding ConfigMap HealthChecks',
+        'FluxBinding ConfigMap HealthChecks AfterBake',
     },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {
@@ -113,7 +113,7 @@ describe('conditions and Events', () => {
       tables: ['conditions Gate'],
       words:
         'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
-        'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap',
+        'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap ImageRepository Job',
     },
     webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview' },
   };

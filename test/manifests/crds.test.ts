@@ -121,6 +121,7 @@ describe('examples', () => {
     const roles = [
       ...objectsBelow('rbac'),
       ...objectsBelow('components/release-config-map'),
+      ...objectsBelow('components/release-copies'),
       ...objectsIn('examples/registry-credentials.yaml'),
     ]
       .filter(({ kind }) => kind.endsWith('Role'))

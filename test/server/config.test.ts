@@ -38,6 +38,7 @@ describe('configuration', () => {
       GLASS_BREAKERS: 'system:serviceaccount:ops:robot, system:serviceaccount:ops:other',
       EVENTS_ADDR: 'http://notification-controller/',
       RECEIVER_PORT: '9292',
+      COPY_IMAGE: 'registry.example/rollout-hooks:1',
     });
     expect(config).toMatchObject({
       hooksPort: 1,
@@ -48,6 +49,7 @@ describe('configuration', () => {
         onFailure: 'Hold',
         glassBreakers: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
         noCrossNamespaceRefs: false,
+        copyImage: 'registry.example/rollout-hooks:1',
       },
     });
   });

@@ -20,6 +20,7 @@ export const OUR_FIELDS = [
   'rolledBackReleases',
   'rollbackBarriers',
   'youngReleases',
+  'copy',
 ] as const satisfies (keyof RolloutStatus)[];
 
 export const OUR_ENTRY_FIELDS = [

@@ -125,8 +125,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--kubeconfig=${kubeconfig}`,
           `--authentication-kubeconfig=${kubeconfig}`,
           `--authorization-kubeconfig=${kubeconfig}`,
-          '--controllers=garbage-collector-controller,namespace-controller',
-          // So that the two act under their real names, which admission knows.
+          '--controllers=garbage-collector-controller,namespace-controller,job-controller',
+          // So that they act under their real names, which admission knows.
           '--use-service-account-credentials',
           `--service-account-private-key-file=${signingKeyFile}`,
           '--leader-elect=false',

@@ -14,8 +14,8 @@ import { type LoopbackServer, useLoopback } from './references.ts';
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const manifests = (folder: string) => readManifests(join(REPOSITORY, 'manifests', folder));
-const RELEASE_CONFIG_MAP = 'release-config-map';
-const releaseConfigMapRights = () => [...componentObjects(RELEASE_CONFIG_MAP), ...ours('rights')];
+const COMPONENTS = ['release-config-map', 'release-copies'];
+const componentRights = () => [...COMPONENTS.flatMap(componentObjects), ...ours('rights')];
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'dev/local/install', folder));
 
 /** Namespaces, admission policies, the rights of the people, and those of Metacontroller and the hook server as manifests/rbac says. */
@@ -24,7 +24,7 @@ export async function installRights(admin: Access): Promise<void> {
   const namespaces = users.filter(({ kind }) => kind === 'Namespace');
   const rights = [...users.filter(({ kind }) => kind !== 'Namespace'), ...manifests('rbac')];
   await applyAll(admin, namespaces);
-  await applyAll(admin, [...rights, ...standIns(rights), ...releaseConfigMapRights(), ...manifests('policies')]);
+  await applyAll(admin, [...rights, ...standIns(rights), ...componentRights(), ...manifests('policies')]);
 }
 
 /** The two ServiceAccounts in somebody else's cluster, with the rights that manifests/rbac gives them and no others. */
@@ -40,7 +40,7 @@ export async function installServiceAccounts(admin: Access): Promise<void> {
     metadata: { name, namespace: name },
   }));
   const rights = manifests('rbac').filter(({ kind }) => kind !== 'ServiceAccount');
-  await applyAll(admin, [...accounts, ...rights, ...releaseConfigMapRights(), ...manifests('policies')]);
+  await applyAll(admin, [...accounts, ...rights, ...componentRights(), ...manifests('policies')]);
 }
 
 /** Cluster admin for those ServiceAccounts that no binding names. */
@@ -70,7 +70,7 @@ export async function installWebhooks(admin: Access, server: LoopbackServer): Pr
 export async function installControllers(admin: Access, server: LoopbackServer): Promise<void> {
   const { hooksToken } = server;
   if (hooksToken !== undefined) await installHooksToken(admin, hooksToken);
-  const wanted = withComponent(RELEASE_CONFIG_MAP, manifests('controllers'))
+  const wanted = COMPONENTS.reduce((objects, each) => withComponent(each, objects), manifests('controllers'))
     .map((object) => (hooksToken === undefined ? object : withToken(object)))
     .map((object) => mark(useLoopback(object, server)));
   await applyAll(admin, wanted);

@@ -1,0 +1,143 @@
+/** The Job that copies one release. Its name has a hash of all it does: what changes is another Job, for a Job cannot be changed. */
+import { COPY_LABEL } from '../../api/annotations.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { labelValue, shortHash } from '../kube/names.ts';
+import { OUTCOMES, type Outcome } from './outcome.ts';
+
+export interface CopySource {
+  /** The ImageRepository's image. */
+  image: string;
+  insecure?: boolean;
+  /** Secrets of the Rollout's namespace: to log in, and whom to trust. */
+  secret?: string;
+  certificates?: string;
+}
+
+export interface CopyTarget {
+  url: string;
+  insecure?: boolean;
+  secret?: string;
+  overwrite?: boolean;
+}
+
+export interface CopyOrder {
+  rollout: NamespacedName;
+  tag: string;
+  digest?: string;
+  source: CopySource;
+  target: CopyTarget;
+  /** Of this program. */
+  image: string;
+}
+
+export type CopyJob = KubeObject<any, any>;
+
+/** What is needed for copies, beside the Rollout: read only where spec.targetRepository is set. */
+export interface Copying {
+  /** Why nothing can be copied: a sentence. */
+  problem?: string;
+  /** Of this program. */
+  image: string;
+  source?: CopySource;
+  /** This Rollout's. */
+  jobs: readonly CopyJob[];
+  /** Pods of jobs that have ended, or failed before, by name of the Job, oldest first. */
+  pods: Readonly<Record<string, readonly CopyJob[]>>;
+}
+
+/** A Job's name is a label of its Pods, which have a suffix of their own. */
+const MAX_PREFIX = 40;
+/** As long as a Job tries, and a little longer than one attempt may take. */
+const DEADLINE_S = 7200;
+const RETRIES = 4;
+const CONTAINER = 'copy';
+/** Another attempt ends no otherwise. */
+const FINAL: Outcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
+/** The image's own user. */
+const USER = 65532;
+
+export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyOrder): CopyJob {
+  const volumes = volumesOf(order);
+  const spec = {
+    backoffLimit: RETRIES,
+    activeDeadlineSeconds: DEADLINE_S,
+    podFailurePolicy: {
+      rules: [
+        {
+          action: 'FailJob',
+          onExitCodes: { containerName: CONTAINER, operator: 'In', values: FINAL.map((outcome) => OUTCOMES[outcome]) },
+        },
+        // A node that is drained is no failure of the copy.
+        { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+      ],
+    },
+    template: {
+      metadata: { labels: { [COPY_LABEL]: labelValue(name) } },
+      spec: {
+        restartPolicy: 'Never',
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: USER,
+          runAsGroup: USER,
+          fsGroup: USER,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+        containers: [
+          {
+            name: CONTAINER,
+            image,
+            command: ['node', 'copy/main.ts'],
+            args: argumentsOf(order),
+            resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+            ...(volumes.length > 0 && {
+              volumeMounts: volumes.map(({ name }) => ({ name, mountPath: folderOf(name), readOnly: true })),
+            }),
+          },
+        ],
+        ...(volumes.length > 0 && { volumes }),
+      },
+    },
+  };
+  const begin = name
+    .slice(0, MAX_PREFIX)
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
+  const hash = shortHash(JSON.stringify(spec));
+  const metadata = { name: `${begin}-copy-${hash}`, namespace, labels: { [COPY_LABEL]: labelValue(name) } };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec };
+}
+
+type Order = Omit<CopyOrder, 'rollout' | 'image'>;
+
+/** Each with its name in front: a value that begins with a dash stays a value. */
+function argumentsOf({ tag, digest, source, target }: Order): string[] {
+  return [
+    `--source=${source.image}`,
+    `--target=${target.url}`,
+    `--tag=${tag}`,
+    ...(digest === undefined ? [] : [`--digest=${digest}`]),
+    ...(source.insecure ? ['--source-insecure'] : []),
+    ...(target.insecure ? ['--target-insecure'] : []),
+    ...(target.overwrite ? ['--overwrite'] : []),
+    ...volumesOf({ source, target }).map(({ name }) => `--${name}=${folderOf(name)}`),
+  ];
+}
+
+/** Named after the options that take them. */
+function volumesOf({ source, target }: Pick<Order, 'source' | 'target'>) {
+  const secrets: [string, string | undefined][] = [
+    ['source-secret', source.secret],
+    ['source-certificates', source.certificates],
+    ['target-secret', target.secret],
+  ];
+  return secrets.flatMap(([name, secretName]) => (secretName === undefined ? [] : [{ name, secret: { secretName } }]));
+}
+
+const folderOf = (volume: string) => `/etc/rollout-hooks/${volume}`;

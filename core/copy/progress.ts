@@ -1,0 +1,81 @@
+/** How far the Job of a copy is: from its own status, and from what its Pods said when they ended. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { isMap } from '../kube/json.ts';
+import type { CopyJob } from './job.ts';
+import { isDigest } from './manifest.ts';
+
+/** What a Pod says at its end: the result of copy/main.ts. */
+interface Result {
+  message?: string;
+  digest?: string;
+  bytes?: number;
+  uploadedBytes?: number;
+}
+
+export interface Copy {
+  digest?: string;
+  bytes?: number;
+  uploadedBytes?: number;
+  /** RFC 3339. */
+  time?: string;
+}
+
+export type CopyProgress = { state: 'Copying' | 'Failed'; message: string } | { state: 'Copied'; copy: Copy };
+
+/** Whoever may write Pods may write anything into them. */
+const MAX_MESSAGE = 1024;
+
+/** @param found the Job as it is in the cluster; undefined while it is not there @param pods its own */
+export function progressOf(
+  wanted: CopyJob,
+  found: CopyJob | undefined,
+  pods: readonly KubeObject<any, any>[],
+): CopyProgress {
+  const name = `Job '${wanted.metadata.name}'`;
+  if (!found)
+    return {
+      state: 'Copying',
+      message: `${name} is not there yet; if it stays so, look at the rights in docs/promotion.md`,
+    };
+  const { conditions = [], failed = 0, completionTime } = found.status ?? {};
+  const results = pods.map(resultOf).filter((result) => result !== undefined);
+  const last = results.at(-1);
+  if (findCondition(conditions, 'Complete')?.status === 'True') {
+    const { message: _, ...copy } = results.find(({ digest }) => digest !== undefined) ?? {};
+    return { state: 'Copied', copy: { ...copy, ...(typeof completionTime === 'string' && { time: completionTime }) } };
+  }
+  const failure = findCondition(conditions, 'Failed');
+  if (failure?.status === 'True') {
+    const why = last?.message ?? failure.message.slice(0, MAX_MESSAGE);
+    return { state: 'Failed', message: `${why}. ${name} is not started again by itself: delete it to try once more` };
+  }
+  if (!(failed > 0)) return { state: 'Copying', message: `${name} runs` };
+  return {
+    state: 'Copying',
+    message: `${name} has failed ${failed} times and goes on${last?.message ? `: ${last.message}` : ''}`,
+  };
+}
+
+function resultOf({ status }: KubeObject<any, any>): Result | undefined {
+  const text = status?.containerStatuses?.[0]?.state?.terminated?.message;
+  if (typeof text !== 'string') return undefined;
+  const { message, digest, bytes, uploadedBytes } = parsed(text);
+  return {
+    ...(typeof message === 'string' && { message: message.slice(0, MAX_MESSAGE) }),
+    ...(isDigest(digest) && { digest }),
+    ...(isSize(bytes) && { bytes }),
+    ...(isSize(uploadedBytes) && { uploadedBytes }),
+  };
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMap(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
