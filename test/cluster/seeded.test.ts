@@ -65,7 +65,30 @@ const SEEDS: Record<string, Seed> = {
     annotations: { 'rollout.kuberik.com/retry': '' },
     history: ['1 1.0.0 InProgress'],
   },
+  'a failure, and a way back from it': {
+    spec: { bakeTime: '5m', onFailure: 'Rollback' },
+    status: () => goodThenBad(),
+    publish: '1.2.0',
+    history: ['3 1.0.0 InProgress', '2 1.1.0 Failed', '1 1.0.0 Succeeded'],
+  },
+  'a failure that has broken a check, and its successor': {
+    spec: { bakeTime: '5m', onFailure: 'Continue', ...SELECTOR },
+    health: () => ({ status: 'Unhealthy', lastErrorTime: ago(120), lastChangeTime: ago(120) }),
+    status: () => goodThenBad(),
+    publish: '1.2.0',
+    history: ['3 1.2.0 Deploying', '2 1.1.0 Failed', '1 1.0.0 Succeeded'],
+  },
 };
+
+function goodThenBad() {
+  return {
+    history: [
+      { id: 2, version: { tag: '1.1.0' }, timestamp: ago(180), bakeStatus: 'Failed', bakeEndTime: ago(60) },
+      { id: 1, version: { tag: '1.0.0' }, timestamp: ago(600), bakeStatus: 'Succeeded', bakeEndTime: ago(300) },
+    ],
+    availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }],
+  };
+}
 
 function baking(deployed: number, started: number) {
   const times = { timestamp: ago(deployed), bakeStartTime: ago(started) };

@@ -1,5 +1,5 @@
 /**
- * A day of eight applications with 200 releases: failures, retries, pins, gates, force-deploys, and the death of every process.
+ * A day of eight applications with 200 releases: failures, what follows them, pins, gates, force-deploys, and the death of every process.
  * After each step the cluster must be where an independent model of the rules is; at the end all that was ever stored is judged.
  * `DAY_SEED=17 npx vitest run --project faults test/faults/day.test.ts` replays a day's choices.
  */
@@ -16,6 +16,8 @@ import { MORTALS, restart } from './day/restarts.ts';
 
 const RELEASES = Number(process.env.DAY_RELEASES ?? 200);
 const APPS = 8;
+/** What follows a failed version, by turns. */
+const WAYS = ['Hold', 'Continue', 'Rollback'] as const;
 /** Releases between two deaths. */
 const PEACE = 17;
 
@@ -37,7 +39,7 @@ it(`day ${seed} ends as the model says, and no invariant was broken at any time`
   const random = randomFrom(seed);
   const apps: App[] = [];
   for (let i = 0; i < APPS; i++) {
-    apps.push(await newApp(view, i % 2 === 0 ? 'Hold' : 'Continue', randomFrom(random.integer(0, 2 ** 31))));
+    apps.push(await newApp(view, WAYS[i % WAYS.length]!, randomFrom(random.integer(0, 2 ** 31))));
   }
   const released = () => apps.reduce((sum, { model }) => sum + model.newest, 0);
   const each = RELEASES / apps.length;
@@ -58,6 +60,7 @@ it(`day ${seed} ends as the model says, and no invariant was broken at any time`
 
   const days = apps.map(async (app) => {
     while (app.model.newest < each) await app.step();
+    await app.evening();
   });
   try {
     await Promise.all(days);
@@ -84,11 +87,15 @@ it(`day ${seed} ends as the model says, and no invariant was broken at any time`
   }
   const states = new Set(apps.flatMap(({ model }) => model.history.map(({ state }) => state)));
   expect([...states]).toEqual(expect.arrayContaining(['Succeeded', 'Failed', 'Cancelled']));
+  const rollbacks = apps.reduce((sum, { model }) => sum + model.rollbacks, 0);
+  const forwards = apps.reduce((sum, { model }) => sum + model.forwards, 0);
+  expect(rollbacks).toBeGreaterThan(0);
+  expect(forwards).toBeGreaterThan(0);
   expect(writesOfHookServer()).toEqual(new Set(['events']));
   const deployments = apps.reduce((sum, { model }) => sum + model.history.length, 0);
   const steps = apps.reduce((sum, { happenings }) => sum + happenings.length, 0);
   process.stderr.write(
-    `${released()} releases, ${deployments} deployments, ${steps} steps, deaths: ${deaths.join(', ')}\n`,
+    `${released()} releases, ${deployments} deployments, ${steps} steps, ${rollbacks} rollbacks, ${forwards} failures passed forward, deaths: ${deaths.join(', ')}\n`,
   );
 });
 

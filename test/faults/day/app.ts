@@ -11,7 +11,7 @@ import {
   waitFor,
 } from '../../cluster/support/cluster.ts';
 import { inSeconds, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../../cluster/support/rolloutStory.ts';
-import { Model } from './model.ts';
+import { Model, type OnFailure } from './model.ts';
 
 const LONG_ENOUGH_MS = 90_000;
 const ENDLESS = '24h';
@@ -33,7 +33,7 @@ type Happening =
 /** What is likely depends on what there is to disturb. */
 function weights(model: Model): Partial<Record<Happening, number>> {
   const any = { publish: 8, gate: 2, freeze: 1, bake: 2, pin: 2, force: 2, bypass: 2, unblock: 1 };
-  if (model.head?.state === 'Deploying') return { ...any, healthy: 16, error: 4, retry: 1 };
+  if (model.head?.state === 'Deploying') return { ...any, healthy: 16, error: 8, retry: 1 };
   if (model.head?.state === 'InProgress') return { ...any, error: 6, bake: 8, retry: 1 };
   if (model.head?.state === 'Failed') return { ...any, healthy: 6, retry: 6, unblock: 4 };
   const closed = model.gateOpen && model.freezeOpen ? {} : { gate: 6, freeze: model.freezeOpen ? 0 : 6 };
@@ -46,12 +46,14 @@ export interface App {
   happenings: string[];
   /** One thing happens, and everything that follows from it. */
   step(): Promise<void>;
+  /** Whatever the day was like, a version succeeds in the end, the next one fails, and another one comes. */
+  evening(): Promise<void>;
   /** Waits until the cluster is where the model is. */
   settled(): Promise<void>;
   follower: { stop(): Promise<void> };
 }
 
-export async function newApp(view: ClusterView, onFailure: 'Hold' | 'Continue', random: Random): Promise<App> {
+export async function newApp(view: ClusterView, onFailure: OnFailure, random: Random): Promise<App> {
   const { admin, developer } = view;
   const story = storyOf(view, await view.newNamespace());
   const { ns } = story;
@@ -190,22 +192,32 @@ export async function newApp(view: ClusterView, onFailure: 'Hold' | 'Continue', 
     );
   };
 
+  async function turn(what: Happening): Promise<void> {
+    // Stored times have whole seconds: what comes in the second of a report could not be told from it.
+    if (Math.floor(Date.now() / 1000) === Math.floor(reportedAt / 1000)) await nextSecond();
+    happenings.push(what);
+    await happen[what]();
+    await settled();
+    const underWay = model.history.filter(({ state }) => state === 'Deploying' || state === 'InProgress');
+    expect(underWay.length).toBeLessThan(2);
+  }
+
   return {
     story,
     model,
     happenings,
     follower,
     settled,
-    step: async () => {
-      // Stored times have whole seconds: what comes in the second of a report could not be told from it.
-      if (Math.floor(Date.now() / 1000) === Math.floor(reportedAt / 1000)) await nextSecond();
-      const what = random.weighted(weights(model));
-      happenings.push(what);
-      await happen[what]();
-      await settled();
-      expect(model.history.filter(({ state }) => state === 'Deploying' || state === 'InProgress').length).toBeLessThan(
-        2,
-      );
+    step: () => turn(random.weighted(weights(model))),
+    evening: async () => {
+      if (!model.gateOpen) await turn('gate');
+      if (!model.freezeOpen) await turn('freeze');
+      if (!model.shortBake) await turn('bake');
+      if (model.pin !== undefined) await turn('pin');
+      if (model.head?.state === 'Failed') await turn('unblock');
+      await turn('publish');
+      while (model.baking || model.health === 'Unhealthy') await turn('healthy');
+      for (const what of ['publish', 'error', 'publish'] as const) await turn(what);
     },
   };
 }

@@ -11,7 +11,11 @@ export interface Deployment {
   release: number;
   state: State;
   message: string;
+  /** It took the place of this one, which had failed. */
+  backFrom?: number;
 }
+
+export type OnFailure = 'Hold' | 'Continue' | 'Rollback';
 
 export class Model {
   /** Newest first. */
@@ -30,10 +34,11 @@ export class Model {
   private bypass: number | undefined;
   private unblock = false;
   private message: string | undefined;
-  private readonly hold: boolean;
+  private readonly rolledBack = new Set<number>();
+  private readonly onFailure: OnFailure;
 
-  constructor(onFailure: 'Hold' | 'Continue') {
-    this.hold = onFailure === 'Hold';
+  constructor(onFailure: OnFailure) {
+    this.onFailure = onFailure;
   }
 
   get head(): Deployment | undefined {
@@ -42,6 +47,19 @@ export class Model {
 
   get baking(): boolean {
     return this.head?.state === 'Deploying' || this.head?.state === 'InProgress';
+  }
+
+  get rollbacks(): number {
+    return this.history.filter(({ backFrom }) => backFrom !== undefined).length;
+  }
+
+  /** Failed versions whose successor came by itself. */
+  get forwards(): number {
+    const isPassed = ({ message }: Deployment, i: number) =>
+      message.startsWith('Automatic deployment') &&
+      !message.includes('unblock') &&
+      this.history[i + 1]?.state === 'Failed';
+    return this.history.filter(isPassed).length;
   }
 
   /** Names of the one-shot annotations that are still there. */
@@ -118,28 +136,61 @@ export class Model {
   private deploy(): boolean {
     const wanted = this.pin ?? this.force;
     const byHand = wanted !== undefined;
-    const bypassed = this.bypass !== undefined && this.isNewer(this.bypass) ? this.bypass : undefined;
-    const next = byHand ? wanted : (bypassed ?? (this.isNewer(this.newest) ? this.newest : undefined));
+    const back = byHand ? undefined : this.wayBack();
+    const bypassed = this.bypass !== undefined && this.isCandidate(this.bypass) ? this.bypass : undefined;
+    const next = wanted ?? back ?? bypassed ?? this.candidate();
     const isDue = next !== undefined && next !== this.head?.release;
-    if (!isDue || !this.freezeOpen || !(byHand || this.mayFollow(bypassed !== undefined))) {
+    if (!isDue || !this.freezeOpen || !(byHand || back !== undefined || this.mayFollow(bypassed !== undefined))) {
       if (this.force === undefined && !(byHand && isDue)) this.message = undefined;
       return false;
     }
-    this.begin(next, byHand, bypassed === next);
+    if (back !== undefined) this.goBack(back);
+    else this.begin(next, byHand, bypassed === next);
     return true;
   }
 
-  private isNewer(release: number): boolean {
-    return release <= this.newest && release > (this.head?.release ?? 0);
+  /** What succeeded last, once a version has failed that did not come back itself. */
+  private wayBack(): number | undefined {
+    const [failed, ...older] = this.history;
+    if (this.onFailure !== 'Rollback' || failed?.state !== 'Failed' || failed.backFrom !== undefined) return undefined;
+    return older.find(({ state, release }) => state === 'Succeeded' && release !== failed.release)?.release;
+  }
+
+  private isCandidate(release: number): boolean {
+    return release <= this.newest && release > (this.head?.release ?? 0) && !this.rolledBack.has(release);
+  }
+
+  private candidate(): number | undefined {
+    for (let release = this.newest; release > 0; release--) if (this.isCandidate(release)) return release;
+    return undefined;
+  }
+
+  /** Whether the failure of the head stops automation. */
+  private get holds(): boolean {
+    if (this.head?.state !== 'Failed') return false;
+    return this.onFailure === 'Hold' || (this.onFailure === 'Rollback' && this.head.backFrom !== undefined);
   }
 
   /** The first deployment waits for nothing but the Gate. */
   private mayFollow(bypassed: boolean): boolean {
     if (!this.head) return true;
-    if (this.baking || (this.head.state === 'Failed' && this.hold && !this.unblock)) return false;
+    if (this.baking || (this.holds && !this.unblock)) return false;
     // What the failed version has broken only its successor can mend.
-    const goesForward = this.head.state === 'Failed' && !this.hold;
+    const goesForward = this.head.state === 'Failed' && !this.holds;
     return (this.gateOpen || bypassed) && (goesForward || this.health !== 'Unhealthy');
+  }
+
+  private goBack(release: number): void {
+    const { id, release: from } = this.head!;
+    this.recovery = false;
+    const message = `Automatic rollback from 1.${from}.0`;
+    this.history.unshift({ id: id + 1, release, state: 'Deploying', message, backFrom: from });
+    this.health = 'Pending';
+    this.rolledBack.delete(release);
+    this.rolledBack.add(from);
+    this.message = undefined;
+    this.bypass = undefined;
+    this.unblock = false;
   }
 
   private begin(release: number, byHand: boolean, bypassed: boolean): void {
@@ -160,6 +211,7 @@ export class Model {
     const isOfAnother = this.force !== undefined && this.force !== release;
     const message = (byHand && !isOfAnother && this.message) || how;
     this.history.unshift({ id: (before?.id ?? 0) + 1, release, state: 'Deploying', message });
+    this.rolledBack.delete(release);
     this.health = 'Pending';
     if (!isOfAnother) this.message = undefined;
     this.bypass = undefined;
@@ -168,7 +220,7 @@ export class Model {
   }
 
   private isRecovery(before: Deployment | undefined, byHand: boolean, unblocked: boolean): boolean {
-    if (before?.state === 'Failed' && !this.hold && !byHand && !unblocked) return false;
+    if (before?.state === 'Failed' && this.onFailure !== 'Hold' && !byHand && !unblocked) return false;
     if (before && before.state !== 'Succeeded') return true;
     return byHand && this.health === 'Unhealthy';
   }
