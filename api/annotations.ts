@@ -15,6 +15,10 @@ export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
 /** On Flux objects, set by the webhook: which deployment of which Rollout the object carries. See core/pin/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
+/** On Kustomizations whose source a Rollout pins too, set by the webhook: the tag whose artifact may be applied with the variables that are set. See core/pin/whole.ts. */
+export const ARTIFACT = 'rollout.kuberik.com/artifact';
+/** Beside it, set by the webhook: the deployment that the source is fetching; the Kustomization is suspended meanwhile. */
+export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
 
 /** One-shot requests on a Rollout. This one concerns RolloutGates: a Gate is bypassed with BYPASS_REASON. */
 export const BYPASS_ROLLOUT_GATES = 'rollout.kuberik.com/bypass-gates';

@@ -5,7 +5,7 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/binding/spec.ts';
-import { deploymentTrigger } from '../core/binding/trigger.ts';
+import { artifactTrigger, deploymentTrigger } from '../core/binding/trigger.ts';
 import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
 import { withGateCondition } from '../core/hold/conditions.ts';
 import { gateAnnotations, gatingOf } from '../core/hold/decorate.ts';
@@ -52,6 +52,7 @@ export const fluxHook: DecoratorHook = {
     const annotations = gateAnnotations(object, gating, observed?.status, now);
     const deployed = deploymentTrigger(object, observed?.status);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
+    Object.assign(annotations, artifactTrigger(object, observed?.status));
     const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, KINDS.FluxBinding), now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
 

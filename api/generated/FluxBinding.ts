@@ -191,6 +191,23 @@ export interface FluxBinding {
       message?: string;
     }[];
     /**
+     * Present where a Rollout pins variables of a Kustomization and the OCIRepository that it applies: the variables follow what the OCIRepository has fetched.
+     */
+    source?: {
+      /**
+       * What the annotation rollout.kuberik.com/artifact of the object should say: the tag whose artifact may be applied with the variables that go with it. Absent while both stay as they are.
+       */
+      artifact?: string;
+      /**
+       * What the annotation rollout.kuberik.com/awaits-artifact should say. The deployment that the source is fetching; the object is suspended meanwhile.
+       */
+      awaits?: string;
+      /**
+       * Why the source does not fetch what the Rollout has deployed; the object goes on with what it has.
+       */
+      stuck?: string;
+    };
+    /**
      * Deployments that were proven to be fetched and applied. Kept, because a later suspension hides the proof.
      */
     applied?: {

@@ -734,6 +734,20 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "source": {
+      "type": "object",
+      "properties": {
+       "artifact": {
+        "type": "string"
+       },
+       "awaits": {
+        "type": "string"
+       },
+       "stuck": {
+        "type": "string"
+       }
+      }
+     },
      "applied": {
       "type": "array",
       "items": {

@@ -4,7 +4,7 @@ import type { Artifact, FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { parseDeployments } from '../pin/deployment.ts';
-import { fetchedRevision } from './proof.ts';
+import { fetchedRevision, isOfTag } from '../pin/fetched.ts';
 
 /** The same deployment of the same Rollout. */
 export function isSameDeployment(a: DeploymentRef, b: DeploymentRef): boolean {
@@ -26,7 +26,7 @@ export function hasArrived(
 ): boolean {
   const observed = spec?.observed;
   if (!observed || !carries(observed.deployed, deployment)) return false;
-  if (spec.target.kind === 'OCIRepository') return isTag(observed.fetched, deployment.version);
+  if (spec.target.kind === 'OCIRepository') return isOfTag(observed.fetched, deployment.version);
   if (observed.applied === undefined) return false;
   // A source of an unknown kind cannot be compared; Flux's own report has to do.
   if (!spec.source) return true;
@@ -43,11 +43,6 @@ function pinsSource(source: FluxObject, deployment: DeploymentRef): boolean {
 function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   return (
     carries(parseDeployments(source.metadata.annotations?.[DEPLOYED]), deployment) &&
-    isTag(fetchedRevision(source), deployment.version)
+    isOfTag(fetchedRevision(source), deployment.version)
   );
-}
-
-/** Revisions of OCI artifacts are `<tag>@<digest>`. */
-function isTag(revision: string | undefined, tag: string): boolean {
-  return revision?.startsWith(`${tag}@`) ?? false;
 }

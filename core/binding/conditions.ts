@@ -11,12 +11,13 @@ import { awaitsText } from '../suspend/resume.ts';
 
 const MAX_MESSAGE = 32_000;
 
+type BindingSpec = Pick<FluxBindingSpec, 'problems' | 'source'>;
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
 export function bindingConditions(
   status: FluxBindingStatus,
-  spec: Pick<FluxBindingSpec, 'problems'>,
+  spec: BindingSpec,
   before: Condition[] | undefined,
   now: EpochMs,
 ): Condition[] {
@@ -28,7 +29,8 @@ export function bindingConditions(
   return conditions;
 }
 
-function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpec, 'problems'>): Finding {
+function ready(status: FluxBindingStatus, spec: BindingSpec): Finding {
+  const { problems = [] } = spec;
   const pins = status.pins ?? [];
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', [...problems]],
@@ -49,10 +51,16 @@ function ready(status: FluxBindingStatus, { problems = [] }: Pick<FluxBindingSpe
   if (pins.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
   const waiting = pins.filter((pin) => pin.state === 'Waiting');
   if (waiting.length > 0) {
-    const message = `waiting for Flux to apply ${unique(waiting.map(deploymentText)).join(', ')}`;
+    const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
   return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };
+}
+
+function waitingFor({ source }: FluxBindingStatus, spec: BindingSpec): string {
+  const name = `${spec.source?.kind} ${spec.source?.name}`;
+  if (source?.stuck !== undefined) return `${name}, which ${source.stuck}, while the object keeps what it has:`;
+  return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
 }
 
 function approved(status: FluxBindingStatus): Finding | undefined {

@@ -1,10 +1,11 @@
 /** What a FluxBinding reports of its object's deployments. Each change is a write and a sync of everything related. */
-import { DEPLOYED } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
 import { parseDeployments } from '../pin/deployment.ts';
+import { bounded, fetchedRevision, isCurrent } from '../pin/fetched.ts';
 import { carries, isSameDeployment } from './arrival.ts';
-import { appliedRevision, fetchedRevision } from './proof.ts';
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
@@ -25,7 +26,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
     const isLatched = deployed.every((deployment) => carries(binding?.status?.applied, deployment));
     return isAsBefore && isLatched ? before : seen;
   }
-  const isComing = object.spec?.suspend !== true;
+  const isComing = object.spec?.suspend !== true || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   return isAsBefore || isComing ? before : seen;
 }
 
@@ -34,6 +35,15 @@ function proofOf(object: FluxObject): Observed | undefined {
   if (fetched !== undefined) return { fetched };
   const applied = object.kind === 'Kustomization' ? appliedRevision(object) : undefined;
   return applied === undefined ? undefined : { applied };
+}
+
+/** The revision a Kustomization applied with its current spec, and found ready (docs/architecture.md, fact F8). A suspended one only looks so. */
+function appliedRevision(object: FluxObject): string | undefined {
+  const { metadata, spec, status } = object;
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (spec?.suspend === true || !isCurrent(object)) return undefined;
+  if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
+  return bounded(status?.lastAppliedRevision);
 }
 
 function areSame(before: readonly DeploymentRef[], now: readonly DeploymentRef[]): boolean {

@@ -5,9 +5,9 @@ import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
+import { sourceOf } from '../pin/source.ts';
 import { awaitedApply, resumeLabel } from '../suspend/resume.ts';
 import { observedOf } from './observed.ts';
-import { sourceOf } from './source.ts';
 
 export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);
 

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, formatDeployments } from '../pin/deployment.ts';
+import { type Whole, wholeVersion } from '../pin/whole.ts';
 import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
@@ -29,7 +30,8 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const held = related.gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied));
-  const desired = desiredDeployments(spec, related, held);
+  const whole = wholeOf(binding, related);
+  const desired = desiredDeployments(spec, related, held, whole);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
@@ -37,6 +39,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
       summary: desired.map(deploymentText).join(', '),
     }),
     ...(pins.length > 0 && { pins }),
+    ...(whole && { source: sourceEntry(whole) }),
     ...(applied.length > 0 && { applied }),
     ...(related.gates.length > 0 && { gates: related.gates }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
@@ -45,13 +48,33 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
+/** Where the object's source is pinned by one of its Rollouts too. */
+function wholeOf({ spec, metadata }: FluxBinding, { source, rollouts }: RelatedToBinding): Whole | undefined {
+  const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
+  return isOwn ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
+}
+
+function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindingStatus['source']> {
+  return {
+    ...(artifact !== undefined && { artifact }),
+    ...(awaits && { awaits: formatDeployments([awaits]) }),
+    ...(stuck !== undefined && { stuck }),
+  };
+}
+
 /** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
-function desiredDeployments(spec: FluxBindingSpec, related: RelatedToBinding, held: boolean): DeploymentRef[] {
+function desiredDeployments(
+  spec: FluxBindingSpec,
+  related: RelatedToBinding,
+  held: boolean,
+  whole: Whole | undefined,
+): DeploymentRef[] {
   const names = rolloutsOf(spec);
   return names.flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
     const head = deploymentOf(related.rollouts.get(name));
-    const deployment = held ? carried : (head ?? carried);
+    const next = whole?.rollout === name ? whole.fetched : head;
+    const deployment = held ? carried : (next ?? carried);
     return deployment ? [deployment] : [];
   });
 }

@@ -1,9 +1,10 @@
 /** When a Flux object must be written so that the webhook brings it to what its Rollouts have deployed. */
-import { DEPLOYED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../pin/deployment.ts';
 import { readPin } from '../pin/field.ts';
+import { carries } from './arrival.ts';
 import type { PinState } from './status.ts';
 
 /**
@@ -17,8 +18,28 @@ export function deploymentTrigger(
   if (!status?.deployed || isHeld(status)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const pins = (status.pins ?? []).filter((pin) => pin.state !== 'Missing');
-  if (pins.some((pin) => isNewer(pin, carried))) return status.deployed;
-  return pins.some((pin) => hasDrifted(object, pin, carried)) ? null : undefined;
+  const present = new Set(pins.map((pin) => pin.rollout));
+  const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
+  if (wanted.some((deployment) => isNewer(deployment, carried))) return status.deployed;
+  const drifted = pins.some((pin) => hasDrifted(object, pin, wanted, carried));
+  return drifted ? null : undefined;
+}
+
+/** The annotations ARTIFACT and AWAITS_ARTIFACT as they should be written; again these only trigger the webhook. */
+export function artifactTrigger(
+  { metadata }: FluxObject,
+  status: FluxBindingStatus | undefined,
+): Record<string, string | null> {
+  if (!status || isHeld(status)) return {};
+  const { annotations = {} } = metadata;
+  const { source } = status;
+  const wanted: Record<string, string | null> = {};
+  const has = annotations[ARTIFACT];
+  if (!source && has !== undefined) wanted[ARTIFACT] = null;
+  else if (source && (has === undefined || (source.artifact !== undefined && source.artifact !== has)))
+    wanted[ARTIFACT] = source.artifact ?? '';
+  if (annotations[AWAITS_ARTIFACT] !== source?.awaits) wanted[AWAITS_ARTIFACT] = source?.awaits ?? null;
+  return wanted;
 }
 
 /** Nothing moves behind a gate. */
@@ -27,16 +48,19 @@ export function isHeld(status: FluxBindingStatus | undefined): boolean {
 }
 
 /** A binding may lag behind the object, so an older id never counts. */
-function isNewer(pin: PinState, carried: readonly DeploymentRef[]): boolean {
-  const have = carried.find((deployment) => deployment.rollout === pin.rollout);
-  if (!have || have.uid !== pin.uid) return true;
-  return (pin.id ?? 0) > have.id || (pin.id === have.id && pin.version !== have.version);
+function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): boolean {
+  const have = carried.find((deployment) => deployment.rollout === wanted.rollout);
+  if (!have || have.uid !== wanted.uid) return true;
+  return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
 }
 
 /** The annotation is there without the value: written while the webhook was down. */
-function hasDrifted(object: FluxObject, pin: PinState, carried: readonly DeploymentRef[]): boolean {
-  const has = carried.some(
-    (deployment) => deployment.rollout === pin.rollout && deployment.id === pin.id && deployment.uid === pin.uid,
-  );
-  return has && readPin(object, pin) !== pin.version;
+function hasDrifted(
+  object: FluxObject,
+  pin: PinState,
+  wanted: readonly DeploymentRef[],
+  carried: readonly DeploymentRef[],
+): boolean {
+  const deployment = wanted.find(({ rollout }) => rollout === pin.rollout);
+  return deployment !== undefined && carries(carried, deployment) && readPin(object, pin) !== deployment.version;
 }

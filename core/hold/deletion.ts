@@ -1,9 +1,10 @@
 /** When a governed object may be deleted (docs/architecture.md, writes W19 to W22 and W30). */
-import { SUSPENDED } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { refKey } from '../kube/names.ts';
+import { deploymentText, parseDeployments } from '../pin/deployment.ts';
 import { applierOf } from '../suspend/applier.ts';
 import { bypassText, type Refusal, subjectOf } from './messages.ts';
 
@@ -21,6 +22,7 @@ export function refuseDeletion(
     return { reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'delete') };
   }
   if (oldObject.metadata.annotations?.[SUSPENDED] === undefined) return undefined;
+  if (oldObject.metadata.annotations[AWAITS_ARTIFACT] !== undefined) return refuseWhileFetching(oldObject);
   const applier = applierOf(oldObject);
   const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' in a moment';
   return {
@@ -28,5 +30,15 @@ export function refuseDeletion(
     text:
       `${subjectOf(oldObject)} cannot be deleted yet: the gates are open, but its suspension is still on the object; ` +
       `what it applied would stay in the cluster forever. The suspension is lifted${end}; to lift it now, set spec.suspend to false.`,
+  };
+}
+
+function refuseWhileFetching(oldObject: FluxObject): Refusal {
+  const awaits = parseDeployments(oldObject.metadata.annotations?.[AWAITS_ARTIFACT]).map(deploymentText).join(', ');
+  return {
+    reason: 'pinned',
+    text:
+      `${subjectOf(oldObject)} cannot be deleted yet: it is suspended until its source has fetched ${awaits}; what it applied ` +
+      'would stay in the cluster forever. To delete it now, suspend its source.',
   };
 }

@@ -1,5 +1,5 @@
 /** The mutating half of the rules in write.ts: what becomes of one write of a Flux object. */
-import { DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { judgeHeld } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
@@ -10,6 +10,7 @@ import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
+import { deploymentText, parseDeployments } from '../pin/deployment.ts';
 import { pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
@@ -54,6 +55,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     gated: gates.count > 0,
     closed: gates.closed,
     closings: gates.closings,
+    awaitsArtifact: content.object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined,
     fieldManager: write.fieldManager,
     bypass: bypass?.granted ?? false,
     applier: world.applier,
@@ -63,6 +65,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     ...content.warnings,
     ...newlyInvalid(gates.required, oldObject, world),
     ...suspendedWarning(settled, write, gates.closed),
+    ...awaitsWarning(settled, write),
   ];
   return { object: recordReason(settled, oldObject, write.user, world.now), warnings };
 }
@@ -87,14 +90,18 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   return {
-    object: annotate(judged.object, DEPLOYED, oldObject.metadata.annotations?.[DEPLOYED]),
+    object: asStored(judged.object, oldObject, [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT]),
     warnings: judged.is === 'held' ? [heldWarning(closed)] : [],
   };
 }
 
+function asStored(object: FluxObject, { metadata }: FluxObject, keys: readonly string[]): FluxObject {
+  return keys.reduce((result, key) => annotate(result, key, metadata.annotations?.[key]), object);
+}
+
 /** With all gates open, Rollouts say what they pin. */
 function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
-  const pinned = pinFields({ object, oldObject, rollouts: world.rollouts });
+  const pinned = pinFields({ object, oldObject, rollouts: world.rollouts, source: world.source });
   const { denials, warnings } = pinned;
   if (denials.length > 0) return { refusal: { reason: 'pinned', text: denials.join(' ') }, warnings };
   return { object: pinned.object, warnings };
@@ -156,4 +163,11 @@ function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, 
   if (!oldObject)
     return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
   return bypass?.granted ? ['written, but still suspended: set spec.suspend to false too for Flux to act on it'] : [];
+}
+
+/** Whoever resumes an object whose version is on its way learns that it goes on by itself. */
+function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
+  const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
+  if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
+  return [`suspended until its source has fetched ${deploymentText(awaits)}, and resumed then`];
 }

@@ -1,5 +1,5 @@
 /** How an object that is beyond a limit gets back under it. */
-import { DEPLOYED, GATES, ROLLOUT_PREFIX } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, ROLLOUT_PREFIX } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { judgeGates } from '../gate/judge.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -31,7 +31,8 @@ function leavesClosed(object: FluxObject, oldObject: FluxObject, world: GateWorl
 }
 
 function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
-  const isPinAnnotation = ([key]: [string, string]) => key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED;
+  const isPinAnnotation = ([key]: [string, string]) =>
+    key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED && key !== ARTIFACT && key !== AWAITS_ARTIFACT;
   const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !isPinAnnotation(entry));
   const mine = Object.entries(metadata.annotations ?? {}).filter(isPinAnnotation);
   return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };

@@ -1,5 +1,13 @@
 /** Size limits: whoever fills an object so that a closed gate cannot write on it any more has found a way around that gate. */
-import { BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import {
+  ARTIFACT,
+  AWAITS_ARTIFACT,
+  BYPASSED_BY,
+  DEPLOYED,
+  GATE_STATE,
+  SELECTED_BY,
+  SUSPENDED,
+} from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { isDeeperThan, jsonSize, sameJson } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
@@ -12,7 +20,7 @@ const MAX_OBJECT = 512 * 1024;
 const REFERENCE = 63 + 1 + 253 + 64 + 1;
 /** Memory, record of a bypass, and what Flux itself adds. */
 const SMALL_ONES = 2048;
-const OURS: readonly string[] = [BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED];
+const OURS: readonly string[] = [ARTIFACT, AWAITS_ARTIFACT, BYPASSED_BY, DEPLOYED, GATE_STATE, SELECTED_BY, SUSPENDED];
 
 /** The sentence that refuses a write which leaves too little room; undefined when there is enough, or no less than before. */
 export function refuseFilling(

@@ -1,5 +1,5 @@
 /** The validating half of the rules in write.ts: nobody changed what our mutating webhook had settled. */
-import { GATE_STATE } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { FewPaths } from '../freeze/changedPaths.ts';
 import { governedChanges } from '../freeze/changes.ts';
@@ -26,7 +26,8 @@ export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): 
 
 function verifySuspended(object: FluxObject): Refusal | undefined {
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
-  const isRunning = state?.is === 'closed' && object.spec?.suspend !== true;
+  const mustStandStill = state?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+  const isRunning = mustStandStill && object.spec?.suspend !== true;
   return isRunning ? { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') } : undefined;
 }
 

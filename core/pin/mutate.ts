@@ -1,13 +1,15 @@
 /** What one write may do to the fields that Rollouts own (docs/architecture.md, writes W1 to W7). */
-import { DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
+import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/managedFields.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
 import { deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
+import { artifactBefore, type Whole, wholeVersion } from './whole.ts';
 
 export interface PinWrite {
   /** As the writer wants it. */
@@ -16,6 +18,8 @@ export interface PinWrite {
   oldObject?: FluxObject | undefined;
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
+  /** What a Kustomization's `spec.sourceRef` names, where it exists in the same namespace; `settled` where nothing can have changed: see `isSettled`. */
+  source?: FluxObject | 'settled' | undefined;
 }
 
 export interface PinOutcome {
@@ -37,6 +41,7 @@ interface Decision {
 
 /** What every pin of one write is judged by: an object may have thousands of pins, and each text is read once. */
 interface Case extends PinWrite {
+  whole: Whole | undefined;
   wasPinned(pin: Pin): boolean;
   /** Carried by the old object, or by the new one on CREATE; by Rollout. */
   deployments: ReadonlyMap<string, DeploymentRef>;
@@ -46,7 +51,9 @@ interface Case extends PinWrite {
 export function pinFields(write: PinWrite): PinOutcome {
   const { pins, problems } = pinAnnotationsOf(write.object);
   const before = write.oldObject ? pinAnnotationsOf(write.oldObject) : { pins: [], problems: [] };
-  const at = caseOf(write, before.pins);
+  const { source } = write;
+  const whole = source === 'settled' ? undefined : wholeVersion(pins, write.rollouts, source);
+  const at = caseOf(write, before.pins, whole);
   const warnings = newProblems(problems, before.problems);
   const denials: string[] = [];
   const held: string[] = [];
@@ -66,15 +73,53 @@ export function pinFields(write: PinWrite): PinOutcome {
   let object = writePins(write.object, values);
   if (held.length > 0) warnings.unshift(held.join('; '));
   object = annotate(object, DEPLOYED, deployments.size > 0 ? formatDeployments([...deployments.values()]) : undefined);
-  return { object, warnings, denials };
+  return { object: source === 'settled' ? object : withArtifact(object, write, whole), warnings, denials };
 }
 
-function caseOf(write: PinWrite, before: readonly Pin[]): Case {
+/** Our annotations of a version that has to arrive whole; none where nothing has to. */
+function withArtifact(object: FluxObject, { oldObject, source }: PinWrite, whole: Whole | undefined): FluxObject {
+  if (!whole || source === 'settled')
+    return annotate(annotate(object, ARTIFACT, undefined), AWAITS_ARTIFACT, undefined);
+  const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : whole.head?.version;
+  const artifact = whole.artifact ?? before ?? artifactBefore(source);
+  return annotate(
+    annotate(object, ARTIFACT, artifact),
+    AWAITS_ARTIFACT,
+    whole.awaits && formatDeployments([whole.awaits]),
+  );
+}
+
+/**
+ * Whether a write need not look at the object's source: it carries what its Rollouts have deployed, its source had it
+ * when that was written, and the write touches none of this.
+ */
+export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
+  const deployments = deploymentsOn(oldObject);
+  const { pins } = pinAnnotationsOf(oldObject);
+  const isAsStored = [ARTIFACT, AWAITS_ARTIFACT, DEPLOYED].every(
+    (key) => object.metadata.annotations?.[key] === oldObject.metadata.annotations?.[key],
+  );
+  return (
+    isAsStored &&
+    oldObject.metadata.annotations?.[ARTIFACT] !== undefined &&
+    oldObject.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
+    sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
+    sameJson(pinAnnotationsOf(object).pins, pins) &&
+    pins.every(({ rollout }) => {
+      const head = deploymentOf(rollouts.get(rollout));
+      const carried = deployments.get(rollout);
+      return head && carried && head.id === carried.id && head.uid === carried.uid && head.version === carried.version;
+    })
+  );
+}
+
+function caseOf(write: PinWrite, before: readonly Pin[], whole: Whole | undefined): Case {
   const { object, oldObject } = write;
   const pinned = new Set(before.map(pinKey));
   let writers: Writers | undefined;
   return {
     ...write,
+    whole,
     wasPinned: (pin) => pinned.has(pinKey(pin)),
     deployments: deploymentsOn(oldObject ?? object),
     isApply(pin) {
@@ -88,7 +133,13 @@ function caseOf(write: PinWrite, before: readonly Pin[]): Case {
 
 function decide(pin: Pin, at: Case): Decision {
   const live = deploymentOf(at.rollouts.get(pin.rollout));
-  return live ? follow(pin, live, at) : keep(pin, at);
+  const target = live && at.whole?.rollout === pin.rollout ? ofSource(pin, at.whole, at) : live;
+  return target ? follow(pin, target, at) : keep(pin, at);
+}
+
+/** What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed. */
+function ofSource(pin: Pin, { fetched, head }: Whole, { oldObject, deployments }: Case): DeploymentRef | undefined {
+  return fetched ?? (oldObject ? deployments.get(pin.rollout) : head);
 }
 
 /** The Rollout says what the value is. */

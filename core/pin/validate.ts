@@ -1,8 +1,8 @@
 /** The validating half: nobody changed a pinned field after our mutating webhook had set it (docs/architecture.md, write W8). */
-import { DEPLOYED } from '../../api/annotations.ts';
+import { ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
+import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
 import { pinAnnotationsOf, pinPath } from './annotations.ts';
 import { deploymentOf, parseDeployments } from './deployment.ts';
@@ -14,6 +14,8 @@ const BETWEEN_CALLS_MS = 10_000;
 /** A sentence for each pinned field that is not what its Rollout says; empty when all is well. */
 export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rollout>, now: EpochMs): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  // Its variables are those of what the source has, which may be any deployment before.
+  const isWhole = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return pinAnnotationsOf(object).pins.flatMap((pin) => {
     const rollout = rollouts.get(pin.rollout);
     const head = deploymentOf(rollout);
@@ -21,6 +23,7 @@ export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rol
     if (!head || value === head.version) return [];
     const carried = deployments.find((deployment) => deployment.rollout === pin.rollout);
     const before = deploymentOf(rollout, 1);
+    if (isWhole && carried && value === carried.version && isInHistory(carried, rollout)) return [];
     const isBefore = carried?.id === before?.id && carried?.uid === before?.uid && value === before?.version;
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
     if ((before && isBefore) || now - committed < BETWEEN_CALLS_MS) return [];
@@ -29,4 +32,9 @@ export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rol
         `'${value ?? ''}': another webhook changed it after rollout-hooks had set it`,
     ];
   });
+}
+
+function isInHistory({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
+  const history = rollout?.metadata.uid === uid ? (rollout.status?.history ?? []) : [];
+  return history.some((entry) => entry.id === id && entry.version?.tag === version);
 }

@@ -2,7 +2,7 @@
  * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
  * restores exactly that (docs/architecture.md, writes W15, W23 and W24).
  */
-import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -26,6 +26,8 @@ export interface SuspensionCase {
   closed: string[];
   /** The same with which closing it is: see `closingKey`. */
   closings: string[];
+  /** The version that the object is to have is still being fetched: see core/pin/whole.ts. */
+  awaitsArtifact: boolean;
   fieldManager: string | undefined;
   /** The writer gets past the closed gates. */
   bypass: boolean;
@@ -41,11 +43,35 @@ export function settleSuspension(at: SuspensionCase): FluxObject {
   // Suspended only now that it is being deleted, it would leave behind what it applied.
   if (at.object.metadata.deletionTimestamp && memory === undefined) return finish(at.object, undefined, state);
   if (at.closed.length > 0) return behindClosedGates(at, memory, state);
-  if (memory === undefined) return finish(at.object, undefined, at.gated ? { is: 'open' } : undefined);
+  const open: StateAnnotation | undefined = at.gated ? { is: 'open' } : undefined;
+  if (at.awaitsArtifact) return untilFetched(at, memory, state, open);
+  if (memory === undefined) return finish(at.object, undefined, open);
+  // Suspended for its artifact only: nothing of its spec was held, so no apply has to come first.
+  if (wasAwaiting(at) && state?.is !== 'opening' && state?.is !== 'closed') {
+    return finish(setSuspend(at.object, recall(memory)), undefined, open);
+  }
   const since = state?.is === 'opening' ? state.since : at.now;
   const suspend = resumed(at, memory, since);
   if (suspend === 'wait') return finish(at.object, memory, { is: 'opening', since });
-  return finish(setSuspend(at.object, suspend), undefined, at.gated ? { is: 'open' } : undefined);
+  return finish(setSuspend(at.object, suspend), undefined, open);
+}
+
+/** What somebody sets suspend to meanwhile is what it will be. After a closed gate the applier's apply has to come as well. */
+function untilFetched(
+  at: SuspensionCase,
+  memory: Memory | undefined,
+  state: StateAnnotation | undefined,
+  open: StateAnnotation | undefined,
+): FluxObject {
+  const isOpening = state?.is === 'closed' && memory !== undefined && applierOf(at.object) !== undefined;
+  const opening: StateAnnotation | undefined = isOpening ? { is: 'opening', since: at.now } : open;
+  const asked = at.oldObject && wasTouched(at) ? memoryFrom(at.sent) : ownMemory(at.object);
+  const wanted = memory === undefined ? remember(at) : (asked ?? memory);
+  return finish(setSuspend(at.object, true), wanted, state?.is === 'opening' ? state : opening);
+}
+
+function wasAwaiting({ oldObject }: SuspensionCase): boolean {
+  return oldObject?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
 
 /** Whether the write says that an object which waits for its applier should wait no more, as the decorator does. */
@@ -89,9 +115,13 @@ function memoryOf({ object, oldObject }: SuspensionCase): Memory | undefined {
 
 /** The first suspension. Where the webhook is asked twice about one write, the object has our memory already. */
 function remember({ object, oldObject, held }: SuspensionCase): Memory {
-  const suspend = held ? oldObject?.spec?.suspend : object.spec?.suspend;
   const own = held ? undefined : ownMemory(object);
-  return own ?? (suspend === true ? 'true' : suspend === false ? 'false' : 'unset');
+  return own ?? memoryFrom(held ? oldObject : object);
+}
+
+function memoryFrom(object: FluxObject | undefined): Memory {
+  const suspend = object?.spec?.suspend;
+  return suspend === true ? 'true' : suspend === false ? 'false' : 'unset';
 }
 
 function ownMemory(object: FluxObject): Memory | undefined {

@@ -4,11 +4,11 @@ import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader } from '../../api/ports.ts';
-import { sourceOf, sourceResource } from '../../core/binding/source.ts';
 import type { InventoryResource } from '../../core/health/inventory.ts';
 import { planReads, type Read } from '../../core/health/reads.ts';
 import type { ObservedResource } from '../../core/health/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { sourceOf, sourceResource } from '../../core/pin/source.ts';
 
 const AT_ONCE = 8;
 /** Two rounds of requests that time out; what is left then would not be read either, and the sync has to end. */

@@ -1,5 +1,6 @@
 /** What becomes of each way of writing a pinned field: docs/architecture.md, writes W1 to W5. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
 import { conditionOf, imageTag, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
@@ -25,8 +26,9 @@ beforeAll(async () => {
 async function variablesExist() {
   await developer.clientSideApply(manifest);
   await developer.clientSideApply(source);
-  await variablesArrive(admin, ns, 'app', { APP_VERSION: PINNED });
   await tagArrives(admin, ns, 'app', PINNED);
+  await fluxStandIn({ flux }).fetch(ns, 'app');
+  await variablesArrive(admin, ns, 'app', { APP_VERSION: PINNED });
 }
 
 const app = () => ref('kustomization', ns, 'app');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import {
   type AnyObject,
   kustomization,
@@ -12,7 +13,7 @@ import {
 } from './support/cluster.ts';
 import { conditionOf, history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
-const { admin, developer, newNamespace, publish } = sharedCluster();
+const { admin, developer, flux, newNamespace, publish } = sharedCluster();
 
 describe('a release', () => {
   it('goes from a new tag to the Kustomization and the OCIRepository, and is remembered', async () => {
@@ -20,12 +21,12 @@ describe('a release', () => {
     await developer.create(rollout(ns, 'app'));
     await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
     await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
-    await publish(ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await tagArrives(admin, ns, 'app', '1.0.0');
-    await publish(ns, 'app', '1.1.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
-    await tagArrives(admin, ns, 'app', '1.1.0');
+    for (const tag of ['1.0.0', '1.1.0']) {
+      await publish(ns, 'app', tag);
+      await tagArrives(admin, ns, 'app', tag);
+      await fluxStandIn({ flux }).fetch(ns, 'app');
+      await variablesArrive(admin, ns, 'app', { APP_VERSION: tag });
+    }
     expect(await history(admin, ns, 'app')).toEqual([
       [2, '1.1.0'],
       [1, '1.0.0'],

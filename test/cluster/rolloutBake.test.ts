@@ -35,7 +35,6 @@ describe('a bake', () => {
     await story.publish('1.0.0');
     await story.headIs('1.0.0', 'Deploying');
     await tagArrives(admin, story.ns, 'app', '1.0.0');
-    await variablesArrive(admin, story.ns, 'app', { APP_VERSION: '1.0.0' });
     await story.healthReset();
 
     await nextSecond();
@@ -43,6 +42,7 @@ describe('a bake', () => {
     const deploys = async () => (await story.head()).bakeStatus === 'Deploying';
     await staysTrue(deploys, 'Deploying while Flux has done nothing', 1500);
     await story.flux.fetch(story.ns, 'app');
+    await variablesArrive(admin, story.ns, 'app', { APP_VERSION: '1.0.0' });
     await staysTrue(deploys, 'Deploying while it is fetched and not applied', 1000);
     await story.flux.apply(story.ns, 'app');
     await story.headIs('1.0.0', { bakeStatus: 'Deploying', appliedTime: expect.any(String) });
@@ -65,18 +65,13 @@ describe('a bake', () => {
     await story.bind();
     await story.create({ bakeTime: '1s' });
     await story.publish('1.0.0');
-    await tagArrives(admin, story.ns, 'app', '1.0.0');
-    await variablesArrive(admin, story.ns, 'app', { APP_VERSION: '1.0.0' });
-    await story.arrive();
+    await story.arrive('1.0.0');
     await story.headIs('1.0.0', 'Succeeded');
     await story.publish('1.1.0');
     await story.headIs('1.1.0', 'Deploying');
     await tagArrives(admin, story.ns, 'app', '1.1.0');
-    await variablesArrive(admin, story.ns, 'app', { APP_VERSION: '1.1.0' });
-    // The new variable on the old artifact, Ready at the new generation.
-    await story.flux.apply(story.ns, 'app');
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1500);
-    await story.flux.fetch(story.ns, 'app');
+    await story.fetched('1.1.0');
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
     await story.flux.apply(story.ns, 'app');
     await story.headIs('1.1.0', 'Succeeded');
@@ -205,9 +200,7 @@ describe('the next version', () => {
     const story = await deploying({ onFailure: 'Rollback', bakeTime: '1s' });
     await story.bind();
     const arrive = async (tag: string) => {
-      await variablesArrive(admin, story.ns, 'app', { APP_VERSION: tag });
-      await tagArrives(admin, story.ns, 'app', tag);
-      await story.arrive();
+      await story.arrive(tag);
       // Health counts from the arrival on, and is reset by it.
       await waitFor(async () => (await story.head()).appliedTime !== undefined, 'the arrival');
       await story.healthReset();

@@ -65,9 +65,7 @@ describe('a HealthCheck of class kustomization', () => {
     await workload(ns, 'available');
     await story.create({ bakeTime: '1s', ...SELECTS_HEALTH });
     await story.publish('1.0.0');
-    await tagArrives(admin, ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await story.flux.fetch(ns, 'app');
+    await story.fetched('1.0.0');
     await story.flux.apply(ns, 'app', { inventory: [{ id: `${ns}_web_apps_Deployment`, v: 'v1' }] });
     await story.headIs('1.0.0', 'Succeeded');
     return story;
@@ -79,9 +77,7 @@ describe('a HealthCheck of class kustomization', () => {
     await nextSecond();
     await story.publish('1.1.0');
     await story.headIs('1.1.0', 'Deploying');
-    await tagArrives(admin, ns, 'app', '1.1.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
-    await story.flux.fetch(ns, 'app');
+    await story.fetched('1.1.0');
     await story.flux.attempt(ns, 'app');
     await nextSecond();
     await workload(ns, 'stuck');
@@ -105,7 +101,7 @@ describe('a HealthCheck of class kustomization', () => {
     }, 'the old failure to be seen as such');
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
     await workload(ns, 'available');
-    await story.arrive();
+    await story.arrive('1.1.0');
     await story.headIs('1.1.0', 'Succeeded');
   });
 
@@ -118,9 +114,7 @@ describe('a HealthCheck of class kustomization', () => {
     await workload(ns, 'progressing');
     await story.create({ bakeTime: '2s', ...SELECTS_HEALTH });
     await story.publish('1.0.0');
-    await tagArrives(admin, ns, 'app', '1.0.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
-    await story.flux.fetch(ns, 'app');
+    await story.fetched('1.0.0');
     const inventory = [{ id: `${ns}_web_apps_Deployment`, v: 'v1' }];
     await story.flux.apply(ns, 'app', { inventory });
     await story.headIs('1.0.0', { bakeStatus: 'Deploying', appliedTime: expect.any(String) });
@@ -134,12 +128,11 @@ describe('a HealthCheck of class kustomization', () => {
     await nextSecond();
     await story.publish('1.1.0');
     await story.headIs('1.1.0', 'Deploying');
-    await tagArrives(admin, ns, 'app', '1.1.0');
-    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await story.fetched('1.1.0');
     // The old workload is as healthy as ever: it says nothing of 1.1.0.
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 2000);
     await admin.mergePatch(deploymentOf(ns), { spec: { paused: false, minReadySeconds: 1 } });
-    await story.arrive();
+    await story.arrive('1.1.0');
     await story.headIs('1.1.0', { bakeStatus: 'Deploying', appliedTime: expect.any(String) });
     await nextSecond();
     await workload(ns, 'stuck');

@@ -117,7 +117,7 @@ describe('AfterBake', () => {
     await story.headIs('1.0.0', 'Deploying');
     await staysTrue(async () => (await story.jobs()).length === 0, 'no copy of what has not baked', 1000);
     expect(await story.inTarget('1.0.0')).toBeUndefined();
-    await story.arrive();
+    await story.arrive('1.0.0');
     await story.headIs('1.0.0', 'Succeeded');
     await waitFor(async () => {
       expect((await story.statusOf()).copy).toMatchObject({ tag: '1.0.0', digest });

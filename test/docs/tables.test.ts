@@ -102,7 +102,7 @@ describe('conditions and Events', () => {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
-        'PruneFailed HealthCheckFailed HealthCheckCanceled',
+        'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed',
     },
     'core/schedule core/calendar': {
       tables: ['conditions Schedule'],

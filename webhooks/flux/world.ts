@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { GATES, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import { GATES, KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
@@ -15,6 +15,8 @@ import type { World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { pinAnnotationsOf, rolloutsLeft } from '../../core/pin/annotations.ts';
+import { isSettled } from '../../core/pin/mutate.ts';
+import { sourceOf } from '../../core/pin/source.ts';
 import { applierOf } from '../../core/suspend/applier.ts';
 import { asksToResume } from '../../core/suspend/suspension.ts';
 import { readClosed } from '../closedGates.ts';
@@ -40,13 +42,38 @@ export async function readWorld(
   { again = false } = {},
 ): Promise<World> {
   const objects = [object, oldObject].filter((each) => each !== undefined);
-  const [rollouts, gates, closedForPins, applier] = await Promise.all([
-    readRollouts(object ? pinAnnotationsOf(object).pins.map((pin) => pin.rollout) : [], namespace, call),
+  const [{ rollouts, source }, gates, closedForPins, applier] = await Promise.all([
+    readPinned(object, again ? 'settled' : oldObject, namespace, call),
     readGates(objects, namespace, call, !again && !oldObject),
     !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
-  return { ...gates, rollouts, closedForPins, applier };
+  return { ...gates, rollouts, source, closedForPins, applier };
+}
+
+/** What the object's pins follow. `before`: as stored, or `settled` where the source has been looked at already. */
+async function readPinned(
+  object: FluxObject | undefined,
+  before: FluxObject | 'settled' | undefined,
+  namespace: string,
+  call: WebhookCall,
+): Promise<Pick<World, 'rollouts' | 'source'>> {
+  const { pins } = object ? pinAnnotationsOf(object) : { pins: [] };
+  const rollouts = await readRollouts(
+    pins.map((pin) => pin.rollout),
+    namespace,
+    call,
+  );
+  const ref = object && pins.length > 0 ? sourceOf(object) : undefined;
+  // Of the kinds that a Kustomization applies, Rollouts pin this one only, in its own namespace.
+  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return { rollouts, source: undefined };
+  if (before === 'settled' || (before && isSettled(object, before, rollouts))) return { rollouts, source: 'settled' };
+  const source = await call.cluster.get<FluxObject>({
+    ...resourceOf(KINDS.OCIRepository),
+    namespace,
+    name: ref.name,
+  });
+  return { rollouts, source };
 }
 
 /** The closed Gates of the Rollouts that lose a field of the object in this write; `object` is undefined where it goes. */

@@ -5,7 +5,7 @@ import { requestKey } from '../../../core/evaluation/requests.ts';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, type ClusterView, kustomization, ociRepository, ref, rollout, waitFor } from './cluster.ts';
-import { conditionOf } from './versions.ts';
+import { conditionOf, tagArrives, variablesArrive } from './versions.ts';
 
 const LABELS = { app: 'app' };
 /** Watches the HealthCheck of `healthCheck`. */
@@ -34,6 +34,12 @@ export function storyOf(view: ClusterView, ns: string) {
   const statusOf = async (): Promise<AnyObject> => (await admin.get(app)).status ?? {};
   const head = async (): Promise<AnyObject> => (await statusOf()).history?.[0] ?? {};
 
+  const fetched = async (tag: string) => {
+    await tagArrives(admin, ns, 'app', tag);
+    await flux.fetch(ns, 'app');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: tag });
+  };
+
   return {
     ns,
     app,
@@ -49,8 +55,13 @@ export function storyOf(view: ClusterView, ns: string) {
     },
     watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
     publish: (tag: string) => publish(ns, 'app', tag),
-    /** Flux fetches and applies what the objects say now. */
-    arrive: () => flux.reconcile(ns),
+    /** The tag of the bound OCIRepository is written, Flux fetches it, and the variable follows. */
+    fetched,
+    /** Flux fetches and applies the tag that the bound objects are to have. */
+    arrive: async (tag: string) => {
+      await fetched(tag);
+      await flux.apply(ns, 'app');
+    },
     /** What a monitor reports at this moment; an error comes with its time. */
     report: async (status: string, { message, error, name = 'app', namespace = ns }: Report = {}) => {
       const at = inSeconds(Date.now());

@@ -96,7 +96,7 @@ const rows: Row[] = [
     object: kustomization({ ...at2, spec: { sourceRef: SOURCE }, status: synced('1.0.0@sha256:0') }),
     source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
     state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched my-app 1\.1\.0 \(2\)$/],
   },
   {
     says: 'the source of the same Rollout has not been written yet',
@@ -106,7 +106,8 @@ const rows: Row[] = [
       { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
     ),
     state: 'Waiting',
-    ready: ['Unknown', /^waiting for Flux to apply/],
+    deployed: deployment('my-app', 1, '1.0.0'),
+    ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched/],
   },
   {
     says: 'source and Kustomization have it',

@@ -1,0 +1,95 @@
+/**
+ * A kustomize-controller whose caches lag, each by itself: it learns of Kustomization and source in order, but a random number of
+ * versions late, and tries to apply whatever it knows of. As the real one, it first writes what it is about to build, and gives up where that is
+ * refused.
+ */
+import type { AnyObject } from '../client/send.ts';
+import { ApiError } from '../client/send.ts';
+import { conditionAt, conditions } from './fluxStandIn.ts';
+import { ref } from './objects.ts';
+import type { User } from './user.ts';
+
+/** What was applied: the tag of the artifact, and the variable. */
+export interface Applied {
+  artifact: string;
+  variable: string | undefined;
+}
+
+export interface LaggingFlux {
+  /** All that was applied so far, without repetitions next to each other. */
+  readonly applied: Applied[];
+  /** How many attempts the API server refused. */
+  readonly refused: number;
+  stop(): Promise<void>;
+}
+
+export interface LagOptions {
+  namespace: string;
+  /** Of the Kustomization and of its OCIRepository. */
+  name: string;
+  variable: string;
+  /** From 0 to below 1. */
+  random: () => number;
+}
+
+export function laggingFlux(flux: User, { namespace, name, variable, random }: LagOptions): LaggingFlux {
+  const applied: Applied[] = [];
+  let refused = 0;
+  let stopped = false;
+  const [object, source] = [ref('kustomization', namespace, name), ref('ociRepository', namespace, name)];
+  const [objects, sources] = [cacheOf(random), cacheOf(random)];
+
+  async function attempt(seen: AnyObject, artifact: AnyObject): Promise<void> {
+    const revision: string | undefined = artifact.status?.artifact?.revision;
+    if (seen.spec.suspend || revision === undefined) return;
+    const { generation } = seen.metadata;
+    const message = `Building manifests for revision ${revision} with a timeout of 10m`;
+    const reconciling = conditionAt('Reconciling', generation, 'True', 'Progressing', message);
+    try {
+      const live = await flux.get(object);
+      await flux.patchStatus(object, { conditions: conditions(live, [reconciling]) });
+      await flux.patchStatus(object, { lastAttemptedRevision: revision });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 422) throw error;
+      refused++;
+      return;
+    }
+    const pair = { artifact: revision.split('@')[0] ?? '', variable: seen.spec.postBuild?.substitute?.[variable] };
+    const last = applied.at(-1);
+    if (last?.artifact !== pair.artifact || last.variable !== pair.variable) applied.push(pair);
+    const ready = conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`);
+    const live = await flux.get(object);
+    await flux.patchStatus(object, {
+      observedGeneration: generation,
+      lastAppliedRevision: revision,
+      conditions: conditions(live, [ready]).filter(({ type }) => type !== 'Reconciling'),
+    });
+  }
+
+  const loop = (async () => {
+    while (!stopped) {
+      const [seen, artifact] = [objects(await flux.get(object)), sources(await flux.get(source))];
+      await attempt(seen, artifact);
+    }
+  })();
+  return {
+    applied,
+    get refused() {
+      return refused;
+    },
+    stop: async () => {
+      stopped = true;
+      await loop;
+    },
+  };
+}
+
+/** Answers a version that it has been given before, in order, some time after it was given. */
+function cacheOf(random: () => number): (newest: AnyObject) => AnyObject {
+  const behind: AnyObject[] = [];
+  return (newest) => {
+    if (behind.at(-1)?.metadata.resourceVersion !== newest.metadata.resourceVersion) behind.push(newest);
+    while (behind.length > 1 && random() < 0.4) behind.shift();
+    return behind[0]!;
+  };
+}

@@ -1,0 +1,212 @@
+/** A version arrives whole: the manifests of one version are never applied with the variable of another. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { conditionAt, type FluxStandIn, fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import { laggingFlux } from '../../dev/actors/laggingFlux.ts';
+import { randomFrom } from '../../dev/chaos/random.ts';
+import {
+  type AnyObject,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { conditionOf, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+
+const { admin, developer, flux, newNamespace, publish } = sharedCluster();
+const stand: FluxStandIn = fluxStandIn({ flux });
+
+interface App {
+  ns: string;
+  get(): Promise<AnyObject>;
+  source(): Promise<AnyObject>;
+}
+
+/** 1.0.0 is deployed and applied. */
+async function running(): Promise<App> {
+  const ns = await newNamespace();
+  await developer.create(rollout(ns, 'app'));
+  await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
+  await developer.create(kustomization(ns, 'app', { variables: { VERSION: 'app' } }));
+  await publish(ns, 'app', '1.0.0');
+  await tagArrives(admin, ns, 'app', '1.0.0');
+  await stand.fetch(ns, 'app');
+  await variablesArrive(admin, ns, 'app', { VERSION: '1.0.0' });
+  await waitFor(() => stand.apply(ns, 'app'), 'the first apply');
+  return {
+    ns,
+    get: () => admin.get(ref('kustomization', ns, 'app')),
+    source: () => admin.get(ref('ociRepository', ns, 'app')),
+  };
+}
+
+/** 2.0.0 is deployed and its tag is written; nothing is fetched. */
+async function onItsWay(): Promise<App> {
+  const app = await running();
+  await publish(app.ns, 'app', '2.0.0');
+  await tagArrives(admin, app.ns, 'app', '2.0.0');
+  await waitFor(async () => (await app.get()).spec.suspend === true, 'the suspension');
+  return app;
+}
+
+const artifactOf = ({ metadata }: AnyObject) => metadata.annotations?.['rollout.kuberik.com/artifact'];
+
+/** source-controller says that it cannot fetch what is asked of it. */
+async function failsToFetch({ ns, source }: App): Promise<void> {
+  const { generation } = (await source()).metadata;
+  await flux.patchStatus(ref('ociRepository', ns, 'app'), {
+    conditions: [
+      conditionAt('FetchFailed', generation, 'True', 'OCIArtifactPullFailed', 'manifest unknown'),
+      conditionAt('Ready', generation, 'False', 'OCIArtifactPullFailed', 'manifest unknown'),
+    ],
+  });
+}
+
+describe('a Kustomization whose source the same Rollout pins', () => {
+  it('stands still while its source fetches, and gets variable and resumption in one write', async () => {
+    const { ns, get } = await onItsWay();
+    await staysTrue(async () => (await substitutes(admin, ns, 'app')).VERSION === '1.0.0', 'the old variable', 1000);
+    const binding = await admin.get(ref('fluxBinding', ns, 'kustomization-app'));
+    expect(conditionOf(binding, 'Ready')).toMatchObject({
+      status: 'Unknown',
+      message: 'waiting for OCIRepository app, suspended until it has fetched app 2.0.0 (2)',
+    });
+    const before = (await get()).metadata.generation;
+    await stand.fetch(ns, 'app');
+    await variablesArrive(admin, ns, 'app', { VERSION: '2.0.0' });
+    const after = await get();
+    expect(after.spec.suspend).toBeUndefined();
+    expect(after.metadata.generation).toBe((before ?? 0) + 1);
+    expect(artifactOf(after)).toBe('2.0.0');
+    expect(Object.keys(after.metadata.annotations ?? {})).not.toContain('rollout.kuberik.com/awaits-artifact');
+  });
+
+  it('goes on with what it has while its source cannot fetch, and follows when it can', async () => {
+    const app = await onItsWay();
+    const { ns, get } = app;
+    await failsToFetch(app);
+    await waitFor(async () => (await get()).spec.suspend === undefined, 'the resumption');
+    expect(await substitutes(admin, ns, 'app')).toEqual({ VERSION: '1.0.0' });
+    const binding = await admin.get(ref('fluxBinding', ns, 'kustomization-app'));
+    expect(conditionOf(binding, 'Ready')?.message).toBe(
+      'waiting for OCIRepository app, which cannot fetch it (OCIArtifactPullFailed), while the object keeps what it has: app 2.0.0 (2)',
+    );
+    await stand.fetch(ns, 'app');
+    await variablesArrive(admin, ns, 'app', { VERSION: '2.0.0' });
+  });
+
+  it('is back where it was when the version before is deployed again', async () => {
+    const { ns, get } = await onItsWay();
+    await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { wantedVersion: '1.0.0' } });
+    await tagArrives(admin, ns, 'app', '1.0.0');
+    await stand.fetch(ns, 'app');
+    await waitFor(async () => (await get()).spec.suspend === undefined, 'the resumption');
+    expect(await substitutes(admin, ns, 'app')).toEqual({ VERSION: '1.0.0' });
+    expect((await get()).metadata.annotations?.['rollout.kuberik.com/deployed']).toMatch(/^app=3\/1\.0\.0\//);
+  });
+
+  it('stays suspended where somebody resumes it on the way, who learns why', async () => {
+    const { ns, get } = await onItsWay();
+    const { warnings } = await developer.mergePatch(ref('kustomization', ns, 'app'), { spec: { suspend: false } });
+    expect(warnings).toEqual(['suspended until its source has fetched app 2.0.0 (2), and resumed then']);
+    expect((await get()).spec.suspend).toBe(true);
+    await stand.fetch(ns, 'app');
+    await waitFor(async () => (await get()).spec.suspend === false, 'the resumption, as it was asked for');
+  });
+
+  it('that its owner has suspended gets the version and stays suspended', async () => {
+    const { ns, get } = await running();
+    await developer.mergePatch(ref('kustomization', ns, 'app'), { spec: { suspend: true } });
+    await publish(ns, 'app', '2.0.0');
+    await tagArrives(admin, ns, 'app', '2.0.0');
+    await stand.fetch(ns, 'app');
+    await variablesArrive(admin, ns, 'app', { VERSION: '2.0.0' });
+    expect((await get()).spec.suspend).toBe(true);
+  });
+
+  it('is free again when its source follows the Rollout no more', async () => {
+    const { ns, get } = await running();
+    await developer.mergePatch(ref('ociRepository', ns, 'app'), {
+      metadata: { annotations: { 'rollout.kuberik.com/rollout': null } },
+    });
+    await waitFor(async () => artifactOf(await get()) === undefined, 'the annotation to go');
+  });
+});
+
+describe('the API server', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await onItsWay();
+  });
+  const revision = (tag: string) => `${tag}@sha256:${'0'.repeat(64)}`;
+  const attempt = (tag: string, generation?: number) =>
+    flux.patchStatus(ref('kustomization', app.ns, 'app'), {
+      lastAttemptedRevision: revision(tag),
+      conditions: [
+        conditionAt(
+          'Reconciling',
+          generation,
+          'True',
+          'Progressing',
+          `Building manifests for revision ${revision(tag)}`,
+        ),
+      ],
+    });
+
+  it.each([
+    {
+      says: 'an artifact that is not that of the variables',
+      tag: '2.0.0',
+      ahead: 0,
+      why: /with the variables of 1\.0\.0/,
+    },
+    { says: 'one of a tag that only begins so', tag: '1.0.0-rc.1', ahead: 0, why: /with the variables of 1\.0\.0/ },
+    {
+      says: 'the right one, with the variables of an older generation',
+      tag: '1.0.0',
+      ahead: -1,
+      why: /an older generation/,
+    },
+  ])('refuses an attempt at $says', async ({ tag, ahead, why }) => {
+    const { generation } = (await app.get()).metadata;
+    await expect(attempt(tag, (generation ?? 0) + ahead)).rejects.toThrow(why);
+  });
+
+  it('lets any other status of that object pass', async () => {
+    const { generation } = (await app.get()).metadata;
+    await attempt('1.0.0', generation);
+    await flux.patchStatus(ref('kustomization', app.ns, 'app'), { observedGeneration: generation });
+  });
+});
+
+describe('a kustomize-controller whose caches lag, however they do', () => {
+  it('applies no mix of two versions in releases and on the way back, and every version arrives', async () => {
+    const { ns } = await running();
+    const seed = Math.trunc(Math.random() * 2 ** 31);
+    const lagging = laggingFlux(flux, {
+      namespace: ns,
+      name: 'app',
+      variable: 'VERSION',
+      random: randomFrom(seed).next,
+    });
+    const arrives = async (tag: string) => {
+      await tagArrives(admin, ns, 'app', tag);
+      await stand.fetch(ns, 'app');
+      await waitFor(() => lagging.applied.at(-1)?.artifact === tag, `${tag} to be applied`);
+    };
+    try {
+      for (const tag of ['2.0.0', '3.0.0', '4.0.0']) {
+        await publish(ns, 'app', tag);
+        await arrives(tag);
+      }
+      await developer.mergePatch(ref('rollout', ns, 'app'), { spec: { wantedVersion: '2.0.0' } });
+      await arrives('2.0.0');
+    } finally {
+      await lagging.stop();
+    }
+    const mixed = lagging.applied.filter(({ artifact, variable }) => artifact !== variable);
+    expect(mixed, `seed ${seed}`).toEqual([]);
+  });
+});
