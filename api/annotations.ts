@@ -40,6 +40,8 @@ export const ONE_SHOT = [
 export const REQUEST = 'rollout.kuberik.com/request';
 /** Set by the webhook on a Rollout: the authenticated user of the newest request or of the newest `spec.wantedVersion`. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
+/** Beside it: when that was, RFC 3339. */
+export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
 /** In the manifest of a release, `"true"`: what it changes cannot be undone, so that it is never rolled back. */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';

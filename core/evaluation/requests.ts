@@ -11,6 +11,8 @@ import {
   FORCE_DEPLOY,
   ONE_SHOT,
   REQUEST,
+  REQUESTED_AT,
+  REQUESTED_BY,
   RETRY,
   ROLLOUT_PREFIX,
   UNBLOCK_FAILED,
@@ -97,6 +99,12 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
     retry: isPending(requestKey(RETRY)),
     pending: [...ONE_SHOT.map(requestKey), GATE_BYPASS as RequestKey].filter(isPending),
   };
+}
+
+/** `requested by alice at 2026-01-02T12:00:00Z`: of what is asked for by hand and waits; empty where that is not known. */
+export function requestedText({ metadata: { annotations } }: Rollout): string {
+  const [by, at] = [annotations?.[REQUESTED_BY], annotations?.[REQUESTED_AT]];
+  return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
 }
 
 /** Requests for what is so already: used up at once, or they would act later. */

@@ -1,6 +1,5 @@
 /** What keeps the next version out, in the conditions of its Rollout: every wait has a sentence. */
 
-import { REQUESTED_BY } from '../../api/annotations.ts';
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -9,11 +8,12 @@ import {
   PINNED,
   WAITING_FOR_ROLLOUT_GATES,
 } from '../../api/conditions.ts';
+import type { Rollout } from '../../api/types.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
-import type { Requests } from '../evaluation/requests.ts';
+import { type Requests, requestedText } from '../evaluation/requests.ts';
 import { gatesOf, namesInTheWay } from '../evaluation/rolloutGates.ts';
 import { isForward } from '../evaluation/select.ts';
 import { closedText } from '../gate/judge.ts';
@@ -32,8 +32,8 @@ export function deploymentBlocked(
 ): NewCondition {
   const { selection, unhealthy, pending, closed, young, copy } = evaluation;
   const forward = isForward(selection);
-  const by = observed.rollout.metadata.annotations?.[REQUESTED_BY];
-  const asked = selection.manual && by ? `, requested by ${by},` : '';
+  const by = requestedText(observed.rollout);
+  const asked = selection.manual && by ? `, ${by},` : '';
   const waits: Wait[] = [
     ...(forward && unhealthy !== undefined ? [['UnhealthyHealthChecks', unhealthy] satisfies Wait] : []),
     ...(closed.length > 0
@@ -120,9 +120,15 @@ export function pinned(
   const parts = [
     `spec.wantedVersion holds version ${wanted}: nothing newer is deployed until it is removed`,
     ...(newer === undefined ? [] : [`${newer} is available`]),
-    ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [`the force-deploy of ${forceDeploy} waits`]),
+    ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [waitingText(forceDeploy, rollout)]),
   ];
   return { type: PINNED, status: 'True', reason: 'WantedVersion', message: parts.join('; ') };
+}
+
+/** While it waits, the newest request is its author's. */
+function waitingText(forceDeploy: string, rollout: Rollout): string {
+  const by = requestedText(rollout);
+  return `the force-deploy of ${forceDeploy}${by && `, ${by},`} waits`;
 }
 
 /** The first version went out although RolloutGates would have held any other. */

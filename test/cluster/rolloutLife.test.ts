@@ -42,7 +42,7 @@ async function historyIs(namespace: string, expected: string): Promise<AnyObject
 async function annotationsGo(namespace: string): Promise<void> {
   await waitFor(async () => {
     const { annotations = {} } = (await admin.get(ref('rollout', namespace, 'app'))).metadata;
-    const left = Object.keys(annotations).filter((key) => key !== 'rollout.kuberik.com/requested-by');
+    const left = Object.keys(annotations).filter((key) => !key.startsWith('rollout.kuberik.com/requested-'));
     if (left.length > 0) throw new Error(`has ${left.join(', ')}`);
     return true;
   }, 'the used annotations to go');

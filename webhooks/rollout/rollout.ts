@@ -7,6 +7,7 @@ import {
   FORCE_DEPLOY,
   ONE_SHOT,
   REQUEST,
+  REQUESTED_AT,
   REQUESTED_BY,
 } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -24,6 +25,7 @@ import {
 import { recordReason } from '../../core/gate/bypass.ts';
 import { annotate } from '../../core/kube/annotate.ts';
 import { newProblems } from '../../core/kube/fieldProblem.ts';
+import { formatTime } from '../../core/kube/time.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
 import { warnings } from './warnings.ts';
@@ -39,8 +41,12 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const bypass = await bypassOf(rollout, before, request, call);
   const { ids, asked } = requestIds(rollout, before, request);
   if (bypass.requestId !== undefined) ids[GATE_BYPASS] = bypass.requestId;
-  const by = asksNow(rollout, before, asked) ? user : before?.metadata.annotations?.[REQUESTED_BY];
-  const requested = annotate(annotate(rollout, REQUEST, formatRequestIds(ids) || undefined), REQUESTED_BY, by);
+  const old = before?.metadata.annotations;
+  const [by, at] = asksNow(rollout, before, asked)
+    ? [user, formatTime(call.now)]
+    : [old?.[REQUESTED_BY], old?.[REQUESTED_AT]];
+  const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
+  const requested = annotate(annotate(withIds, REQUESTED_BY, by), REQUESTED_AT, at);
   const object = recordReason(annotate(requested, BYPASSED_GATES, bypass.gates), before, user, call.now);
   const warnings = [
     ...(bypass.refused === undefined ? [] : [`Bypass refused: ${bypass.refused}`]),
@@ -73,13 +79,16 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
   return { rollout, calledOff: waiting };
 }
 
-/** While a force-deploy waits, its deployment will be its author's, whatever else others ask for. */
+/** While a force-deploy or a pin waits, its deployment will be its author's, whatever else others ask for. */
 function asksNow(rollout: Rollout, before: Rollout | undefined, asked: boolean): boolean {
   const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
   if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
-  return (
-    (asked || wantedChanged(rollout, before)) && (before === undefined || requestsOf(before).forceDeploy === undefined)
-  );
+  if (before && requestsOf(before).forceDeploy !== undefined) return false;
+  return wantedChanged(rollout, before) || (asked && !pinWaits(rollout));
+}
+
+function pinWaits({ spec, status }: Rollout): boolean {
+  return Boolean(spec?.wantedVersion) && spec?.wantedVersion !== status?.history?.[0]?.version.tag;
 }
 
 /** A new or changed annotation is this request's; others keep their id, whatever the text in the annotation says. */

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { validateHealthCheck } from '../../../webhooks/healthCheck.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
-import { object, rollout } from '../../hooks/rollout/call.ts';
+import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { annotated, call, P, stored, type Write, write } from './call.ts';
+
+const AT = formatTime(NOW);
 
 describe('mutate/rollout', () => {
   it('gives a new request the id of its admission request and says who asked', async () => {
@@ -11,6 +14,7 @@ describe('mutate/rollout', () => {
       [`${P}retry`]: '',
       [`${P}request`]: 'retry=req-1',
       [`${P}requested-by`]: 'alice',
+      [`${P}requested-at`]: AT,
     });
   });
 
@@ -48,10 +52,26 @@ describe('mutate/rollout', () => {
     const pinned = annotated({ [`${P}requested-by`]: 'alice' }, { wantedVersion: '1.0.0' });
     expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
       [`${P}requested-by`]: 'alice',
+      [`${P}requested-at`]: AT,
     });
     expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
       [`${P}requested-by`]: 'bob',
+      [`${P}requested-at`]: AT,
     });
+  });
+
+  it('of a pin that waits does not become another request, made meanwhile', async () => {
+    const status = { history: [{ version: { tag: '1.1.0' }, timestamp: AT }] };
+    const noted = { [`${P}requested-by`]: 'alice', [`${P}requested-at`]: '2026-01-01T00:00:00Z' };
+    const old = annotated(noted, { wantedVersion: '1.0.0' }, status);
+    const asks = (version: string) =>
+      stored({
+        object: annotated({ ...noted, [`${P}retry`]: '' }, { wantedVersion: version }, status),
+        old,
+        user: 'bob',
+      });
+    expect(await asks('1.0.0')).toMatchObject(noted);
+    expect(await asks('1.2.0')).toMatchObject({ [`${P}requested-by`]: 'bob', [`${P}requested-at`]: AT });
   });
 
   it('changes nothing when it is asked again', async () => {
