@@ -147,6 +147,27 @@ export interface Rollout {
       namespace?: string;
     }[];
     /**
+     * Rollouts that come first: a version is deployed automatically only once each of them has it Succeeded. A manual deployment does not wait.
+     */
+    after?: {
+      /**
+       * Name of the Rollout.
+       */
+      name: string;
+      /**
+       * The Rollout's own when absent. Another one has to allow it.
+       */
+      namespace?: string;
+      /**
+       * How long the version has to have Succeeded there.
+       */
+      bakedFor?: string;
+      /**
+       * What makes a version the same in both. By default its tag; revision compares digest and revision instead, whatever the tags are.
+       */
+      match?: 'tag' | 'revision';
+    }[];
+    /**
      * What follows a failed version. Continue lets the next begin; Hold stops automation until unblock-failed, retry or a manual deployment; Rollback deploys the last version that succeeded once more, and then goes on. The default is the installation's.
      */
     onFailure?: 'Continue' | 'Hold' | 'Rollback';

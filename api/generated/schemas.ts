@@ -1126,6 +1126,29 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "after": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "name"
+       ],
+       "properties": {
+        "name": {
+         "type": "string"
+        },
+        "namespace": {
+         "type": "string"
+        },
+        "bakedFor": {
+         "type": "string"
+        },
+        "match": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "onFailure": {
       "type": "string"
      },

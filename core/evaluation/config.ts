@@ -5,6 +5,7 @@ import { healthCheckLabels } from '../health/association.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { LIMITS } from '../limits.ts';
+import { afterProblems } from '../order/refs.ts';
 
 export interface RolloutConfig {
   /** Milliseconds. */
@@ -60,7 +61,7 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
     if (value === undefined || parseDuration(value) !== undefined) return [];
     return [`spec.${field}: ${JSON.stringify(value)} is not a duration such as 90s, 5m or 1h30m`];
   });
-  return [...durations, ...healthSelectorProblems(spec.healthCheckSelector)];
+  return [...durations, ...healthSelectorProblems(spec.healthCheckSelector), ...afterProblems(spec.after)];
 }
 
 function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {

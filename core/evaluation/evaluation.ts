@@ -7,6 +7,7 @@ import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
 import { deployCutoff } from '../health/cutoff.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { judgeStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import type { RolloutConfig } from './config.ts';
@@ -55,6 +56,8 @@ export interface Evaluation {
   /** Releases that are not old enough to be deployed yet. */
   young: YoungRelease[];
   verdict: GateVerdict;
+  /** What its stages, `spec.after`, say. */
+  stages: StageVerdict[];
   selection: Selection;
   /** The version that waits, for a decision or for something in its way. */
   pending?: string;
@@ -69,7 +72,7 @@ export interface Evaluation {
   approvals: Approval[];
   /** Of the release that spec.targetRepository is to have. */
   copy?: CopyState;
-  /** When one of its Gates changes by itself, or a release is old enough. */
+  /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
   requeueAt: EpochMs[];
 }
 
@@ -98,7 +101,9 @@ export function evaluate(
     youngUntil: (release) => youngUntil(release, config, now),
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const verdict = judgeRolloutGates(gates, candidates, bypass ?? shownBypass(deployed, candidates, state.conditions));
+  const stages = judgeStages(rollout, observed.stages, candidates, now);
+  const shown = bypass ?? shownBypass(deployed, candidates, state.conditions);
+  const verdict = judgeRolloutGates(gates, candidates, shown, stages);
   const rollback = rollbackOf({ history, config, barriers: state.barriers, rejectedBy: rejects });
   const { forceDeploy } = requests;
   const selection = select({
@@ -106,7 +111,6 @@ export function evaluate(
     wantedVersion,
     forceDeploy,
     available,
-    candidates,
     verdict,
     head,
     rollback,
@@ -132,6 +136,7 @@ export function evaluate(
     withdrawn,
     young,
     verdict,
+    stages,
     selection,
     ...(pending !== undefined && { pending }),
     ...(rollback && { rollback }),
@@ -140,7 +145,11 @@ export function evaluate(
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
     approvals: inTheWay.approvals,
-    requeueAt: [...inTheWay.requeueAt, ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? [])],
+    requeueAt: [
+      ...inTheWay.requeueAt,
+      ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
+      ...stages.flatMap(({ requeueAt }) => requeueAt ?? []),
+    ],
   };
 }
 

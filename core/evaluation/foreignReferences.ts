@@ -7,6 +7,7 @@ export function foreignRefs({ metadata, spec }: Rollout): string[] {
   const named = [
     { path: 'spec.releasesImagePolicy.namespace', namespace: spec?.releasesImagePolicy?.namespace },
     ...(spec?.gates ?? []).map(({ namespace }, index) => ({ path: `spec.gates[${index}].namespace`, namespace })),
+    ...(spec?.after ?? []).map(({ namespace }, index) => ({ path: `spec.after[${index}].namespace`, namespace })),
   ];
   const sentences = named
     .filter(({ namespace }) => isForeign(namespace || undefined))
@@ -34,6 +35,7 @@ export function withoutForeignRefs(rollout: Rollout): Rollout {
       ...spec,
       releasesImagePolicy: isOwn(spec.releasesImagePolicy) ? spec.releasesImagePolicy : {},
       ...(spec.gates && { gates: spec.gates.filter(isOwn) }),
+      ...(spec.after && { after: spec.after.filter(isOwn) }),
       ...(spec.healthCheckSelector && { healthCheckSelector: health }),
     },
   };

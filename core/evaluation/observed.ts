@@ -5,6 +5,7 @@ import type { ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Copying } from '../copy/job.ts';
 import type { CarriedDeployment } from '../deployment/adopt.ts';
+import type { Stages } from '../order/stages.ts';
 
 export interface Observed {
   rollout: Rollout;
@@ -25,6 +26,8 @@ export interface Observed {
   gates: readonly Gate[];
   /** Only where spec.targetRepository is set. */
   copying?: Copying | undefined;
+  /** What was found of spec.after; absent where nothing was. */
+  stages?: Stages | undefined;
   /** What the registry says, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */

@@ -1,10 +1,11 @@
-/** What the RolloutGates of a Rollout let through, and what they reject. */
+/** What the RolloutGates of a Rollout let through, and what they reject. Its stages, `spec.after`, are gates with a list to their clients. */
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../api/annotations.ts';
 import { GATES_PASSING } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import type { StageVerdict } from '../order/stages.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -12,6 +13,8 @@ export interface GateVerdict {
   summaries: GateSummary[];
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
+  /** Those that every stage allows, whatever RolloutGates say. */
+  promoted: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
 }
@@ -28,15 +31,22 @@ export function judgeRolloutGates(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
+  stages: readonly StageVerdict[] = [],
 ): GateVerdict {
-  if (bypass !== undefined) return bypassed(gates, candidates, bypass);
+  if (bypass !== undefined) return bypassed(gates, candidates, bypass, stages);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
-  const gated = candidates.filter(({ tag }) => lists.every((list) => list.has(tag)));
+  const ofStages = stages.map(({ allowed }) => new Set(allowed));
+  const promoted = candidates.filter(({ tag }) => ofStages.every((list) => list.has(tag)));
+  const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const blocked = passing && gated.length === 0 && candidates.length > 0;
   return {
-    summaries: gates.map((gate) => summary(gate, candidates)),
+    summaries: [
+      ...gates.map((gate) => summary(gate, candidates)),
+      ...stages.map((stage) => stageSummary(stage, candidates)),
+    ],
     gated,
+    promoted,
     passing,
     condition: passing ? (blocked ? NONE_ALLOWED : ALL_PASSING) : SOME_BLOCKING,
   };
@@ -126,16 +136,43 @@ function summary({ metadata, spec }: RolloutGate, candidates: readonly VersionIn
   return { name, passing, allowedVersions: [...allowed], message };
 }
 
-function bypassed(gates: readonly RolloutGate[], candidates: readonly VersionInfo[], tag: string): GateVerdict {
+/** How many versions the summary of a stage lists: the status has to stay small. */
+const LISTED = 50;
+
+function stageSummary({ name, allowed, waits }: StageVerdict, candidates: readonly VersionInfo[]): GateSummary {
+  const [newest] = candidates;
+  if (!newest) return { name, passing: true, message: 'Gate is passing' };
+  const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
+  return { name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
+}
+
+function bypassed(
+  gates: readonly RolloutGate[],
+  candidates: readonly VersionInfo[],
+  tag: string,
+  stages: readonly StageVerdict[],
+): GateVerdict {
+  const shown = { message: `Gate bypassed for version ${tag}`, bypassGates: true };
   const summaries = gates.map(({ metadata, spec }) => ({
     name: metadata.name ?? '',
     passing: spec?.passing ?? true,
     ...(spec?.allowedVersions && { allowedVersions: [...spec.allowedVersions] }),
-    message: `Gate bypassed for version ${tag}`,
-    bypassGates: true,
+    ...shown,
+  }));
+  const ofStages = stages.map(({ name, allowed }) => ({
+    name,
+    passing: true,
+    ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LISTED) }),
+    ...shown,
   }));
   const gated = candidates.filter((candidate) => candidate.tag === tag);
-  return { summaries, gated, passing: true, condition: condition('True', 'GatesBypassed', bypassMessage(tag)) };
+  return {
+    summaries: [...summaries, ...ofStages],
+    gated,
+    promoted: gated,
+    passing: true,
+    condition: condition('True', 'GatesBypassed', bypassMessage(tag)),
+  };
 }
 
 function bypassMessage(tag: string): string {

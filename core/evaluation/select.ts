@@ -12,7 +12,6 @@ export interface Choice {
   /** The pending force-deploy request. */
   forceDeploy: string | undefined;
   available: readonly VersionInfo[];
-  candidates: readonly VersionInfo[];
   verdict: GateVerdict;
   head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
@@ -36,7 +35,7 @@ export interface Selection {
 
 /** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
 export function select(choice: Choice): Selection {
-  const { initialVersion, wantedVersion, forceDeploy, candidates, verdict, head, rollback, gateFirst } = choice;
+  const { initialVersion, wantedVersion, forceDeploy, verdict, head, rollback, gateFirst } = choice;
   if (head === undefined && initialVersion) {
     const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
     return problem ? { manual: false, initial: true, problem } : { manual: false, initial: true, next: initialVersion };
@@ -44,7 +43,7 @@ export function select(choice: Choice): Selection {
   const asked = wantedVersion || forceDeploy;
   if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
   if (!asked) {
-    const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? candidates : verdict.gated;
+    const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? verdict.promoted : verdict.gated;
     return { manual: false, ...(pool[0] && { next: pool[0].tag }) };
   }
   const problem = problemWith(asked, choice);
@@ -61,7 +60,7 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
   return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
 }
 
-/** RolloutGates, health, a running bake and a missing ImagePolicy hold neither a person's choice, nor a rollback to what has passed them, nor what runs already. */
+/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice, nor a rollback to what has passed them, nor what runs already. */
 export function isForward({ manual, back, initial }: Selection): boolean {
   return !manual && back === undefined && !initial;
 }
@@ -71,11 +70,12 @@ export interface Obstacles {
   bake: boolean;
   /** A failure that automation holds after, and that nobody has dealt with. */
   failure: boolean;
+  /** RolloutGates, and stages. */
   gates: boolean;
   health: boolean;
 }
 
-/** What keeps an automatic deployment from being made. Health does not hold the first one; RolloutGates do where `gateFirst`. */
+/** What keeps an automatic deployment from being made. Health does not hold the first one; RolloutGates do where `gateFirst`; stages do. */
 export function obstacles(
   head: HistoryEntry | undefined,
   verdict: GateVerdict,
@@ -83,10 +83,11 @@ export function obstacles(
   failure: { holds: boolean; unblocked: boolean },
   gateFirst: boolean,
 ): Obstacles {
+  const isGated = gateFirst || head !== undefined;
   return {
     bake: isBaking(head),
     failure: failure.holds && !failure.unblocked,
-    gates: (gateFirst || head !== undefined) && (!verdict.passing || verdict.gated.length === 0),
+    gates: isGated ? !verdict.passing || verdict.gated.length === 0 : verdict.promoted.length === 0,
     health: head !== undefined && unhealthy,
   };
 }

@@ -7,6 +7,7 @@ import {
   GATE_CLOSED,
   PINNED,
   WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
@@ -100,12 +101,34 @@ export function copied({ copy }: Evaluation): NewCondition | undefined {
 /** GatesPassing has the texts of the Go controller, which name no gate. */
 export function waitingForRolloutGates(
   { rollout, rolloutGates }: Observed,
-  { selection, pending, obstacles, candidates }: Evaluation,
+  { selection, pending, obstacles, candidates, verdict: { promoted } }: Evaluation,
 ): NewCondition | undefined {
   if (!obstacles.gates || pending === undefined || !isForward(selection)) return undefined;
-  const names = namesInTheWay(gatesOf(rollout, rolloutGates), candidates);
+  // Where stages let nothing through, RolloutGates are named only if they would not either.
+  const names = namesInTheWay(gatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
+  if (names === '' && promoted.length === 0) return undefined;
   const message = `Version ${pending} waits for ${names || 'RolloutGates whose lists have no version in common'}`;
   return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
+}
+
+/** Who waits for whom, and why; a broken order is said even while no version waits. */
+export function waitingForRollouts(
+  { stages }: Observed,
+  { selection, pending, verdict, stages: verdicts }: Evaluation,
+): NewCondition | undefined {
+  if (stages?.problem) {
+    const { reason, message } = stages.problem;
+    return waitingFor(reason, `${message}: no version is deployed automatically until it is changed`);
+  }
+  const isHeld = pending !== undefined && !verdict.promoted.some(({ tag }) => tag === pending);
+  const names = verdicts.flatMap(({ waits }) => waits ?? []);
+  if (!isHeld || !isForward(selection) || names.length === 0) return undefined;
+  const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
+  return waitingFor(reason, `Version ${pending} waits for ${names.join(', ')}`);
+}
+
+function waitingFor(reason: string, message: string): NewCondition {
+  return { type: WAITING_FOR_ROLLOUTS, status: 'True', reason, message };
 }
 
 /** A pinned Rollout looks healthy: it must say itself what it holds back. */

@@ -8,6 +8,7 @@ import {
   PROGRESSING,
   ROLLED_BACK,
   WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import { healthChecksLeftOut, healthChecksMissing } from '../deployment/healthChecks.ts';
@@ -18,7 +19,14 @@ import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import type { Requests } from '../evaluation/requests.ts';
 import { type NewCondition, setCondition } from '../kube/conditions.ts';
-import { copied, deploymentBlocked, firstDeploymentNotGated, pinned, waitingForRolloutGates } from './blocked.ts';
+import {
+  copied,
+  deploymentBlocked,
+  firstDeploymentNotGated,
+  pinned,
+  waitingForRolloutGates,
+  waitingForRollouts,
+} from './blocked.ts';
 import { readyNow } from './ready.ts';
 
 /** The CRD's limit for a condition's message. */
@@ -46,10 +54,12 @@ export function nextConditions(
   now: EpochMs,
 ): readonly Condition[] {
   const { rollout } = observed;
+  const order = waitingForRollouts(observed, evaluation);
   const passing: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
     [PROGRESSING, progressing(state.history[0], observed, config)],
     [WAITING_FOR_ROLLOUT_GATES, waitingForRolloutGates(observed, evaluation)],
+    [WAITING_FOR_ROLLOUTS, order],
     [COPIED, copied(evaluation)],
     [PINNED, pinned(observed, evaluation, requests)],
     [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentNotGated(observed, state, config)],
@@ -58,7 +68,7 @@ export function nextConditions(
   ];
   const over = new Set(passing.flatMap(([type, condition]) => (condition ? [] : [type])));
   const blocked = deploymentBlocked(observed, state, evaluation, config);
-  const ready = readyNow(observed, state, evaluation, blocked, requests, problems);
+  const ready = readyNow(observed, state, evaluation, [blocked, ...(order ? [order] : [])], requests, problems);
   const said = [
     evaluation.verdict.condition,
     blocked,

@@ -1,5 +1,5 @@
 /** Events of a Rollout: one for each change, not one for each sync. */
-import { DEPLOYMENT_BLOCKED, GATE_CLOSED, GATES_PASSING, READY } from '../../api/conditions.ts';
+import { DEPLOYMENT_BLOCKED, GATE_CLOSED, GATES_PASSING, READY, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
@@ -65,8 +65,14 @@ function conditionEvents(
   const gates = changed(GATES_PASSING);
   if (gates) events.push(eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates));
   const ready = changed(READY);
-  if (ready && isPassing(ready) && ready.reason !== GATE_CLOSED && ready.reason !== RELEASE_TOO_YOUNG)
-    events.push(readyEvent(ready));
+  if (ready && isPassing(ready) && !OF_OTHERS.includes(ready.reason)) events.push(readyEvent(ready));
+  const order = changed(WAITING_FOR_ROLLOUTS);
+  if (order)
+    events.push({
+      type: order.reason === 'NotSucceeded' ? 'Normal' : 'Warning',
+      reason: order.type,
+      message: order.message,
+    });
   // The same obstacle is worth an event again when another version meets it.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
@@ -75,6 +81,9 @@ function conditionEvents(
   if (isNew && blocked?.status === 'True') events.push(...blockEvents(evaluation, blocked));
   return events;
 }
+
+/** Reasons of Ready that repeat another condition, which has an Event of its own. */
+const OF_OTHERS: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_ROLLOUTS];
 
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
 function readyEvent(ready: Condition): NewEvent {

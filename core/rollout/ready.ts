@@ -1,5 +1,5 @@
 /** Ready of a Rollout. Reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
-import { GATE_CLOSED, READY } from '../../api/conditions.ts';
+import { GATE_CLOSED, READY, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
@@ -12,15 +12,15 @@ import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
 
-/** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed. */
-const UNTIL_IT_PASSES: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_COPY];
+/** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed; it says of WaitingForRollouts that it is so. */
+const UNTIL_IT_PASSES: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_COPY, WAITING_FOR_ROLLOUTS];
 
 /** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
 export function readyNow(
   observed: Observed,
   { history, available, conditions }: RolloutState,
   { selection }: Evaluation,
-  blocked: NewCondition,
+  waits: readonly NewCondition[],
   requests: Requests,
   problems: readonly string[],
 ): NewCondition | undefined {
@@ -34,7 +34,7 @@ export function readyNow(
   if (all.length > 0) return rolloutFailed(all);
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
-  if (isPassing(before)) return readyOf(head, blocked);
+  if (isPassing(before)) return readyOf(head, waits);
   return head && before ? bakingNow(head, before) : undefined;
 }
 
@@ -67,9 +67,11 @@ export function isPassing(condition: Condition | undefined): boolean {
 }
 
 /** Ready as the deployment itself would have it. */
-function readyOf(head: HistoryEntry | undefined, waits: NewCondition): NewCondition {
+function readyOf(head: HistoryEntry | undefined, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
-    if (UNTIL_IT_PASSES.includes(waits.reason)) return ready('False', waits.reason, waits.message);
+    const said = waits.map((wait) => (wait.type === WAITING_FOR_ROLLOUTS ? { ...wait, reason: wait.type } : wait));
+    const wait = said.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
+    if (wait) return ready('False', wait.reason, wait.message);
     return ready('False', 'RolloutSucceeded', 'No release candidates found');
   }
   const said = head.bakeStatusMessage ?? '';

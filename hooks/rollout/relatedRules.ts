@@ -1,13 +1,15 @@
 /** What a Rollout's sync needs to see, as customize rules: docs/architecture.md, facts M11 and M14. */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
-import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { ClusterReader } from '../../api/ports.ts';
+import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
+import { stageRefs } from '../../core/order/refs.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
@@ -43,7 +45,8 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
       labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
     },
     ...healthCheckRule(rollout),
-    ...gateRules(rollout),
+    ...namedRules(GATES, gateRefsOf(rollout)),
+    ...namedRules(ROLLOUTS, stageRefs(rollout)),
   ];
 }
 
@@ -63,11 +66,11 @@ function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   return [{ ...HEALTH_CHECKS, ...where, labelSelector }];
 }
 
-function gateRules(rollout: Rollout): RelatedResourceRule[] {
-  const byNamespace = Map.groupBy(gateRefsOf(rollout), ({ namespace }) => namespace);
-  return [...byNamespace].map(([namespace, refs]) => ({
-    ...GATES,
+function namedRules(resource: ResourceRef, refs: readonly NamespacedName[]): RelatedResourceRule[] {
+  const byNamespace = Map.groupBy(refs, ({ namespace }) => namespace);
+  return [...byNamespace].map(([namespace, named]) => ({
+    ...resource,
     namespace,
-    names: refs.map(({ name }) => name),
+    names: named.map(({ name }) => name),
   }));
 }

@@ -28,12 +28,15 @@ import {
   liveRolloutGates,
 } from './liveReads.ts';
 import { relatedRules } from './relatedRules.ts';
+import { liveStages, mayChangeUnseen, stagesOf } from './stages.ts';
 import { watchedChecks } from './watchedChecks.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
 /** Nothing triggers a sync when a ConfigMap in its way is deleted. */
 const FOREIGN_LOOK_S = 30;
+/** Nothing triggers a sync when the Namespace of a stage begins to consent, or a circle ends elsewhere. */
+const STAGE_LOOK_S = 60;
 /** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
 const LIVE_LOOK_S = 15;
 /** A cache that is behind triggers a sync itself when it has caught up. */
@@ -57,6 +60,7 @@ export const rolloutHook: CompositeHook = {
       lookAgain,
       observed.imagePolicy ? undefined : POLICY_LOOK_S,
       observed.configMapIsForeign ? FOREIGN_LOOK_S : undefined,
+      observed.stages && mayChangeUnseen(observed.rollout, observed.stages) ? STAGE_LOOK_S : undefined,
     ];
     return answer(plan, looks);
   },
@@ -77,6 +81,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
+  const stages = await stagesOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   const copying = await copyingOf(request, imagePolicy, call);
@@ -90,6 +95,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     problems: [...forbidden, ...watched.problems],
     gateRefs: gateRefsOf(reached),
     gates: objectsOf<Gate>(related, KINDS.Gate),
+    ...(stages && { stages }),
     metadata: metadataOf(rollout, imagePolicy, call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
     configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
@@ -124,7 +130,7 @@ function metadataOf(
 
 /**
  * What cannot be taken back is decided a second time from live reads: the start of a bake, from the bindings of all bound
- * objects; a new head, from RolloutGates and Gates, those of bound objects included.
+ * objects; a new head, from RolloutGates, stages and Gates, those of bound objects included.
  */
 async function decidedTwice(
   observed: Observed,
@@ -165,11 +171,12 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
 async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout, bindings } = observed;
   const gateRefs = gatesToPass(rollout, bindings);
-  const [rolloutGates, gates] = await Promise.all([
+  const [rolloutGates, gates, stages] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
+    liveStages(followed(rollout, call.settings), call),
   ]);
-  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates }, call.now);
+  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages }, call.now);
   return plan.commits ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
 }
 

@@ -91,7 +91,7 @@ describe('annotations and labels', () => {
 describe('conditions and Events', () => {
   /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
   const FOLDERS: Record<string, { tables: string[]; words: string }> = {
-    'core/rollout core/evaluation core/deployment core/release': {
+    'core/rollout core/evaluation core/order core/deployment core/release': {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
@@ -126,7 +126,8 @@ describe('conditions and Events', () => {
 
   it('every row has a reason that the code says', () => {
     const said = new Set(Object.keys(FOLDERS).flatMap(capitalWords));
-    for (const reason of [conditions.GATE_CLOSED, conditions.GATES_OPEN]) said.add(reason);
+    for (const reason of [conditions.GATE_CLOSED, conditions.GATES_OPEN, conditions.WAITING_FOR_ROLLOUTS])
+      said.add(reason);
     const told = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
     expect(told.filter((reason) => !said.has(reason))).toEqual([]);
   });

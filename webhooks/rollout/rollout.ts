@@ -28,6 +28,7 @@ import { newProblems } from '../../core/kube/fieldProblem.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
+import { judgeOrder } from './order.ts';
 import { warnings } from './warnings.ts';
 import { denyDelete, denyDroppedGates, denyNewOwner } from './waysAround.ts';
 
@@ -115,12 +116,14 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   if (request.subResource) return allowed();
   if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
   const problems = newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []);
-  if (problems.length > 0)
-    return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${problems.join('; ')}`);
+  const order = problems.length > 0 ? undefined : await judgeOrder(rollout, before ?? undefined, call);
+  const wrong = order?.problem === undefined ? problems : [order.problem];
+  if (wrong.length > 0)
+    return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
   const denial =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));
-  return denial ?? allowed(await warnings(rollout, before ?? undefined, call));
+  return denial ?? allowed([...(order?.warnings ?? []), ...(await warnings(rollout, before ?? undefined, call))]);
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {

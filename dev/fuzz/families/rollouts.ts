@@ -1,7 +1,7 @@
 /** One sync of a Rollout in any state, seen through a cache that may be older than the cluster. */
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { objections } from '../naive/rollout.ts';
+import { objections, type Stage } from '../naive/rollout.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';
@@ -22,6 +22,9 @@ interface State {
   gateStates: Record<string, GateState>;
   bound: string[];
   rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
+  /** What it comes after, and what is there: one that is named may be missing. */
+  after: { name: string; hours: 0 | 1 }[];
+  stages: Record<string, Stage>;
   latest: string;
   below: string | undefined;
   going: boolean;
@@ -58,6 +61,18 @@ const CHANGED = { 'before it': DEPLOYED - 1000, 'since then': DEPLOYED };
 
 const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
 const gateState = fc.constantFrom<GateState>('opened', 'opened', 'closed', 'for 1.2.0', 'missing');
+const stageState: fc.Arbitrary<Stage> = fc.record({
+  history: fc.array(
+    fc.record({
+      tag: fc.constantFrom(...TAGS),
+      bakeStatus: fc.constantFrom('Succeeded', 'Succeeded', 'Succeeded', 'Failed', 'InProgress', 'Cancelled'),
+      hours: fc.constantFrom(0, 1, 2),
+      retried: fc.boolean(),
+    }),
+    { maxLength: 6 },
+  ),
+  rolledBack: fc.subarray(TAGS, { maxLength: 1 }),
+});
 const state: fc.Arbitrary<State> = fc.record({
   wantedVersion: tag,
   forceDeploy: tag,
@@ -78,10 +93,21 @@ const state: fc.Arbitrary<State> = fc.record({
     ),
     { maxLength: 2 },
   ),
+  after: fc.oneof(
+    { weight: 2, arbitrary: fc.constant<State['after']>([]) },
+    fc.uniqueArray(
+      fc.record({ name: fc.constantFrom('s', 's', 't', 'gone'), hours: fc.constantFrom(0 as const, 1 as const) }),
+      { maxLength: 2, selector: ({ name }) => name },
+    ),
+  ),
+  stages: fc.record({ s: stageState, t: stageState }),
   latest: fc.constantFrom(...TAGS),
   below: fc.constantFrom(undefined, undefined, '1.3.0'),
   going: fc.constantFrom(false, false, false, false, false, true),
 });
+
+/** What is read again before a deployment. A cache that is behind in something else has an older Rollout too, and nothing is deployed from it. */
+const READ_LIVE: readonly (keyof State)[] = ['gateStates', 'rolloutGates', 'stages'];
 
 const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   live: state,
@@ -89,7 +115,7 @@ const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
     { weight: 2, arbitrary: fc.constant({}) },
     state.chain((other) =>
       fc
-        .subarray(Object.keys(other) as (keyof State)[])
+        .oneof(fc.subarray(Object.keys(other) as (keyof State)[]), fc.subarray([...READ_LIVE]))
         .map((keys) => Object.fromEntries(keys.map((key) => [key, other[key]]))),
     ),
   ),
@@ -195,6 +221,9 @@ function objectsOf(of: State, input: RolloutCase, generation: number) {
         ...(input.minimumReleaseAge && { minimumReleaseAge: input.minimumReleaseAge }),
         ...(of.wantedVersion && { wantedVersion: of.wantedVersion }),
         ...(of.gates.length > 0 && { gates: of.gates.map((name) => ({ name })) }),
+        ...(of.after.length > 0 && {
+          after: of.after.map(({ name, hours }) => ({ name, ...(hours > 0 && { bakedFor: `${hours}h` }) })),
+        }),
         ...(bakes && { bakeTime: '5m', healthCheckSelector: { selector: {} } }),
       },
       status: {
@@ -233,6 +262,22 @@ function objectsOf(of: State, input: RolloutCase, generation: number) {
       { labels: { 'rollout.kuberik.com/rollout-name': 'app' } },
     ),
   );
+  const stages = Object.entries(of.stages).map(([name, { history: had, rolledBack }]) =>
+    named(KUBERIK, 'Rollout', name, {
+      spec: { releasesImagePolicy: { name: 'app' } },
+      status: {
+        history: had.map(({ tag: version, bakeStatus, hours, retried }, i) => ({
+          id: had.length - i,
+          version: { tag: version },
+          timestamp: rfc3339(NOW - 9 * 3_600_000),
+          bakeStatus,
+          bakeEndTime: rfc3339(NOW - hours * 3_600_000),
+          ...(retried && { lastRetryTimestamp: at }),
+        })),
+        rolledBackReleases: rolledBack,
+      },
+    }),
+  );
   const binding = named(
     KUBERIK,
     'FluxBinding',
@@ -258,6 +303,7 @@ function objectsOf(of: State, input: RolloutCase, generation: number) {
     others: [
       ...gates,
       ...rolloutGates,
+      ...stages,
       ...(of.bound.length > 0 ? [binding] : []),
       ...(policy ? [imagePolicy] : []),
       ...(health ? [check] : []),
@@ -269,7 +315,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const { live, available, history, health, barrier } = input;
   // A policy's latest tag is one that it selects.
   if (live.below && live.latest >= live.below) live.latest = '1.0.0';
-  const isStale = Object.keys(input.stale).length > 0;
+  const isStale = Object.keys(input.stale).some((key) => !(READ_LIVE as readonly string[]).includes(key));
   const cached = objectsOf({ ...live, ...input.stale }, input, isStale ? 1 : 2);
   const stored = objectsOf(live, input, 2);
   serve({ now: NOW, objects: () => [stored.rollout, ...stored.others] });
@@ -333,6 +379,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     barriers: [...input.barriers, ...(barrier ? [barrier] : [])],
     rolloutGates: live.rolloutGates,
     gateFirst: input.gateFirst,
+    after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),
     gatesOpenFor: live.gates.map((name) => open(name, head.version.tag)),
     gatesOfBoundOpen: live.bound.map((name) => open(name)),
     unhealthy: input.bakes && health?.status === 'Unhealthy',

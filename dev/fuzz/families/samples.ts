@@ -128,6 +128,7 @@ const rollout = object(
       releaseUpdateInterval: '1m',
       healthCheckSelector: { selector: expressions, namespaceSelector: {} },
       gates: [{ name: 'a' }, { name: 'b', namespace: 'shop' }],
+      after: [{ name: 'staging', namespace: 'shop', bakedFor: '1h', match: 'revision' }],
       onFailure: 'Hold',
       releaseConfigMap: { name: 'app-release' },
     },
@@ -159,6 +160,10 @@ const rollout = object(
     },
   },
 );
+const stage = object(KUBERIK, 'Rollout', 'staging', {
+  spec: { releasesImagePolicy: { name: 'app' }, after: [{ name: 'dev' }, { name: 'app' }] },
+  status: { revision: 3, history: [deployment('1.1.0', 1)], rolledBackReleases: ['1.0.0'] },
+});
 const rolloutGate = object(
   KUBERIK,
   'RolloutGate',
@@ -304,6 +309,7 @@ const WORLD = [
   closed,
   open,
   rollout,
+  stage,
   rolloutGate,
   policy,
   healthCheck,

@@ -10,6 +10,12 @@ export interface Past {
   rolledBackFrom?: string | undefined;
 }
 
+/** Another Rollout: its deployments, newest first, and how many hours ago their bakes ended. */
+export interface Stage {
+  history: { tag: string; bakeStatus: string; hours: number; retried: boolean }[];
+  rolledBack: string[];
+}
+
 export interface Circumstances {
   deployed: string;
   /** It says of itself that it is a rollback of this version. */
@@ -31,6 +37,8 @@ export interface Circumstances {
   barriers: string[];
   rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
   gateFirst: boolean;
+  /** `stage` is missing where there is none. */
+  after: { bakedHours: number; stage: Stage | undefined }[];
   /** Whether each Gate of `spec.gates` is open, for this version or for all. */
   gatesOpenFor: boolean[];
   /** Whether each Gate that a bound object requires is open for all. */
@@ -48,6 +56,14 @@ const LEGAL_TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const minor = (tag: string) => Number(tag.split('.')[1]);
 
 const because = (holds: boolean, sentence: string) => (holds ? [] : [sentence]);
+
+/** docs/promotion.md "What counts". */
+function hasPassed({ bakedHours, stage }: Circumstances['after'][number], tag: string): boolean {
+  if (!stage || stage.rolledBack.includes(tag)) return false;
+  const deployments = stage.history.filter((entry) => entry.tag === tag);
+  const [last] = deployments.filter(({ bakeStatus, retried }) => bakeStatus !== 'Cancelled' || retried);
+  return last !== undefined && last.bakeStatus === 'Succeeded' && last.hours >= bakedHours;
+}
 
 /** Why it should not have been deployed, a sentence each. */
 export function objections(of: Circumstances): string[] {
@@ -114,6 +130,7 @@ function notForward(of: Circumstances): string[] {
     ...because(isFirst || minor(deployed) > minor(before.tag), 'it is not newer'),
     ...because(isFree || passing, 'a RolloutGate is not passing'),
     ...because(isFree || listed, 'a RolloutGate does not allow it'),
+    ...because(bypassed || of.after.every((each) => hasPassed(each, deployed)), 'a stage does not have it Succeeded'),
     ...because(isFirst || !of.unhealthy || excused, 'a HealthCheck is Unhealthy'),
     ...because(
       before?.bakeStatus !== 'Deploying' && before?.bakeStatus !== 'InProgress',

@@ -77,6 +77,7 @@ describe('judgeRolloutGates', () => {
         },
       ],
       gated: [{ tag: '1.1.0' }],
+      promoted: [{ tag: '1.1.0' }],
       passing: true,
       condition: {
         type: 'GatesPassing',

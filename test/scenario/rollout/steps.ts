@@ -78,6 +78,11 @@ export const STEPS: Record<string, Step> = {
   },
   namespace: (world, { name, labels, annotations }: Data) =>
     world.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } }),
+  /** Another Rollout: `spec`, and what its status says. */
+  stage: (world, { name, namespace, annotations, spec = {}, ...status }: Data) => {
+    const rollout = object('kuberik.com/v1alpha1', 'Rollout', name, spec, { namespace, annotations });
+    world.seed({ ...rollout, status });
+  },
   /** A Flux object bound to the Rollout, as its FluxBinding tells of it. */
   bind: (world, { name, kind = 'Kustomization', gates }: Data) => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };

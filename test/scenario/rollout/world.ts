@@ -77,6 +77,12 @@ export class World {
     this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(stored));
   }
 
+  /** As it is stored, its status too. */
+  seed(object: KubeObject<any, any>): void {
+    const { name = '', namespace = '' } = object.metadata;
+    this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(object));
+  }
+
   delete(kind: string, namespace: string, name: string): void {
     this.objects.delete(`${kind}/${namespace}/${name}`);
   }

@@ -1,0 +1,218 @@
+/** `spec.after`: a version goes from stage to stage, and never before. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type AnyObject, ApiError, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { conditionOf, history } from './support/versions.ts';
+
+const { admin, developer, newNamespace, publish } = sharedCluster();
+
+type After = { name: string; namespace?: string; bakedFor?: string; match?: string };
+
+/** A Rollout of the ImagePolicy `app`. */
+const stage = (ns: string, name: string, after: After[] = [], spec: Record<string, unknown> = {}) =>
+  rollout(ns, name, {
+    spec: { releasesImagePolicy: { name: 'app' }, ...(after.length > 0 && { after }), ...spec },
+  });
+const comesAfter = (ns: string, name: string, after: After[]) =>
+  developer.mergePatch(ref('rollout', ns, name), { spec: { after } });
+
+const tags = async (ns: string, name: string) => (await history(admin, ns, name)).map(([, tag]) => tag);
+const arrives = (ns: string, name: string, tag: string) =>
+  waitFor(async () => (await tags(ns, name))[0] === tag, `${tag} to be deployed by ${name}`);
+const nothingIn = (ns: string, name: string) =>
+  staysTrue(async () => (await tags(ns, name)).length === 0, `nothing in ${name}`, 1500);
+const waitsFor = (ns: string, name: string, reason: string, text: string) =>
+  waitFor(async () => {
+    const condition = conditionOf(await admin.get(ref('rollout', ns, name)), 'WaitingForRollouts');
+    expect(condition).toMatchObject({ status: 'True', reason, message: expect.stringContaining(text) });
+    return true;
+  }, `${name} to wait: ${text}`);
+const refusal = async (write: Promise<unknown>) => {
+  const error = await write.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ApiError);
+  return (error as ApiError).message;
+};
+
+describe('stages', () => {
+  it('in a diamond let a version through once both sides have it Succeeded, the first one too', async () => {
+    const ns = await newNamespace();
+    await publish(ns, 'app', '1.0.0');
+    const { warnings } = await developer.create(stage(ns, 'production', [{ name: 'staging' }, { name: 'load' }]));
+    expect(warnings.join(' ')).toContain(
+      "spec.after: Rollout 'staging' does not exist: every version waits until it does",
+    );
+    await waitsFor(ns, 'production', 'RolloutNotFound', "Rollout 'staging' (does not exist)");
+    await developer.create(stage(ns, 'staging', [{ name: 'dev' }]));
+    await developer.create(stage(ns, 'load', [{ name: 'dev' }], { bakeTime: '1h' }));
+    await developer.create(stage(ns, 'dev'));
+    await arrives(ns, 'staging', '1.0.0');
+    await arrives(ns, 'load', '1.0.0');
+    await waitsFor(ns, 'production', 'NotSucceeded', "Version 1.0.0 waits for Rollout 'load' (baking since");
+    const { status } = await admin.get(ref('rollout', ns, 'production'));
+    expect(status.gates).toMatchObject([
+      { name: 'after/staging', passing: true, allowedVersions: ['1.0.0'] },
+      { name: 'after/load', passing: true, allowedVersions: [] },
+    ]);
+    await nothingIn(ns, 'production');
+    await developer.mergePatch(ref('rollout', ns, 'load'), { spec: { bakeTime: '0s' } });
+    await arrives(ns, 'production', '1.0.0');
+    expect(conditionOf(await admin.get(ref('rollout', ns, 'production')), 'WaitingForRollouts')).toBeUndefined();
+  });
+
+  it('hold a version until it has baked for long enough, and then let it through without another write', async () => {
+    const ns = await newNamespace();
+    await publish(ns, 'app', '1.0.0');
+    await developer.create(stage(ns, 'staging'));
+    await arrives(ns, 'staging', '1.0.0');
+    await developer.create(stage(ns, 'production', [{ name: 'staging', bakedFor: '6s' }]));
+    await waitsFor(ns, 'production', 'NotSucceeded', 'baked for 6s at ');
+    await arrives(ns, 'production', '1.0.0');
+    const time = async (name: string) => {
+      const { status } = await admin.get(ref('rollout', ns, name));
+      return Date.parse(status.history[0].timestamp);
+    };
+    expect((await time('production')) - (await time('staging'))).toBeGreaterThanOrEqual(6000);
+  });
+
+  it('are passed by hand, and by bypass-gates', async () => {
+    const ns = await newNamespace();
+    await publish(ns, 'app', '1.0.0');
+    await developer.create(stage(ns, 'production', [{ name: 'staging' }]));
+    await waitsFor(ns, 'production', 'RolloutNotFound', 'staging');
+    const ask = (key: string, tag: string) =>
+      developer.mergePatch(ref('rollout', ns, 'production'), {
+        metadata: { annotations: { [`rollout.kuberik.com/${key}`]: tag } },
+      });
+    await ask('force-deploy', '1.0.0');
+    await arrives(ns, 'production', '1.0.0');
+    await publish(ns, 'app', '1.1.0');
+    await waitsFor(ns, 'production', 'RolloutNotFound', 'Version 1.1.0');
+    await ask('bypass-gates', '1.1.0');
+    await arrives(ns, 'production', '1.1.0');
+  });
+
+  it('hold what comes after them when they are deleted, and when they come back empty', async () => {
+    const ns = await newNamespace();
+    await publish(ns, 'app', '1.0.0');
+    await developer.create(stage(ns, 'staging'));
+    await developer.create(stage(ns, 'production', [{ name: 'staging' }]));
+    await arrives(ns, 'production', '1.0.0');
+    await admin.remove(ref('rollout', ns, 'staging'));
+    await publish(ns, 'app', '1.1.0');
+    await waitsFor(ns, 'production', 'RolloutNotFound', "Version 1.1.0 waits for Rollout 'staging' (does not exist)");
+    await developer.create(stage(ns, 'staging', [], { bakeTime: '1h' }));
+    await waitsFor(ns, 'production', 'NotSucceeded', "Rollout 'staging' (baking since");
+    expect(await tags(ns, 'production')).toEqual(['1.0.0']);
+  });
+
+  it('of another namespace have to allow it', async () => {
+    const [theirs, ours] = [await newNamespace(), await newNamespace()];
+    await publish(theirs, 'app', '1.0.0');
+    await publish(ours, 'app', '1.0.0');
+    await developer.create(stage(theirs, 'staging'));
+    await arrives(theirs, 'staging', '1.0.0');
+    const { warnings } = await developer.create(stage(ours, 'production', [{ name: 'staging', namespace: theirs }]));
+    expect(warnings.join(' ')).toContain('does not exist or may not be seen from here');
+    await waitsFor(
+      ours,
+      'production',
+      'RolloutNotFound',
+      `the annotation healthcheck.kuberik.com/watched-from: ${ours}`,
+    );
+    await nothingIn(ours, 'production');
+    await developer.mergePatch(ref('rollout', theirs, 'staging'), {
+      metadata: { annotations: { 'healthcheck.kuberik.com/watched-from': ours } },
+    });
+    await arrives(ours, 'production', '1.0.0');
+  });
+
+  it('ten in a row, and fifty after one, all get it', { timeout: 180_000 }, async () => {
+    const ns = await newNamespace();
+    const row = Array.from({ length: 10 }, (_, i) => `s${i}`);
+    const fan = Array.from({ length: 50 }, (_, i) => `f${i}`);
+    await Promise.all([
+      ...row.map((name, i) => developer.create(stage(ns, name, i > 0 ? [{ name: `s${i - 1}` }] : []))),
+      ...fan.map((name) => developer.create(stage(ns, name, [{ name: 's0' }]))),
+    ]);
+    await publish(ns, 'app', '1.0.0');
+    await waitFor(
+      async () => {
+        const all = await admin.list('kuberik.com/v1alpha1', 'Rollout', ns);
+        return all.filter(({ status }) => status?.currentVersion === '1.0.0').length === row.length + fan.length;
+      },
+      '1.0.0 to be deployed by all',
+      90_000,
+    );
+    const times = await Promise.all(
+      row.map(async (name) => (await admin.get(ref('rollout', ns, name))).status.history[0].timestamp),
+    );
+    expect(times).toEqual([...times].sort());
+  });
+});
+
+describe('a write of spec.after', () => {
+  it('that closes a circle of three, written one by one, is refused with its path', async () => {
+    const ns = await newNamespace();
+    await developer.create(stage(ns, 'a', [{ name: 'b' }]));
+    await developer.create(stage(ns, 'b', [{ name: 'c' }]));
+    const path = "spec.after is a circle: 'c' after 'a' after 'b' after 'c'";
+    expect(await refusal(developer.create(stage(ns, 'c', [{ name: 'a' }])))).toContain(path);
+    await developer.create(stage(ns, 'c'));
+    expect(await refusal(comesAfter(ns, 'c', [{ name: 'a' }]))).toContain(path);
+    expect(await refusal(comesAfter(ns, 'c', [{ name: 'c' }]))).toContain('spec.after names the Rollout itself');
+  });
+
+  it('of 200 Rollouts, or of what does not parse, is refused', async () => {
+    const ns = await newNamespace();
+    const many = Array.from({ length: 200 }, (_, i) => ({ name: `s${i}` }));
+    expect(await refusal(developer.create(stage(ns, 'app', many)))).toContain('must have at most 20 items');
+    expect(await refusal(developer.create(stage(ns, 'app', [{ name: 's', bakedFor: '-1h' }])))).toContain('bakedFor');
+    expect(await refusal(developer.create(stage(ns, 'app', [{ name: 's', match: 'digest' }])))).toContain('match');
+  });
+});
+
+describe('a circle that two writes at the same time have closed', () => {
+  it('holds both of its Rollouts, with its path, until one of them is changed', async () => {
+    const ns = await newNamespace();
+    await publish(ns, 'app', '1.0.0');
+    // Admission of each is answered before the other is stored, sooner or later.
+    await waitFor(async () => {
+      await Promise.all(['a', 'b'].map((name) => admin.remove(ref('rollout', ns, name)).catch(() => {})));
+      const writes = [stage(ns, 'a', [{ name: 'b' }]), stage(ns, 'b', [{ name: 'a' }])];
+      const results = await Promise.allSettled(writes.map((object) => developer.create(object)));
+      return results.every(({ status }) => status === 'fulfilled');
+    }, 'both to be let in');
+    await waitsFor(ns, 'a', 'Circle', "spec.after is a circle: 'a' after 'b' after 'a'");
+    await waitsFor(ns, 'b', 'Circle', "spec.after is a circle: 'b' after 'a' after 'b'");
+    await nothingIn(ns, 'a');
+    await comesAfter(ns, 'a', []);
+    await arrives(ns, 'a', '1.0.0');
+    await arrives(ns, 'b', '1.0.0');
+  });
+});
+
+describe('manifests/examples/promotion/stages.yaml', () => {
+  it('takes a version from dev to staging, and after its bake and the hour to production', async () => {
+    const prefix = await newNamespace();
+    const text = readFileSync(new URL('../../manifests/examples/promotion/stages.yaml', import.meta.url), 'utf8');
+    const named = text.replaceAll('shop-', `${prefix}-`);
+    for (const document of parseAllDocuments(named)) await admin.create(document.toJS() as AnyObject);
+    const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`);
+    const write = (ns: string, spec: Record<string, unknown>) =>
+      developer.mergePatch(ref('rollout', ns, 'shop'), { spec });
+
+    await publish(dev!, 'shop', '1.0.0');
+    await arrives(dev!, 'shop', '1.0.0');
+    await arrives(staging!, 'shop', '1.0.0');
+    await waitsFor(production!, 'shop', 'NotSucceeded', `Rollout '${staging}/shop' (baking since`);
+    await write(staging!, { bakeTime: '1s' });
+    await waitsFor(production!, 'shop', 'NotSucceeded', 'baked for 1h0m0s at');
+    await nothingIn(production!, 'shop');
+    await write(production!, { after: [{ name: 'shop', namespace: staging, bakedFor: '1s' }] });
+    await arrives(production!, 'shop', '1.0.0');
+  });
+});

@@ -1,0 +1,110 @@
+/** `spec.after` in the hook: what is related, what is read live, and when. */
+import { describe, expect, it } from 'vitest';
+import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import { imagePolicy, rollout } from './call.ts';
+import { rules, sync } from './sync.ts';
+
+const entry = (tag: string, bakeStatus: string) => ({
+  version: { tag },
+  timestamp: '2026-03-01T11:00:00Z',
+  bakeStatus,
+});
+const stage = (name: string, bakeStatus: string | undefined, after: RolloutSpec['after'] = []): Rollout =>
+  rollout({ after }, bakeStatus === undefined ? {} : { history: [entry('1.0.0', bakeStatus)] }, name);
+const waits = (status: RolloutStatus) => status.conditions?.find(({ type }) => type === 'WaitingForRollouts');
+const app = (after: RolloutSpec['after'], status?: RolloutStatus) => rollout({ after }, status);
+const policy = imagePolicy('1.0.0');
+const as = (object: Rollout) => object as never;
+
+describe('customize', () => {
+  it('relates the stages by name, those of a namespace in one rule, and none where there are none', async () => {
+    const after = [{ name: 'staging' }, { name: 'load', bakedFor: '1h' }];
+    expect((await rules({ after })).rollouts).toEqual({
+      apiVersion: 'kuberik.com/v1alpha1',
+      namespace: 'team-a',
+      names: ['staging', 'load'],
+    });
+    expect(await rules({ after: [] })).not.toHaveProperty('rollouts');
+  });
+});
+
+describe('a stage', () => {
+  it('that has failed since the cache saw it holds the version, and is looked at again', async () => {
+    const cached = stage('staging', 'Succeeded');
+    const objects = [as(stage('staging', 'Failed'))];
+    const { tags, status, resyncAfterSeconds } = await sync(app([{ name: 'staging' }]), [policy, as(cached)], {
+      objects,
+    });
+    expect(tags).toBeUndefined();
+    expect(waits(status)?.message).toBe("Version 1.0.0 waits for Rollout 'staging' (it failed there)");
+    expect(resyncAfterSeconds).toBe(15);
+  });
+
+  it('that is gone since the cache saw it holds the version', async () => {
+    const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'Succeeded'))]);
+    expect(tags).toBeUndefined();
+    expect(waits(status)).toMatchObject({ reason: 'RolloutNotFound' });
+  });
+
+  it('that both views have Succeeded lets it through', async () => {
+    const staging = as(stage('staging', 'Succeeded'));
+    const { tags } = await sync(app([{ name: 'staging' }]), [policy, staging], { objects: [staging] });
+    expect(tags).toEqual(['1.0.0']);
+  });
+
+  it('is not read live while it lets nothing through, nor without a deployment to make', async () => {
+    const held = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'InProgress'))]);
+    expect(held.reads.filter((read) => read.includes('rollouts'))).toEqual([]);
+  });
+
+  it('that has become part of a circle since the cache saw it holds the version', async () => {
+    const objects = [as(stage('staging', 'Succeeded', [{ name: 'app' }]))];
+    const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'Succeeded'))], {
+      objects,
+    });
+    expect(tags).toBeUndefined();
+    expect(waits(status)).toMatchObject({ reason: 'Circle' });
+  });
+
+  it('has its own stages read live, each once', async () => {
+    const cached = [stage('a', 'Deploying', [{ name: 'c' }]), stage('b', 'Deploying', [{ name: 'c' }])].map(as);
+    const objects = [...cached, as(stage('c', 'Succeeded'))];
+    const { reads } = await sync(app([{ name: 'a' }, { name: 'b' }]), [policy, ...cached], { objects });
+    expect(reads.filter((read) => read.includes('rollouts'))).toEqual(['get rollouts team-a c']);
+  });
+
+  it('makes the hook throw when it cannot be read: nothing is deployed on half an answer', async () => {
+    const cached = [policy, as(stage('staging', 'Succeeded'))];
+    await expect(sync(app([{ name: 'staging' }]), cached, { fails: true })).rejects.toThrow('does not answer');
+  });
+});
+
+describe('a stage of another namespace', () => {
+  const theirs = (annotations?: Record<string, string>) => {
+    const object = stage('staging', 'Succeeded');
+    return as({
+      ...object,
+      metadata: { ...object.metadata, namespace: 'team-b', ...(annotations && { annotations }) },
+    });
+  };
+  const after = [{ name: 'staging', namespace: 'team-b' }];
+
+  it('counts without consent only where the installation asks nobody', async () => {
+    const around = { objects: [theirs()] };
+    expect((await sync(app(after), [policy, theirs()], around)).tags).toBeUndefined();
+    const settings = { watchWithoutConsent: true };
+    expect((await sync(app(after), [policy, theirs()], { ...around, settings })).tags).toEqual(['1.0.0']);
+  });
+
+  it('is not followed where references to other namespaces are forbidden: nothing is deployed, and Ready says why', async () => {
+    const willing = theirs({ 'healthcheck.kuberik.com/watched-from': '*' });
+    const around = { objects: [willing], settings: { noCrossNamespaceRefs: true } };
+    const { tags, status, reads } = await sync(app(after), [policy, willing], around);
+    expect(tags).toBeUndefined();
+    expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
+      'spec.after[0].namespace: "team-b" is another namespace, which this installation forbids',
+    );
+    expect(reads.filter((read) => read.includes('team-b'))).toEqual([]);
+    expect(await rules({ after }, { settings: { noCrossNamespaceRefs: true } })).not.toHaveProperty('rollouts');
+  });
+});

@@ -1,0 +1,92 @@
+/** A write of `spec.after`: what is refused, and what gets a Warning. */
+import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../../api/ports.ts';
+import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { NOW, rollout } from '../../hooks/rollout/call.ts';
+import { write } from './call.ts';
+
+type After = RolloutSpec['after'];
+
+const named = (name: string, after: After = []) => rollout({ after }, undefined, name);
+const elsewhere = (object: Rollout, annotations: Record<string, string> = {}) =>
+  ({ ...object, metadata: { ...object.metadata, namespace: 'team-b', annotations } }) as Rollout;
+
+async function judged(object: Rollout, objects: Rollout[], old?: Rollout, settings: Partial<Settings> = {}) {
+  const reads: string[] = [];
+  const { call } = fakeWebhookCall({ now: NOW, objects: objects as never[], settings });
+  const get: typeof call.cluster.get = (ref) => {
+    reads.push(ref.name);
+    return call.cluster.get(ref);
+  };
+  const decision = await validateRollout(write({ object, old }), { ...call, cluster: { ...call.cluster, get } });
+  return { ...decision, message: decision.allowed ? '' : decision.message, reads };
+}
+
+describe('spec.after', () => {
+  it.each<[string, After, Rollout[], string]>([
+    ['itself', [{ name: 'app' }], [], 'spec.after names the Rollout itself'],
+    [
+      'one that is after it',
+      [{ name: 'b' }],
+      [named('b', [{ name: 'c' }]), named('c', [{ name: 'app' }])],
+      "spec.after is a circle: 'app' after 'b' after 'c' after 'app'",
+    ],
+  ])('that names %s is refused, with the path', async (_title, after, objects, path) => {
+    const { allowed, message } = await judged(named('app', after), objects, named('app'));
+    expect(allowed).toBe(false);
+    expect(message).toBe(`Rollout 'app' is not valid: ${path}: no version would ever be deployed automatically`);
+  });
+
+  it('that got in once does not keep the rest of the Rollout from being changed, and is not read again', async () => {
+    const before = named('app', [{ name: 'app' }]);
+    const { allowed, reads } = await judged({ ...before, spec: { ...before.spec!, bakeTime: '5m' } }, [], before);
+    expect(allowed).toBe(true);
+    expect(reads).toEqual([]);
+  });
+
+  it('that names what does not exist is allowed, with a Warning', async () => {
+    const { allowed, warnings } = await judged(named('app', [{ name: 'staging' }]), []);
+    expect(allowed).toBe(true);
+    expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until it does"]);
+  });
+
+  it.each([
+    ['does not exist', undefined, undefined, true],
+    ['does not consent', {}, undefined, true],
+    ['consents to another', { 'healthcheck.kuberik.com/watched-from': 'team-c' }, undefined, true],
+    ['consents', { 'healthcheck.kuberik.com/watched-from': 'team-a' }, undefined, false],
+    ['need not be asked', {}, { watchWithoutConsent: true }, false],
+  ])(
+    'of another namespace that %s: who may not see it learns no more than that',
+    async (_title, annotations, settings, warns) => {
+      const objects = annotations ? [elsewhere(named('staging'), annotations)] : [];
+      const { warnings } = await judged(
+        named('app', [{ name: 'staging', namespace: 'team-b' }]),
+        objects,
+        undefined,
+        settings,
+      );
+      const warning =
+        "spec.after: Rollout 'team-b/staging' does not exist or may not be seen from here: every version waits until it does";
+      expect(warnings).toEqual(warns ? [warning] : []);
+    },
+  );
+
+  it('of another namespace is refused where such references are forbidden', async () => {
+    const { message } = await judged(named('app', [{ name: 'staging', namespace: 'team-b' }]), [], undefined, {
+      noCrossNamespaceRefs: true,
+    });
+    expect(message).toContain(
+      'spec.after[0].namespace: "team-b" is another namespace, which this installation forbids',
+    );
+  });
+
+  it('in a diamond and a chain of ten is read once for each Rollout', async () => {
+    const chain = Array.from({ length: 10 }, (_, i) => named(`s${i}`, i < 9 ? [{ name: `s${i + 1}` }] : []));
+    const { allowed, reads } = await judged(named('app', [{ name: 's0' }, { name: 's5' }]), chain);
+    expect(allowed).toBe(true);
+    expect(reads.sort()).toEqual(chain.map(({ metadata }) => metadata.name).sort());
+  });
+});
