@@ -18,7 +18,8 @@ const HELP = `Usage: npm run up -- [options]
 Starts etcd, kube-apiserver and kube-controller-manager on loopback, installs the kinds, controllers and webhooks of this
 repository, Flux's kinds and Metacontroller's, serves the hooks, and drives them. Prints one line when it is ready,
   ready kubeconfig=DIR/kubeconfig
-and stays until Ctrl-C. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an application team; logs are DIR/*.log.
+and stays until Ctrl-C. There are no nodes: Jobs that copy releases (spec.targetRepository) run as processes of this machine, other Pods
+do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an application team; logs are DIR/*.log.
 
   --dir DIR              where state, logs and kubeconfigs go (default ${DEFAULT_DIR}); a later start continues with what is there
   --port N               port of the API server (default: a free one)

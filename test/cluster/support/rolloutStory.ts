@@ -54,7 +54,7 @@ export function storyOf(view: ClusterView, ns: string) {
       await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
     },
     watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
-    publish: (tag: string) => publish(ns, 'app', tag),
+    publish: (tag: string, digest?: string) => publish(ns, 'app', tag, digest),
     /** The tag of the bound OCIRepository is written, Flux fetches it, and the variable follows. */
     fetched,
     /** Flux fetches and applies the tag that the bound objects are to have. */

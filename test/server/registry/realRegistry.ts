@@ -25,6 +25,8 @@ export interface RealRegistry {
   /** undefined where there is none. */
   pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
   pullBlob(repository: string, digest: string): Promise<string>;
+  /** Empty where there is no such repository. */
+  tags(repository: string): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -87,6 +89,10 @@ export async function startRealRegistry(): Promise<RealRegistry> {
     },
     async pullBlob(repository, digest) {
       return (await get(`/v2/${repository}/blobs/${digest}`)).text();
+    },
+    async tags(repository) {
+      const { tags } = (await (await get(`/v2/${repository}/tags/list`)).json()) as { tags?: string[] | null };
+      return tags ?? [];
     },
     async stop() {
       await child.stop();
