@@ -34,6 +34,8 @@ export class Cluster {
   gates: Gate[] = [];
   rollouts: Rollout[] = [];
   others: FluxBinding[] = [];
+  /** What the object's `spec.sourceRef` names. */
+  source: FluxObject | undefined;
   /** The Kustomization that applies the object. */
   applier: FluxObject | undefined;
   namespaceLabels: Record<string, string> = {};
@@ -62,7 +64,7 @@ export class Cluster {
   async write(object: FluxObject, user = { username: 'developer' }): Promise<boolean> {
     const applier = this.applier ? [this.applier] : [];
     const world = {
-      objects: [...this.gates, ...this.rollouts, ...applier, this.namespace],
+      objects: [...this.gates, ...this.rollouts, ...applier, ...(this.source ? [this.source] : []), this.namespace],
       now: this.now,
       noCrossNamespaceRefs: this.noCrossNamespaceRefs,
       mayBypass: this.mayBypass,
@@ -89,7 +91,7 @@ export class Cluster {
   async bind() {
     if (!this.binding) return;
     const parent = this.binding as unknown as KubeObject;
-    const related = mapOf(...this.gates, ...this.rollouts, this.binding.spec?.awaits && this.applier);
+    const related = mapOf(...this.gates, ...this.rollouts, this.source, this.binding.spec?.awaits && this.applier);
     const { status } = await fluxBindingHook.sync(
       { controller, parent, children: {}, related, finalizing: false },
       this.call,
