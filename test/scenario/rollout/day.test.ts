@@ -9,14 +9,15 @@ import { World } from './world.ts';
 
 const RELEASES = 200;
 const FORWARD = 'Automatic deployment';
-/** Whether a failed version's automatic successor has succeeded, and how rollbacks have ended. */
+/** On the fixed day: whether a failed version's automatic successor has succeeded, and how rollbacks have ended. Another day may have none. */
 const FOLLOWED = {
   Hold: { mended: false, rollbacks: [] },
   Continue: { mended: true, rollbacks: [] },
   Rollback: { mended: expect.any(Boolean), rollbacks: expect.arrayContaining(['Succeeded', 'Failed']) },
 };
 /** `DAY_SEED=17 npx vitest run …/day.test.ts` replays one day. */
-const SEEDS = process.env.DAY_SEED ? [Number(process.env.DAY_SEED)] : [1];
+const FIXED = 1;
+const SEEDS = process.env.DAY_SEED ? [Number(process.env.DAY_SEED)] : [FIXED];
 
 describe.each(SEEDS)('day %i', { timeout: 60_000 }, (seed) => {
   it.each(['Hold', 'Continue', 'Rollback'] as const)(
@@ -47,7 +48,7 @@ describe.each(SEEDS)('day %i', { timeout: 60_000 }, (seed) => {
       const mended = followers.filter(({ bakeStatus, message }) => message === FORWARD && bakeStatus === 'Succeeded');
       const rollbacks = followers.filter(({ rolledBackFrom }) => rolledBackFrom !== undefined);
       const ends = [...new Set(rollbacks.map(({ bakeStatus }) => bakeStatus))];
-      expect({ mended: mended.length > 0, rollbacks: ends }).toEqual(FOLLOWED[onFailure]);
+      if (seed === FIXED) expect({ mended: mended.length > 0, rollbacks: ends }).toEqual(FOLLOWED[onFailure]);
     },
   );
 });
