@@ -169,9 +169,27 @@ function withFailure(input: RolloutCase): RolloutCase {
   };
 }
 
+/** Nothing but its stages is in the way of a newer version: by chance alone that is rare, too. */
+function withStages(input: RolloutCase): RolloutCase {
+  const free = { wantedVersion: undefined, forceDeploy: undefined, bypassGates: undefined, retry: false, going: false };
+  const open = { gates: [], bound: [], rolloutGates: [], below: undefined, latest: '1.4.0' };
+  const { stages } = input.stale;
+  return {
+    ...input,
+    live: { ...input.live, ...free, ...open, after: [{ name: 's', hours: input.gateFirst ? 1 : 0 }] },
+    stale: stages ? { stages } : {},
+    policy: true,
+    history: [{ tag: '1.0.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, namesCheck: false }],
+    rolledBack: [],
+    minimumReleaseAge: undefined,
+    health: undefined,
+  };
+}
+
 export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
   { weight: 2, arbitrary: anyCase },
   { weight: 1, arbitrary: anyCase.map(withFailure) },
+  { weight: 1, arbitrary: anyCase.map(withStages) },
 );
 
 const named = (apiVersion: string, kind: string, name: string, fields: object, metadata: object = {}): AnyObject => ({
