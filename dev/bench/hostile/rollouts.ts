@@ -71,6 +71,25 @@ export const ROLLOUTS: Record<string, () => Input> = {
       world: gates,
     };
   },
+  '20 stages with 200 deployments each, 1,000 candidates': () => {
+    const after = times(20, (i) => ({ name: `s${i}`, bakedFor: '1h', match: 'revision' }));
+    const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(1000) };
+    const history = times(200, (i) => ({
+      ...deployed(`1.${i}.0`),
+      version: { tag: `1.${i}.0`, digest: `sha256:${i}` },
+    }));
+    const stages = times(20, (i) => object(KUBERIK, 'Rollout', { metadata: { name: `s${i}` }, status: { history } }));
+    const about = rollout({ spec: { after }, status });
+    return { paths: [SYNC], body: sync('parent', about, [imagePolicy('1.999.0'), ...stages]), world: stages };
+  },
+  'a Rollout after 200 others, each after 20 of them': () => {
+    const others = times(200, (i) => {
+      const after = times(20, (j) => ({ name: `s${Math.min(199, i + 1 + j)}` }));
+      return object(KUBERIK, 'Rollout', { metadata: { name: `s${i}` }, spec: { after } });
+    });
+    const about = rollout({ spec: { after: [{ name: 's0' }] } });
+    return { paths: ['/admission/validate/rollout'], body: review(about), world: others };
+  },
   '2,000 HealthChecks': () => {
     const checks = times(2000, (i) =>
       object(KUBERIK, 'HealthCheck', {
