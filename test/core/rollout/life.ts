@@ -81,9 +81,20 @@ const BAD: Action[] = [
 ];
 const anything = fc.array(action, { maxLength: 60 });
 const little = fc.array(action, { maxLength: 2 });
+/** It fails while a Gate is closed. */
+const FROZEN: Action[] = [...BAD.slice(0, 2), { do: 'freeze', opened: false }, ...BAD.slice(2)];
 const release = fc.constantFrom(GOOD, BAD);
 const failing = fc
-  .tuple(fc.constant(GOOD), little, fc.constant(BAD), little, release, little, release, little)
+  .tuple(
+    fc.constantFrom(GOOD, [...GOOD, ...GOOD]),
+    little,
+    fc.constantFrom(BAD, BAD, FROZEN),
+    little,
+    release,
+    little,
+    release,
+    little,
+  )
   .map((parts) => parts.flat());
 
 type OnFailure = 'Hold' | 'Continue' | 'Rollback';
@@ -101,7 +112,7 @@ const courseOf = (actions: fc.Arbitrary<Action[]>): fc.Arbitrary<Course> =>
   fc.record({
     onFailure: fc.constantFrom('Hold' as const, 'Continue' as const, 'Rollback' as const, 'Rollback' as const),
     deployTimeout: fc.constantFrom(undefined, '4m'),
-    limit: fc.integer({ min: 1, max: 4 }),
+    limit: fc.integer({ min: 1, max: 5 }),
     steps: fc
       .tuple(actions, fc.array(mishap, { minLength: 10, maxLength: 10 }))
       .map(([all, mishaps]) => all.map((each, i) => ({ action: each, mishap: mishaps[i % mishaps.length]! }))),
