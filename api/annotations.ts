@@ -70,7 +70,7 @@ export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On a Rollout, set by the webhook: the closed Gates (no RolloutGates) that its next deployment bypasses, `ns/a,ns/b`. */
+/** On a Rollout, set by the webhook: which one deployment may pass which closings of Gates. See core/suspend/passage.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on a Gate that has `spec.selects`; its values are in core/gate/selects.ts. */

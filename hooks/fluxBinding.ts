@@ -10,6 +10,7 @@ import { groupOf } from '../core/kube/names.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { formatTime } from '../core/kube/time.ts';
 import { sourceResource } from '../core/pin/source.ts';
+import { passageEnds } from '../core/suspend/passage.ts';
 import type { CompositeHook } from './hook.ts';
 
 export const fluxBindingHook: CompositeHook = {
@@ -59,7 +60,8 @@ export const fluxBindingHook: CompositeHook = {
         ...(gate.closing && { closing: gate.closing }),
       })),
     };
-    const edges = gates.flatMap((gate) => gate.until ?? []);
+    const ends = rollouts.flatMap((rollout) => passageEnds(rollout) ?? []).filter((end) => end > now);
+    const edges = [...gates.flatMap((gate) => gate.until ?? []), ...ends];
     const answer: CompositeResponse = { status: bindingStatus(binding, about, now), children: [] };
     // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
     if (edges.length > 0) answer.resyncAfterSeconds = Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5);

@@ -12,6 +12,8 @@ export interface Granted {
   /** The closed ones. */
   gates: readonly NamespacedName[];
   reason: string;
+  /** Of a Rollout: the version that is let past. */
+  version?: string | undefined;
 }
 
 /** Asks for the verb `bypass` on each of the closed gates. undefined: no reason is given, or no gate is closed. */
@@ -39,13 +41,14 @@ type AnyObject = KubeObject<any, any>;
  * @param regarding as the write stores it; as it is stored, for a DELETE
  */
 export async function recordBypass(
-  { gates, reason }: Granted,
+  { gates, reason, version }: Granted,
   regarding: AnyObject,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<Record<string, string>> {
   const { username } = request.userInfo;
-  const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${request.operation}): ${reason}`;
+  const what = version === undefined ? request.operation : `${request.operation}, version ${version}`;
+  const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${what}): ${reason}`;
   const fact = request.dryRun ? undefined : await factOf(regarding, request, call);
   if (fact) {
     // The API server asks again, under another uid, when somebody else's write comes between.

@@ -1,15 +1,16 @@
 /** Closed Gates in the way of a write: read, bypassed, or named in a denial. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
+import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
-import type { Gate } from '../api/types.ts';
+import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { gatesToPass } from '../core/evaluation/requiredGates.ts';
 import { type Bypass, recentReason } from '../core/gate/bypass.ts';
 import { type JudgedGate, judgeGates, type Readable, secrets } from '../core/gate/judge.ts';
 import { TOO_MANY } from '../core/gate/refs.ts';
 import { type Refusal, refusalText } from '../core/hold/messages.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
-import { refKey } from '../core/kube/names.ts';
+import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { getPast, recordBypass } from './bypass.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
@@ -23,6 +24,17 @@ export async function readClosed(
   const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
   const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
   return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
+}
+
+/** Those in the way of a Rollout's deployments: its own, and those of the objects bound to it. */
+export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+  const { namespace = '', name = '' } = rollout.metadata;
+  const bindings = await call.cluster.list<FluxBinding>({
+    ...FLUX_BINDINGS,
+    namespace,
+    labelSelector: boundLabel(name),
+  });
+  return readClosed(gatesToPass(rollout, bindings), call);
 }
 
 /** Lets whoever may bypass the gates get past them, and denies everybody else with `refusal`. */

@@ -258,6 +258,27 @@ export interface FluxBinding {
       closing?: string;
     }[];
     /**
+     * The deployments that go past the closed Gates until they have arrived, because somebody bypassed these.
+     */
+    passing?: {
+      /**
+       * The Rollout.
+       */
+      rollout: string;
+      /**
+       * The id of the deployment in its history.
+       */
+      id: number;
+      /**
+       * The tag.
+       */
+      version: string;
+      /**
+       * The Rollout's uid: one that was created again is another one.
+       */
+      uid: string;
+    }[];
+    /**
      * Since when a closed gate holds the object.
      */
     heldSince?: string;

@@ -400,6 +400,27 @@ export interface Rollout {
         at: string;
       }[];
       /**
+       * Who let this deployment past closed Gates, and why. Absent where all of them were open.
+       */
+      bypass?: {
+        /**
+         * The authenticated user who gave the reason.
+         */
+        by: string;
+        /**
+         * When it was given.
+         */
+        at: string;
+        /**
+         * The annotation gate.fluxcd.io/bypass-reason.
+         */
+        reason: string;
+        /**
+         * Namespace and name of those that were closed, at most 10.
+         */
+        gates: string[];
+      };
+      /**
        * Deploying, InProgress, Succeeded, Failed or Cancelled.
        */
       bakeStatus?: string;

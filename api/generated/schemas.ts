@@ -805,6 +805,32 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "passing": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "rollout",
+        "id",
+        "version",
+        "uid"
+       ],
+       "properties": {
+        "rollout": {
+         "type": "string"
+        },
+        "id": {
+         "type": "integer"
+        },
+        "version": {
+         "type": "string"
+        },
+        "uid": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "heldSince": {
       "type": "string"
      },
@@ -1375,6 +1401,32 @@ export const SCHEMAS: Record<string, object> = {
             "type": "string"
            },
            "at": {
+            "type": "string"
+           }
+          }
+         }
+        },
+        "bypass": {
+         "type": "object",
+         "required": [
+          "by",
+          "at",
+          "reason",
+          "gates"
+         ],
+         "properties": {
+          "by": {
+           "type": "string"
+          },
+          "at": {
+           "type": "string"
+          },
+          "reason": {
+           "type": "string"
+          },
+          "gates": {
+           "type": "array",
+           "items": {
             "type": "string"
            }
           }

@@ -3,7 +3,7 @@ import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.t
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { isTooMany } from '../gate/refs.ts';
-import { approvalText } from '../hold/messages.ts';
+import { approvalText, passedText } from '../hold/messages.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { deploymentText } from '../pin/deployment.ts';
@@ -12,6 +12,7 @@ import { awaitsText } from '../suspend/resume.ts';
 const MAX_MESSAGE = 32_000;
 
 type BindingSpec = Pick<FluxBindingSpec, 'problems' | 'source'>;
+type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */
@@ -36,7 +37,7 @@ function ready(status: FluxBindingStatus, spec: BindingSpec): Finding {
     ['InvalidAnnotations', [...problems]],
     [
       GATE_CLOSED,
-      closedGates(status).map((gate) =>
+      (status.passing ? [] : closedGates(status)).map((gate) =>
         isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`,
       ),
     ],
@@ -67,7 +68,8 @@ function approved(status: FluxBindingStatus): Finding | undefined {
   if (!status.gates?.length) return undefined;
   const closed = closedGates(status);
   if (closed.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
-  const message = closed.map((gate) => approvalText(gate, gate.message)).join(' ');
+  const text = status.passing ? passedText : (gate: GateEntry) => approvalText(gate, gate.message);
+  const message = closed.map(text).join(' ');
   return { status: 'False', reason: GATE_CLOSED, message };
 }
 

@@ -5,7 +5,9 @@ import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pi
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, formatDeployments } from '../pin/deployment.ts';
 import { type Whole, wholeVersion } from '../pin/whole.ts';
+import { isPassing } from '../suspend/passage.ts';
 import { awaitsOf } from '../suspend/resume.ts';
+import { closingKey } from '../suspend/stateAnnotation.ts';
 import { carries, hasArrived, isSameDeployment } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 
@@ -30,8 +32,9 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const held = related.gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied));
+  const passing = held ? passingDeployments(spec, related, now) : [];
   const whole = wholeOf(binding, related);
-  const desired = desiredDeployments(spec, related, held, whole);
+  const desired = desiredDeployments(spec, related, { held, passing, whole });
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
@@ -42,6 +45,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
     ...(whole && { source: sourceEntry(whole) }),
     ...(applied.length > 0 && { applied }),
     ...(related.gates.length > 0 && { gates: related.gates }),
+    ...(passing.length > 0 && { passing }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
     ...(awaits && { awaits }),
   };
@@ -66,17 +70,34 @@ function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindin
 function desiredDeployments(
   spec: FluxBindingSpec,
   related: RelatedToBinding,
-  held: boolean,
-  whole: Whole | undefined,
+  { held, passing, whole }: { held: boolean; passing: readonly DeploymentRef[]; whole: Whole | undefined },
 ): DeploymentRef[] {
   const names = rolloutsOf(spec);
   return names.flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
     const head = deploymentOf(related.rollouts.get(name));
     const next = whole?.rollout === name ? whole.fetched : head;
-    const deployment = held ? carried : (next ?? carried);
+    const stays = held && !passing.some(({ rollout }) => rollout === name);
+    const deployment = stays ? carried : (next ?? carried);
     return deployment ? [deployment] : [];
   });
+}
+
+function passingDeployments(
+  spec: FluxBindingSpec,
+  { rollouts, gates }: RelatedToBinding,
+  now: EpochMs,
+): DeploymentRef[] {
+  const closings = closedClosings(gates);
+  return rolloutsOf(spec).flatMap((name) => {
+    const rollout = rollouts.get(name);
+    return rollout && isPassing(rollout, closings, now) ? [deploymentOf(rollout)!] : [];
+  });
+}
+
+/** See `closingKey`. */
+export function closedClosings(gates: FluxBindingStatus['gates']): string[] {
+  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
 }
 
 /** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */

@@ -4,6 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../pin/deployment.ts';
 import { readPin } from '../pin/field.ts';
+import { hasRun } from '../suspend/passage.ts';
 import { carries } from './arrival.ts';
 import type { PinState } from './status.ts';
 
@@ -16,8 +17,12 @@ export function deploymentTrigger(
   status: FluxBindingStatus | undefined,
 ): string | null | undefined {
   if (!status?.deployed || isHeld(status)) return undefined;
+  const passing = status.passing ?? [];
+  if (passing.length > 0 && !hasRun(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  const pins = (status.pins ?? []).filter((pin) => pin.state !== 'Missing');
+  const moves = ({ state, rollout }: PinState) =>
+    state !== 'Missing' && (passing.length === 0 || passing.some((deployment) => deployment.rollout === rollout));
+  const pins = (status.pins ?? []).filter(moves);
   const present = new Set(pins.map((pin) => pin.rollout));
   const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
   if (wanted.some((deployment) => isNewer(deployment, carried))) return status.deployed;
@@ -27,11 +32,11 @@ export function deploymentTrigger(
 
 /** The annotations ARTIFACT and AWAITS_ARTIFACT as they should be written; again these only trigger the webhook. */
 export function artifactTrigger(
-  { metadata }: FluxObject,
+  object: FluxObject,
   status: FluxBindingStatus | undefined,
 ): Record<string, string | null> {
-  if (!status || isHeld(status)) return {};
-  const { annotations = {} } = metadata;
+  if (!status || isHeld(status) || (status.passing && !hasRun(object))) return {};
+  const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};
   const has = annotations[ARTIFACT];
@@ -42,9 +47,9 @@ export function artifactTrigger(
   return wanted;
 }
 
-/** Nothing moves behind a gate. */
+/** Nothing moves behind a gate, but a deployment that passes it. */
 export function isHeld(status: FluxBindingStatus | undefined): boolean {
-  return status?.gates?.some((gate) => !gate.opened) ?? false;
+  return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
 }
 
 /** A binding may lag behind the object, so an older id never counts. */

@@ -20,6 +20,8 @@ import { endWait } from './progress.ts';
 export interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
   approvals: NonNullable<HistoryEntry['approvals']>;
+  /** Who let it past closed Gates; undefined where none was in the way. */
+  bypass: HistoryEntry['bypass'];
   version: VersionInfo;
   /** Whether it bakes; else it has succeeded at once. */
   bakes: boolean;
@@ -69,6 +71,7 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     ...(manual && requestedBy && { requestedBy }),
     ...(manual && deployment.message && { reason: givenMessage(deployment.message) }),
     ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
+    ...(deployment.bypass && { bypass: deployment.bypass }),
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
     bakeStatus: bakes ? 'Deploying' : 'Succeeded',
     bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : deployment.initial ? RAN_BEFORE : NO_BAKE,

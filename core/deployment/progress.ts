@@ -2,9 +2,11 @@
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
+import { closedClosings } from '../binding/status.ts';
 import { isHeld } from '../binding/trigger.ts';
 import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { isPassing } from '../suspend/passage.ts';
 import { HELD_ON_ITS_WAY, WAITING_FOR_HEALTH } from './messages.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
@@ -61,7 +63,10 @@ export function withProgress(
   const proven = arrived && head.appliedTime === undefined ? { ...head, appliedTime: formatTime(now) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  const held = underWay && missing.some(({ status }) => status?.awaits || isHeld(status));
+  // Right after a bypassed deployment was made its bindings do not know of it yet.
+  const waits = ({ status }: FluxBinding) =>
+    status?.awaits || (isHeld(status) && !isPassing(rollout, closedClosings(status?.gates), now));
+  const held = underWay && missing.some(waits);
   return held ? startWait(proven, now) : endWait(proven, now);
 }
 

@@ -10,6 +10,8 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { judgeStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
+import { closingsPassed } from '../suspend/passage.ts';
+import { closingKey } from '../suspend/stateAnnotation.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
 import type { Observed } from './observed.ts';
@@ -68,6 +70,8 @@ export interface Evaluation {
   unhealthy?: string;
   /** The Gates that keep `pending` out. */
   closed: JudgedGate[];
+  /** Those that are closed and that it may pass. */
+  passed: JudgedGate[];
   /** The requests that opened its Gates. */
   approvals: Approval[];
   /** Of the release that spec.targetRepository is to have. */
@@ -76,7 +80,7 @@ export interface Evaluation {
   requeueAt: EpochMs[];
 }
 
-type GatesInTheWay = Pick<Evaluation, 'closed' | 'approvals' | 'requeueAt'>;
+type GatesInTheWay = Pick<Evaluation, 'closed' | 'passed' | 'approvals' | 'requeueAt'>;
 
 /** `requests`: those that are not used up. */
 export function evaluate(
@@ -118,7 +122,7 @@ export function evaluate(
     rejectedBy: rejects,
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
-  const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, requests, now);
+  const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, head, now);
   const holds = holdsAfter(head, config);
   const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
   const inWay = obstacles(
@@ -144,6 +148,7 @@ export function evaluate(
     ...(copy && { copy }),
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
+    passed: inTheWay.passed,
     approvals: inTheWay.approvals,
     requeueAt: [
       ...inTheWay.requeueAt,
@@ -180,13 +185,13 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
   return candidates[0]?.tag;
 }
 
-const NO_GATES: GatesInTheWay = { closed: [], approvals: [], requeueAt: [] };
+const NO_GATES: GatesInTheWay = { closed: [], passed: [], approvals: [], requeueAt: [] };
 
 /** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
 function judgeRequired(
   { rollout, bindings, gateRefs, gates }: Observed,
   version: string,
-  { bypassedGates = [] }: Requests,
+  head: HistoryEntry | undefined,
   now: EpochMs,
 ): GatesInTheWay {
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
@@ -195,12 +200,15 @@ function judgeRequired(
     const wanted = ofBound.has(refKey(ref)) ? undefined : version;
     return judgeGates([ref], (each) => byKey.get(refKey(each)), now, wanted);
   });
-  const closed = reveal(
+  const passes = closingsPassed(rollout, head, version);
+  const all = reveal(
     judged.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
+  const { true: passed = [], false: closed = [] } = Object.groupBy(all, (gate) => `${passes.has(closingKey(gate))}`);
   return {
-    closed: closed.filter(({ ref }) => ofBound.has(refKey(ref)) || !bypassedGates.includes(refKey(ref))),
+    closed,
+    passed,
     approvals: approvalsOf(
       judged.flatMap(({ all }) => all),
       rollout.metadata.namespace,

@@ -3,9 +3,7 @@
  * acted on once and recorded in `status.handledRequest`, after which the decorator removes the annotation.
  */
 import {
-  BYPASS_REASON,
   BYPASS_ROLLOUT_GATES,
-  BYPASSED_GATES,
   DEPLOY_MESSAGE,
   DEPLOY_USER,
   FORCE_DEPLOY,
@@ -18,17 +16,16 @@ import {
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
 import type { Rollout } from '../../api/types.ts';
+import { isLegalTag } from '../kube/tag.ts';
+import { isUnderWay, type Passage } from '../suspend/passage.ts';
 
 /** The id of a request that no webhook has seen. */
 const UNSEEN = 'unstamped';
 
-/** Of a gate bypass, stored as `glass`. Its annotation, the reason, stays as the record and is not a one-shot annotation. */
-export const GATE_BYPASS = 'glass';
-
 type OneShot = (typeof ONE_SHOT)[number];
 
 /** `retry` for `rollout.kuberik.com/retry`; keys of `status.handledRequest`. */
-export type RequestKey = (OneShot extends `${typeof ROLLOUT_PREFIX}${infer Key}` ? Key : never) | typeof GATE_BYPASS;
+export type RequestKey = OneShot extends `${typeof ROLLOUT_PREFIX}${infer Key}` ? Key : never;
 
 /** Uid of the admission request that made each request. */
 export type RequestIds = Partial<Record<RequestKey, string>>;
@@ -60,8 +57,7 @@ export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
     const key = requestKey(annotation);
     if (annotations?.[annotation] !== undefined) ids[key] = noted[key] ?? UNSEEN;
   }
-  const bypass = annotations?.[BYPASS_REASON] === undefined ? undefined : noted[GATE_BYPASS];
-  return bypass === undefined ? ids : { ...ids, [GATE_BYPASS]: bypass };
+  return ids;
 }
 
 /** What is asked for and not yet handled. */
@@ -73,8 +69,6 @@ export interface Requests {
   deployUser?: string;
   unblockFailed: boolean;
   retry: boolean;
-  /** `namespace/name` of the closed Gates that the next deployment may pass; undefined without a bypass. */
-  bypassedGates?: readonly string[];
   /** Keys of these, in the order of documentation. */
   pending: readonly RequestKey[];
 }
@@ -88,7 +82,6 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
   const value = (annotation: OneShot) =>
     isPending(requestKey(annotation)) ? annotations?.[annotation] || undefined : undefined;
   return {
-    ...(isPending(GATE_BYPASS) && { bypassedGates: (annotations?.[BYPASSED_GATES] ?? '').split(',') }),
     ...defined({
       bypassGates: value(BYPASS_ROLLOUT_GATES),
       forceDeploy: value(FORCE_DEPLOY),
@@ -97,7 +90,7 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
     }),
     unblockFailed: value(UNBLOCK_FAILED) === 'true',
     retry: isPending(requestKey(RETRY)),
-    pending: [...ONE_SHOT.map(requestKey), GATE_BYPASS as RequestKey].filter(isPending),
+    pending: ONE_SHOT.map(requestKey).filter(isPending),
   };
 }
 
@@ -105,6 +98,17 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
 export function requestedText({ metadata: { annotations } }: Rollout): string {
   const [by, at] = [annotations?.[REQUESTED_BY], annotations?.[REQUESTED_AT]];
   return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
+}
+
+/** The deployment that a bypass of Gates is for: what is asked for or waits; else the newest, if a Gate has closed on its way. */
+export function deploymentToPass(rollout: Rollout): Omit<Passage, 'closings'> | undefined {
+  const { history, pendingVersion } = rollout.status ?? {};
+  const head = history?.[0];
+  const asked = rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
+  if (asked !== undefined && asked !== head?.version.tag) {
+    return isLegalTag(asked) ? { version: asked, id: (head?.id ?? 0) + 1 } : undefined;
+  }
+  return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
 /** Requests for what is so already: used up at once, or they would act later. */

@@ -23,21 +23,33 @@ export function freshReason(object: AnyObject, oldObject: AnyObject | undefined)
 
 /** The reason that `user` gave on the stored object shortly before. */
 export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
-  const record = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '');
-  const at = parseTime(record?.[1]);
-  if (at === undefined || record?.[2] !== user || now - at > COUNTS_FOR_MS || now < at - 1000) return undefined;
-  return reasonOf(oldObject);
+  const given = givenReason(oldObject);
+  return given?.by === user && now - given.at <= COUNTS_FOR_MS && now >= given.at - 1000 ? given.reason : undefined;
 }
 
-/** The object with the record of who gave its reason and when; only the webhook's own record counts. */
+/** The reason on the stored object, with who gave it and when. */
+export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; reason: string } | undefined {
+  const [, time, by] = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '') ?? [];
+  const at = parseTime(time);
+  const reason = reasonOf(oldObject);
+  return at === undefined || by === undefined || reason === undefined ? undefined : { by, at, reason };
+}
+
+/**
+ * The object with the record of who gave its reason and when; only the webhook's own record counts. A reason that gets nobody past
+ * anything (`granted` is false) has none.
+ */
 export function recordReason<T extends AnyObject>(
   object: T,
   oldObject: AnyObject | undefined,
   user: string,
   now: EpochMs,
+  granted: boolean,
 ): T {
   if (reasonOf(object) === undefined) return annotate(object, BYPASSED_BY, undefined);
-  if (freshReason(object, oldObject)) return annotate(object, BYPASSED_BY, `${formatTime(now)} ${user}`);
+  if (freshReason(object, oldObject)) {
+    return annotate(object, BYPASSED_BY, granted ? `${formatTime(now)} ${user}` : undefined);
+  }
   return annotate(object, BYPASSED_BY, oldObject?.metadata.annotations?.[BYPASSED_BY]);
 }
 

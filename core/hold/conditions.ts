@@ -10,8 +10,8 @@ import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import type { Awaits } from '../suspend/applier.ts';
 import { awaitsText } from '../suspend/resume.ts';
-import { isBypassed, parseState } from '../suspend/stateAnnotation.ts';
-import { approvalText } from './messages.ts';
+import { parseState, runsBehind } from '../suspend/stateAnnotation.ts';
+import { approvalText, passedText } from './messages.ts';
 
 /** Flux's CRDs refuse more than 32768 characters. */
 const MAX_MESSAGE = 32_000;
@@ -66,14 +66,14 @@ function withCondition(
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
-  const isRunning = isBypassed(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
+  const isRunning = runsBehind(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
       ? closed
-          .map(isRunning ? passed : isSource ? blocked : (gate) => approvalText(gate))
+          .map(isRunning ? passedText : isSource ? blocked : (gate) => approvalText(gate))
           .join(' ')
           .slice(0, MAX_MESSAGE)
       : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
@@ -90,10 +90,6 @@ function withoutCondition(status: Status): Status | undefined {
       !((type === APPROVED || type === BLOCKED) && (reason === GATE_CLOSED || reason === GATES_OPEN)),
   );
   return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
-}
-
-function passed(gate: NamespacedName): string {
-  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
 function blocked(gate: NamespacedName): string {

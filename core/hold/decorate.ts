@@ -10,6 +10,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
 import { closingKey, formatState, INVALID_REFERENCE, isBypassed, parseState } from '../suspend/stateAnnotation.ts';
+import { isSeenPassing } from './passing.ts';
 import { type GateWorld, type RefRules, requiredGates, selectedByText } from './requiredGates.ts';
 
 export interface Gating {
@@ -99,8 +100,12 @@ function wantedState(
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   names.push(...invalid);
   const state = parseState(text);
-  if (names.length > 0)
-    return isBypassed(state, [...closings, ...invalid]) ? undefined : formatState({ is: 'closed', gates: names });
+  if (names.length > 0) {
+    const all = [...closings, ...invalid];
+    if (isBypassed(state, all)) return undefined;
+    if (isSeenPassing(object, observed, all)) return formatState({ is: 'passing', gates: all });
+    return formatState({ is: 'closed', gates: names });
+  }
   // The webhook resumes it in the applier's apply, or without one that will not come.
   if (awaitedApply(object)) {
     const end = resumedAloneAt(currentAwaits(object, observed));

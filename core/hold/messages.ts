@@ -3,12 +3,15 @@ import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
+import type { Pin } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypass.ts';
 import { type JudgedGate, type Readable, reveal, TOO_MANY_TEXT } from '../gate/judge.ts';
 import { isTooMany } from '../gate/refs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
+import { pinPath } from '../pin/annotations.ts';
+import { deployCommand } from '../pin/deployment.ts';
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
 export function closedGatesText(all: readonly JudgedGate[]): string {
@@ -35,6 +38,11 @@ export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): strin
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
+/** The same where the gate was bypassed. */
+export function passedText(gate: NamespacedName): string {
+  return `Reconciliation goes on although gate '${refKey(gate)}' is closed: it was bypassed.`;
+}
+
 /** One line, the most important words first: the API server truncates at 120 characters. */
 export function heldWarning(closed: readonly JudgedGate[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
@@ -58,6 +66,17 @@ export function bypassText(bypass: Bypass | undefined, operation: keyof typeof B
   if (bypass && !bypass.granted) return ` Bypass refused: ${bypass.refused}.`;
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
   return ` To bypass the gate, which takes the verb bypass on it, ${how}.`;
+}
+
+/** How a version gets past the closed gates of an application. */
+export const HOTFIX_HINT = ` Whoever has the verb bypass on each of them gets past, for this version only: add ${BYPASS_REASON}="<why>" to that command.`;
+
+/** For those who edit what is pinned and frozen: neither an open gate nor a bypass of the object lets that edit through. */
+export function pinnedText({ metadata }: FluxObject, pin: Pin, value: string | undefined): string {
+  return (
+    ` Opening is not enough: ${pinPath(pin).join('.')} is held by Rollout '${pin.rollout}'. To deploy another version, when the ` +
+    `gates are open: ${deployCommand(metadata.namespace, pin.rollout, value)} .${HOTFIX_HINT}`
+  );
 }
 
 /** Why a write is refused: `text`, the gates as far as the reader may know of them, `hint`. */

@@ -10,11 +10,14 @@ import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
+import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { deploymentText, parseDeployments } from '../pin/deployment.ts';
+import { readPin } from '../pin/field.ts';
 import { pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
-import { bypassText, heldWarning, type Refusal, subjectOf } from './messages.ts';
+import { bypassText, heldWarning, pinnedText, type Refusal, subjectOf } from './messages.ts';
+import { closingsOf, passingRollouts } from './passing.ts';
 import {
   candidatesOf,
   closedGates,
@@ -58,6 +61,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     awaitsArtifact: content.object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined,
     fieldManager: write.fieldManager,
     bypass: bypass?.granted ?? false,
+    passing: passingRollouts(oldObject, gates.closings, world).size > 0,
     applier: world.applier,
     now: world.now,
   });
@@ -67,14 +71,15 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     ...suspendedWarning(settled, write, gates.closed),
     ...awaitsWarning(settled, write),
   ];
-  return { object: recordReason(settled, oldObject, write.user, world.now), warnings };
+  const counts = (bypass?.granted || write.reasonCounts) ?? false;
+  return { object: recordReason(settled, oldObject, write.user, world.now, counts), warnings };
 }
 
 function beyondLimit({ object }: FluxWrite, sentence: string, warnings: string[] = []): WriteOutcome {
   return { refusal: { reason: 'limit', text: `${subjectOf(object)}: ${sentence}` }, warnings };
 }
 
-/** Behind a closed gate nothing moves, pins included. */
+/** Behind a closed gate nothing moves, pins included, but those of a deployment that passes it. */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]): WriteOutcome {
   const { object, oldObject, world, bypass } = write;
   const judged = judgeHeld({
@@ -86,13 +91,26 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]
   });
   if (judged.is === 'refused') {
     const text = `${subjectOf(oldObject)} cannot be changed (${judged.paths.text}): `;
-    const hint = bypassText(bypass, 'write');
+    const pin = pinAnnotationsOf(oldObject).pins.find((each) => readPin(object, each) !== readPin(oldObject, each));
+    const hint = pin ? pinnedText(oldObject, pin, readPin(object, pin)) : bypassText(bypass, 'write');
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
-  return {
-    object: asStored(judged.object, oldObject, [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT]),
-    warnings: judged.is === 'held' ? [heldWarning(closed)] : [],
-  };
+  const kept = asStored(judged.object, oldObject, [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT]);
+  const warnings = judged.is === 'held' ? [heldWarning(closed)] : [];
+  return { object: withPassing(kept, { ...write, oldObject }), warnings };
+}
+
+/** Of what is held the pins of a deployment that passes the gates move, in a write that leaves alone what they follow. */
+function withPassing(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
+  const { object, oldObject, world } = write;
+  // A Gate that begins to select the object in this very write counts too.
+  const closings = [...closingsOf(oldObject, world), ...gatesOf(kept, write).closings];
+  const passing = passingRollouts(oldObject, closings, world);
+  const isAboutTheSame =
+    sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
+    sameJson(pinAnnotationsOf(object).pins, pinAnnotationsOf(oldObject).pins);
+  if (passing.size === 0 || !isAboutTheSame) return kept;
+  return pinFields({ object: kept, oldObject, rollouts: passing, source: world.source }).object;
 }
 
 function asStored(object: FluxObject, { metadata }: FluxObject, keys: readonly string[]): FluxObject {

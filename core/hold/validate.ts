@@ -1,14 +1,18 @@
 /** The validating half of the rules in write.ts: nobody changed what our mutating webhook had settled. */
 import { AWAITS_ARTIFACT, GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { Pin } from '../../api/types.ts';
 import { FewPaths } from '../freeze/changedPaths.ts';
 import { governedChanges } from '../freeze/changes.ts';
 import { freshReason } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
+import { pinAnnotationsOf, pinPath } from '../pin/annotations.ts';
+import { strongerRefs } from '../pin/field.ts';
 import { verifyPins } from '../pin/validate.ts';
 import { parseState } from '../suspend/stateAnnotation.ts';
 import { type Refusal, subjectOf } from './messages.ts';
+import { closingsOf, passingRollouts } from './passing.ts';
 import { closedGates, requiredGates } from './requiredGates.ts';
 import type { FluxWrite } from './write.ts';
 
@@ -19,8 +23,9 @@ export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): 
   const closed = closedGates(requiredGates(behind, world), world);
   const held = verifySuspended(object) ?? verifyHeld(write, closed);
   if (held) return held;
-  // Behind a closed gate a pin keeps what it had, whatever its Rollout says.
-  const problems = closed.length > 0 ? [] : verifyPins(object, world.rollouts, world.now);
+  // Behind a closed gate a pin keeps what it had, whatever its Rollout says, but for a deployment that passes it.
+  const rollouts = closed.length > 0 ? passingRollouts(oldObject, closingsOf(behind, world), world) : world.rollouts;
+  const problems = verifyPins(object, rollouts, world.now);
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 
@@ -32,19 +37,27 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
 }
 
 function verifyHeld(
-  { object, oldObject, user }: Omit<FluxWrite, 'bypass'>,
+  { object, oldObject, user, world }: Omit<FluxWrite, 'bypass'>,
   closed: readonly JudgedGate[],
 ): Refusal | undefined {
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   // A gate that closed between the two calls of one request: the write came before it.
-  if (state?.is !== 'closed' && state?.is !== 'bypassed') return undefined;
+  if (state?.is !== 'closed' && state?.is !== 'bypassed' && state?.is !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
+  const passing = passingRollouts(oldObject, closingsOf(oldObject, world), world);
+  const moves = (pin: Pin) => state.is === 'passing' || passing.has(pin.rollout);
+  const moved = pinAnnotationsOf(oldObject).pins.filter(moves);
+  const ours = new Set(['spec.suspend', ...moved.flatMap((pin) => pinnedPaths(oldObject, pin))]);
   const foreign = new FewPaths();
   governedChanges(object, oldObject, ({ path }) => {
-    if (path.join('.') !== 'spec.suspend') foreign.add(path);
+    if (!ours.has(path.join('.'))) foreign.add(path);
   });
   if (foreign.count === 0) return undefined;
   return { reason: 'overwritten', text: `${changedAfterwards(object, foreign.text)} `, closed };
+}
+
+function pinnedPaths(oldObject: FluxObject, pin: Pin): string[] {
+  return [pinPath(pin).join('.'), ...strongerRefs(oldObject, pin).map((ref) => `spec.ref.${ref}`)];
 }
 
 function changedAfterwards(object: FluxObject, paths: string): string {

@@ -46,6 +46,8 @@ export interface FluxWrite {
   fieldManager?: string | undefined;
   /** Absent where the writer does not ask to get past a closed gate. */
   bypass?: Bypass | undefined;
+  /** Whether a new reason, with nothing in the way of this write, gets its author past what is in the way of a deletion. */
+  reasonCounts?: boolean | undefined;
 }
 
 /** Every closed gate that the stored object is behind, or leaves by this write. */

@@ -2,7 +2,9 @@
  * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
  * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
  */
+import { FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
+import { isLegalTag } from '../kube/tag.ts';
 
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)$/;
 
@@ -33,6 +35,12 @@ export function deploymentOf(rollout: Rollout | undefined, back = 0): Deployment
   const tag = entry?.version?.tag;
   if (!rollout || !entry || typeof tag !== 'string' || tag === '') return undefined;
   return { rollout: rollout.metadata.name ?? '', id: entry.id ?? 0, version: tag, uid: rollout.metadata.uid ?? '' };
+}
+
+/** What a person types to deploy this value; a placeholder for what is no version, which nobody should paste into a shell. */
+export function deployCommand(namespace: string | undefined, rollout: string, value: string | undefined): string {
+  const version = value !== undefined && isLegalTag(value) ? value : '<version>';
+  return `kubectl -n ${namespace} annotate --overwrite rollout/${rollout} ${FORCE_DEPLOY}=${version}`;
 }
 
 /** For people: `my-app 1.1.0 (7)`. */

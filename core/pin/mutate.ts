@@ -1,5 +1,5 @@
 /** What one write may do to the fields that Rollouts own (docs/architecture.md, writes W1 to W7). */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -7,7 +7,7 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/managedFields.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
-import { deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
+import { deployCommand, deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
 import { artifactBefore, type Whole, wholeVersion } from './whole.ts';
 
@@ -153,7 +153,7 @@ function follow(pin: Pin, live: DeploymentRef, at: Case): Decision {
   // The old value: the Rollout has moved on since, and the writer did not touch the field.
   if (at.oldObject && value === readPin(at.oldObject, pin)) return decision;
   if (!wasPinned || at.isApply(pin)) return { ...decision, held: stays };
-  return { ...decision, denial: denialOf(pin, live, value) };
+  return { ...decision, denial: denialOf(pin, live, value, at.object.metadata.namespace) };
 }
 
 /** The Rollout is gone or has deployed nothing: what the object carries is all there is to go by. */
@@ -186,10 +186,10 @@ function shortName(pin: Pin): string {
   return pin.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(pin: Pin, live: DeploymentRef, value: string): string {
+function denialOf(pin: Pin, live: DeploymentRef, value: string, namespace: string | undefined): string {
   return (
     `${pinPath(pin).join('.')} cannot be set to '${value}': it is held by Rollout '${pin.rollout}', which has deployed ` +
-    `'${live.version}'. To deploy another version, set spec.wantedVersion on that Rollout, or annotate the Rollout with ` +
-    `${FORCE_DEPLOY}=<version>.`
+    `'${live.version}'. To deploy another version: ${deployCommand(namespace, pin.rollout, value)} ; or set ` +
+    'spec.wantedVersion on that Rollout, which then stays there.'
   );
 }

@@ -2,6 +2,7 @@
 import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { adopted } from '../deployment/adopt.ts';
 import { deploy } from '../deployment/entry.ts';
 import { deploymentEvent } from '../deployment/events.ts';
@@ -11,9 +12,13 @@ import { bakeFailureDisabled } from '../deployment/recovery.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import { type Evaluation, evaluate, mayDeploy, type RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
-import { GATE_BYPASS, type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
+import { type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
 import { isForward } from '../evaluation/select.ts';
+import { givenReason } from '../gate/bypass.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { refKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
 import { withoutFirstSeen } from '../release/age.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
@@ -107,7 +112,7 @@ function deployNext(
   { rollout, metadata }: Observed,
   config: RolloutConfig,
   state: RolloutState,
-  { selection, verdict, unhealthy, approvals }: Evaluation,
+  { selection, verdict, unhealthy, approvals, passed }: Evaluation,
   requests: Requests,
   now: EpochMs,
 ): Deployed {
@@ -129,6 +134,7 @@ function deployNext(
       version: back?.to ?? withoutFirstSeen(known ?? withMetadata({ tag }, metadata[tag])),
       bakes: config.bakes && !initial,
       approvals,
+      bypass: bypassRecord(rollout, passed),
       ...givenWith(tag, requests),
       requestedBy: rollout.metadata.annotations?.[REQUESTED_BY],
     },
@@ -161,6 +167,17 @@ function deployNext(
   };
 }
 
+/** As many as the history keeps approvals of. */
+const MAX_GATES = 10;
+const MAX_REASON = 256;
+
+function bypassRecord(rollout: Rollout, passed: readonly JudgedGate[]): HistoryEntry['bypass'] {
+  const given = passed.length > 0 ? givenReason(rollout) : undefined;
+  if (!given) return undefined;
+  const gates = passed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));
+  return { by: given.by, at: formatTime(given.at), reason: given.reason.slice(0, MAX_REASON), gates };
+}
+
 /** A force-deploy of another version goes on waiting, with the message and user that were given for it. */
 function isOfAnother(deployed: string, { forceDeploy }: Requests): boolean {
   return forceDeploy !== undefined && forceDeploy !== deployed;
@@ -178,15 +195,10 @@ function usedWith(deployed: string, requests: Requests): RequestKey[] {
 }
 
 /** What is asked for now and would end up with a later deployment if it stayed. */
-function usedInVain({ pending, selection }: Evaluation, requests: Requests): RequestKey[] {
+function usedInVain({ selection }: Evaluation, requests: Requests): RequestKey[] {
   const isAwaited =
     requests.forceDeploy !== undefined ||
     (selection.manual && (selection.next !== undefined || selection.problem !== undefined));
-  const isInVain = (key: RequestKey) => {
-    // A bypass where no Gate is in the way must not let a later version past one.
-    if (key === GATE_BYPASS) return pending === undefined;
-    // The message of a manual deployment that does not come.
-    return !isAwaited && (key === 'deploy-message' || key === 'deploy-user');
-  };
-  return requests.pending.filter(isInVain);
+  // The message of a manual deployment that does not come.
+  return requests.pending.filter((key) => !isAwaited && (key === 'deploy-message' || key === 'deploy-user'));
 }

@@ -1,7 +1,7 @@
 /**
  * The annotation `gate.fluxcd.io/state`: `open`, `closed: ns/a,ns/b`; `opening: <time>` while a suspension waits for the
  * applier's next apply, to the millisecond (a gate may open twice in one second); `bypassed: ns/a@<closing>` where the gates were
- * bypassed and the object runs behind them.
+ * bypassed and the object runs behind them; `passing: ns/a@<closing>` while it runs behind them for one deployment (passage.ts).
  */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../kube/names.ts';
@@ -10,7 +10,7 @@ import { formatInstant, parseTime } from '../kube/time.ts';
 export type StateAnnotation =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
-  | { is: 'closed' | 'bypassed'; gates: string[] };
+  | { is: 'closed' | 'bypassed' | 'passing'; gates: string[] };
 
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
@@ -23,9 +23,10 @@ export function formatState(state: StateAnnotation): string {
 
 /** undefined when the text is not ours. */
 export function parseState(text: string | undefined): StateAnnotation | undefined {
-  const [, is, rest = ''] = /^(open|opening|closed|bypassed)(?:: (.*))?$/.exec(text ?? '') ?? [];
+  const [, is, rest = ''] = /^(open|opening|closed|bypassed|passing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
-  if (is === 'closed' || is === 'bypassed') return { is, gates: rest.split(',').filter((ref) => ref !== '') };
+  if (is === 'closed' || is === 'bypassed' || is === 'passing')
+    return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
@@ -37,7 +38,12 @@ export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: st
 
 /** Whether the bypass is for all the closings that are in force now; see `closingKey`. */
 export function isBypassed(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
-  if (state?.is !== 'bypassed') return false;
-  const bypassed = new Set(state.gates);
-  return closings.every((closing) => bypassed.has(closing));
+  return state?.is === 'bypassed' && runsBehind(state, closings);
+}
+
+/** The same, or a deployment passes them all. */
+export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
+  if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
+  const past = new Set(state.gates);
+  return closings.every((closing) => past.has(closing));
 }

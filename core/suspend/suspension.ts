@@ -31,6 +31,8 @@ export interface SuspensionCase {
   fieldManager: string | undefined;
   /** The writer gets past the closed gates. */
   bypass: boolean;
+  /** A deployment of one of its Rollouts goes past the closed gates: see passage.ts. */
+  passing: boolean;
   /** The Kustomization that applies the object, where it exists; looked at only where `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
@@ -50,6 +52,8 @@ export function settleSuspension(at: SuspensionCase): FluxObject {
   if (wasAwaiting(at) && state?.is !== 'opening' && state?.is !== 'closed') {
     return finish(setSuspend(at.object, recall(memory)), undefined, open);
   }
+  // One that passes the gates when they open runs its spec already.
+  if (state?.is === 'passing') return finish(at.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : at.now;
   const suspend = resumed(at, memory, since);
   if (suspend === 'wait') return finish(at.object, memory, { is: 'opening', since });
@@ -89,7 +93,16 @@ function behindClosedGates(
   const staysResumed = isBypassed(state, at.closings) && !(at.bypass && at.sent.spec?.suspend === true);
   if (resumesItself) return finish(at.object, undefined, { is: 'bypassed', gates: at.closings });
   if (staysResumed && state) return finish(at.object, undefined, state);
+  if (at.passing) return pass(at, memory ?? remember(at), state);
   return finish(setSuspend(at.object, true), memory ?? remember(at), { is: 'closed', gates: at.closed });
+}
+
+/** It runs, and the memory stays: once the deployment has arrived it is held again. Whoever suspends it meanwhile is heard. */
+function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
+  const isStopped = state?.is === 'passing' && at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
+  const own = isStopped ? 'true' : memory;
+  const suspend = at.awaitsArtifact || recall(own);
+  return finish(setSuspend(at.object, suspend), own, { is: 'passing', gates: at.closings });
 }
 
 /** What suspend becomes now that the gates are open; `wait` while the applier's apply is still to come. */

@@ -167,7 +167,7 @@ export class Judge {
 
   /** Keys of what holds the deployment at that time: Gates hold all, RolloutGates automatic ones after the first. */
   private inTheWay({ metadata, spec }: AnyObject, head: AnyObject): [key: string, Closing][] {
-    const bypassed = metadata.annotations?.[BYPASSED_GATES]?.split(',') ?? [];
+    const bypassed = letPast(metadata.annotations?.[BYPASSED_GATES], head);
     const names: string[] = (spec.gates ?? []).map(
       (gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`,
     );
@@ -252,6 +252,12 @@ function isBypass({ before, object, writer }: FluxChange): boolean {
   const record = before?.object.metadata.annotations?.[BYPASSED_BY];
   if (writer?.bypass !== undefined) return true;
   return object ? object.metadata.annotations?.[BYPASSED_BY] !== record : record !== undefined;
+}
+
+/** `<version> (<id>): ns/a@<closing>,…`: the Gates that this deployment was let past. */
+function letPast(text: string | undefined, { id, version }: AnyObject): string[] {
+  const [, tag, of, gates = ''] = /^(\S+) \((\d+)\): (.*)$/.exec(text ?? '') ?? [];
+  return tag === version.tag && Number(of) === id ? gates.split(',').map((gate) => gate.split('@')[0]!) : [];
 }
 
 function namedGates(object: AnyObject | undefined): string[] {

@@ -1,6 +1,7 @@
 /** A Gate holds every deployment of a Rollout; only a bypass gets past it, once. */
 import { describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { timestamp } from './support/gates.ts';
 import { conditionOf, history, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, newNamespace, publish } = sharedCluster();
@@ -36,7 +37,7 @@ describe('a fresh reason on a Rollout', () => {
     const { metadata } = await admin.get(ref('rollout', ns, 'app'));
     expect(metadata.annotations).toMatchObject({
       'gate.fluxcd.io/bypass-reason': 'INC-1: the fix cannot wait',
-      'gate.fluxcd.io/bypassed-gates': `${ns}/freeze`,
+      'gate.fluxcd.io/bypassed-gates': `1.0.0 (1): ${ns}/freeze`,
       'gate.fluxcd.io/bypassed-by': expect.stringMatching(/ admin$/),
     });
     await waitFor(async () => {
@@ -50,13 +51,16 @@ describe('a fresh reason on a Rollout', () => {
 
   it('by a developer gets nothing past it, and the answer says so', async () => {
     const ns = await heldApp();
-    const { warnings } = await developer.mergePatch(ref('rollout', ns, 'app'), reasonGiven('please'));
-    expect(warnings.join(' ')).toContain('developer has no verb bypass');
+    const asked = developer.mergePatch(ref('rollout', ns, 'app'), reasonGiven('please'));
+    await expect(asked).rejects.toMatchObject({
+      code: 403,
+      message: expect.stringContaining(`developer has no verb bypass on ${ns}/freeze`),
+    });
     await developer.mergePatch(ref('rollout', ns, 'app'), {
       metadata: {
         annotations: {
-          'rollout.kuberik.com/request': 'glass=11111111-2222-3333-4444-555555555555',
-          'gate.fluxcd.io/bypassed-gates': `${ns}/freeze`,
+          'gate.fluxcd.io/bypassed-gates': `1.0.0 (1): ${ns}/freeze`,
+          'gate.fluxcd.io/bypassed-by': `${timestamp()} admin`,
         },
       },
     });

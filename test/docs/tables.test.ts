@@ -102,7 +102,7 @@ describe('conditions and Events', () => {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
-        'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed',
+        'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled',
     },
     'core/schedule core/calendar': {
       tables: ['conditions Schedule'],
@@ -115,7 +115,7 @@ describe('conditions and Events', () => {
         'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
         'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap ImageRepository Job',
     },
-    webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview' },
+    webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview Kustomization' },
   };
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));
 

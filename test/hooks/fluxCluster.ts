@@ -61,7 +61,7 @@ export class Cluster {
   answer: Answer | undefined;
 
   /** A write through both webhooks; says whether it was allowed. */
-  async write(object: FluxObject, user = { username: 'developer' }): Promise<boolean> {
+  async write(object: FluxObject, user = { username: 'developer' }, fieldManager?: string): Promise<boolean> {
     const applier = this.applier ? [this.applier] : [];
     const world = {
       objects: [...this.gates, ...this.rollouts, ...applier, ...(this.source ? [this.source] : []), this.namespace],
@@ -69,7 +69,8 @@ export class Cluster {
       noCrossNamespaceRefs: this.noCrossNamespaceRefs,
       mayBypass: this.mayBypass,
     };
-    const mutated = await send(mutateFlux, { object, oldObject: this.object, user }, world);
+    const options = fieldManager === undefined ? {} : { options: { fieldManager } };
+    const mutated = await send(mutateFlux, { object, oldObject: this.object, user, ...options }, world);
     this.answer = mutated;
     if (!mutated.object) return false;
     const final = { object: mutated.object, oldObject: this.object, user };

@@ -4,18 +4,22 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { freshReason } from '../../core/gate/bypass.ts';
 import { refuseDeletion } from '../../core/hold/deletion.ts';
-import { refusalText, subjectOf } from '../../core/hold/messages.ts';
+import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/hold/messages.ts';
 import { judgeWrite } from '../../core/hold/mutate.ts';
 import { refuseCrowd, refuseForeign } from '../../core/hold/reads.ts';
 import { repaired } from '../../core/hold/repair.ts';
 import { verifyWrite } from '../../core/hold/validate.ts';
-import { gatesInTheWay, isOutOfScope, willConflict } from '../../core/hold/write.ts';
+import { gatesInTheWay, isOutOfScope, type World, willConflict } from '../../core/hold/write.ts';
+import { refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
+import { deploymentOf } from '../../core/pin/deployment.ts';
+import { readPin } from '../../core/pin/field.ts';
 import { getPast, recordBypass } from '../bypass.ts';
-import { deny, passOrDenyDelete } from '../closedGates.ts';
+import { deny, passOrDenyDelete, readClosedOfAll } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { heldSourceWarning } from './heldSource.ts';
-import { objectsOf, readWorld } from './world.ts';
+import { objectsOf, readClosedForPins, readWorld } from './world.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
@@ -39,12 +43,50 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     user: request.userInfo.username,
     fieldManager: typeof fieldManager === 'string' ? fieldManager : undefined,
     bypass,
+    reasonCounts: bypass === undefined && (await countsForDeletion(oldObject, reason, request, call)),
   });
-  if (outcome.refusal) return deny(outcome.refusal, request, call, outcome.warnings);
-  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings: outcome.warnings };
+  if (outcome.refusal) {
+    const isPinned = outcome.refusal.reason === 'pinned';
+    const refusal = isPinned ? await withWait(outcome.refusal, object, world, call) : outcome.refusal;
+    return deny(refusal, request, call, outcome.warnings);
+  }
+  const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
+  const warnings = [...refused, ...outcome.warnings];
+  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings };
   if (!bypass?.granted) return decision;
-  const warnings = [...outcome.warnings, ...(await heldSourceWarning(outcome.object, call))];
-  return { ...decision, warnings, audit: await recordBypass(bypass, outcome.object, request, call) };
+  warnings.push(...(await heldSourceWarning(outcome.object, call)));
+  return { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) };
+}
+
+/** Whoever is sent to the Rollout should know what a deployment would wait for there. */
+async function withWait(
+  refusal: Refusal,
+  object: FluxObject,
+  { rollouts }: World,
+  call: WebhookCall,
+): Promise<Refusal> {
+  const refused = pinAnnotationsOf(object).pins.filter(
+    (pin) => readPin(object, pin) !== deploymentOf(rollouts.get(pin.rollout))?.version,
+  );
+  const names = new Set(refused.map(({ rollout }) => rollout));
+  const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
+  const closed = (await Promise.all(followed.map((rollout) => readClosedOfAll(rollout, call)))).flat();
+  const gates = [...new Map(closed.map((gate) => [refKey(gate.ref), gate])).values()];
+  if (gates.length === 0) return refusal;
+  return { ...refusal, text: `${refusal.text} It waits there: `, closed: gates, hint: HOTFIX_HINT };
+}
+
+/** Without a Gate of its own an object may be written, but not deleted while a Rollout that it follows requires a closed one. */
+async function countsForDeletion(
+  oldObject: FluxObject | undefined,
+  reason: string | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<boolean> {
+  if (!oldObject || reason === undefined) return false;
+  const closed = await readClosedForPins(undefined, oldObject, namespaceOf(request), call);
+  const gates = closed.map(({ ref }) => ref);
+  return (await getPast(gates, reason, request, call))?.granted ?? false;
 }
 
 /**

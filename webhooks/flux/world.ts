@@ -42,8 +42,9 @@ export async function readWorld(
   { again = false } = {},
 ): Promise<World> {
   const objects = [object, oldObject].filter((each) => each !== undefined);
+  const followed = object ? objects.flatMap(followedBy) : [];
   const [{ rollouts, source }, gates, closedForPins, applier] = await Promise.all([
-    readPinned(object, again ? 'settled' : oldObject, namespace, call),
+    readPinned(object, again ? 'settled' : oldObject, followed, namespace, call),
     readGates(objects, namespace, call, !again && !oldObject),
     !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
@@ -51,19 +52,16 @@ export async function readWorld(
   return { ...gates, rollouts, source, closedForPins, applier };
 }
 
-/** What the object's pins follow. `before`: as stored, or `settled` where the source has been looked at already. */
+/** What the object's pins follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been looked at already. */
 async function readPinned(
   object: FluxObject | undefined,
   before: FluxObject | 'settled' | undefined,
+  followed: readonly string[],
   namespace: string,
   call: WebhookCall,
 ): Promise<Pick<World, 'rollouts' | 'source'>> {
   const { pins } = object ? pinAnnotationsOf(object) : { pins: [] };
-  const rollouts = await readRollouts(
-    pins.map((pin) => pin.rollout),
-    namespace,
-    call,
-  );
+  const rollouts = await readRollouts(followed, namespace, call);
   const ref = object && pins.length > 0 ? sourceOf(object) : undefined;
   // Of the kinds that a Kustomization applies, Rollouts pin this one only, in its own namespace.
   if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return { rollouts, source: undefined };
@@ -76,8 +74,11 @@ async function readPinned(
   return { rollouts, source };
 }
 
+/** Of both: what an apply leaves out is held behind a closed gate, and may be what passes it. */
+const followedBy = (object: FluxObject) => pinAnnotationsOf(object).pins.map(({ rollout }) => rollout);
+
 /** The closed Gates of the Rollouts that lose a field of the object in this write; `object` is undefined where it goes. */
-async function readClosedForPins(
+export async function readClosedForPins(
   object: FluxObject | undefined,
   oldObject: FluxObject,
   namespace: string,

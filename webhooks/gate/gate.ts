@@ -5,12 +5,15 @@ import { KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { acceptRequests } from '../../core/gate/accept.ts';
-import { recordReason } from '../../core/gate/bypass.ts';
+import { freshReason, recordReason } from '../../core/gate/bypass.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabel } from '../../core/gate/selects.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
+import { identityOf } from '../../core/kube/names.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
+import { getPast } from '../bypass.ts';
 import { type AdmissionDecision, allowed, denied } from '../response.ts';
 import { validateGateDelete } from './deletion.ts';
 
@@ -18,20 +21,35 @@ import { validateGateDelete } from './deletion.ts';
 const SELECT_NAMESPACES = 'select-namespaces';
 
 /** Keeps the record of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
-export async function mutateGate(request: AdmissionRequest, { now }: WebhookCall): Promise<AdmissionDecision> {
+export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  const { now } = call;
   const { gate, old } = gatesOf(request);
   if (!gate || request.subResource) return allowed();
   const mine = gate.metadata.annotations ?? {};
   const before = old?.metadata.annotations ?? {};
   const metadata = { ...gate.metadata };
+  const counts = await reasonCounts(gate, old, request, call);
   set(metadata, 'annotations', {
     ...mine,
     [ACCEPTED_REQUEST]: acceptRequests(gate, old, request.userInfo.username, now).record,
-    [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now).metadata.annotations?.[BYPASSED_BY],
+    [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
   set(metadata, 'labels', { ...gate.metadata.labels, [SELECTS_LABEL]: selectsLabel(gate) });
   return { allowed: true, object: { ...gate, metadata } };
+}
+
+/** It is for the deletion of a closed Gate, by somebody who may bypass it. */
+async function reasonCounts(
+  gate: Gate,
+  old: Gate | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<boolean> {
+  const reason = freshReason(gate, old);
+  if (!old || reason === undefined || evaluateGate(old, call.now).opened) return false;
+  const bypass = await getPast([identityOf(old)], reason, request, call);
+  return bypass?.granted ?? false;
 }
 
 export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {

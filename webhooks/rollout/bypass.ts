@@ -1,47 +1,73 @@
-/** A bypass on a Rollout: its next deployment gets past those Gates of its own that are closed now. */
+/** A bypass on a Rollout: one deployment gets past the Gates that are closed now, its own and those of the objects bound to it. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { BYPASS_REASON, BYPASSED_GATES, REQUEST } from '../../api/annotations.ts';
+import { BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { GATE_BYPASS, parseRequestIds } from '../../core/evaluation/requests.ts';
-import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
-import { freshReason, recordReason } from '../../core/gate/bypass.ts';
-import { refKey } from '../../core/kube/names.ts';
+import { deploymentToPass } from '../../core/evaluation/requests.ts';
+import { droppedGates } from '../../core/evaluation/requiredGates.ts';
+import { freshReason, mayAsk, recordReason } from '../../core/gate/bypass.ts';
+import type { Refusal } from '../../core/hold/messages.ts';
+import { formatPassage, passageEnds } from '../../core/suspend/passage.ts';
+import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { getPast, recordBypass } from '../bypass.ts';
-import { readClosed } from '../closedGates.ts';
+import { readClosed, readClosedOfAll } from '../closedGates.ts';
+import { newerSources } from './newerSources.ts';
 
 export interface RolloutBypass {
-  /** The admission request that gave the reason; undefined: no bypass is in force. */
-  requestId?: string | undefined;
-  /** The Gates that it is for, as the annotation keeps them. */
-  gates?: string | undefined;
+  /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
+  passage?: string | undefined;
+  /** Whether the reason that this write gives gets its author past anything. */
+  counts: boolean;
+  warnings: string[];
   audit?: Record<string, string>;
-  /** Why this write gets none. */
-  refused?: string;
+  /** Somebody who may not bypass all of the Gates in the way gets past none. */
+  refusal?: Refusal;
 }
 
+/** `rollout` as the write stores it, with the ids of its requests. */
 export async function bypassOf(
   rollout: Rollout,
   before: Rollout | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<RolloutBypass> {
-  const reason = before && freshReason(rollout, before);
-  // The objects bound to it are bypassed on their own: a deployment that they cannot take would be useless.
-  const closed = reason ? (await readClosed(gatesToPass(rollout, []), call)).map(({ ref }) => ref) : [];
-  const bypass = await getPast(closed, reason, request, call);
-  if (!bypass) return keptBypass(rollout, before);
-  if (!bypass.granted) return { refused: bypass.refused };
-  const stored = recordReason(rollout, before, request.userInfo.username, call.now);
-  const audit = await recordBypass(bypass, stored, request, call);
-  return { requestId: request.uid, gates: closed.map(refKey).join(','), audit };
+  const reason = freshReason(rollout, before);
+  const none = { passage: keptPassage(rollout, before), counts: false, warnings: [] };
+  if (!before || reason === undefined) return none;
+  const [closed, left] = await Promise.all([
+    readClosedOfAll(rollout, call),
+    readClosed(droppedGates(rollout, before), call),
+  ]);
+  const refs = closed.map(({ ref }) => ref);
+  const bypass = await getPast(refs, reason, request, call);
+  // The validating webhook asks for the Gates that are dropped, which may be fewer.
+  const drops = left.length > 0;
+  if (!bypass) return { ...none, counts: drops };
+  if (!bypass.granted) {
+    const refused = `Bypass refused: ${bypass.refused}`;
+    // A Git sync that brings a reason along is not denied: that would stop everything else in it.
+    const isPerson = mayAsk(request.userInfo.username, call.settings.glassBreakers);
+    if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
+    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates. ${refused}. In the way: `;
+    return { ...none, refusal: { reason: 'gate_closed', text, closed } };
+  }
+  const deployment = deploymentToPass(rollout);
+  const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
+  const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
+  if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
+  const passage = formatPassage({ ...deployment, closings: closed.map(closingKey) });
+  return { passage, counts: true, audit, warnings: await newerSources(rollout, call) };
 }
 
-/** It counts for as long as its reason is there; a text that somebody writes into our annotations makes none. */
-function keptBypass(rollout: Rollout, before: Rollout | undefined): RolloutBypass {
+const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';
+
+/**
+ * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux takes what
+ * kubectl has added off a Rollout that comes from Git. A text that somebody writes into our annotations makes none.
+ */
+function keptPassage(rollout: Rollout, before: Rollout | undefined): string | undefined {
   const old = before?.metadata.annotations;
-  const requestId = parseRequestIds(old?.[REQUEST])[GATE_BYPASS];
   const reason = old?.[BYPASS_REASON];
-  if (requestId === undefined || reason === undefined) return {};
-  return rollout.metadata.annotations?.[BYPASS_REASON] === reason ? { requestId, gates: old?.[BYPASSED_GATES] } : {};
+  const hasReason = reason !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === reason;
+  return before && (hasReason || passageEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }

@@ -16,7 +16,6 @@ import { specProblems } from '../../core/evaluation/config.ts';
 import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
 import {
   formatRequestIds,
-  GATE_BYPASS,
   parseRequestIds,
   type RequestIds,
   requestKey,
@@ -26,6 +25,7 @@ import { recordReason } from '../../core/gate/bypass.ts';
 import { annotate } from '../../core/kube/annotate.ts';
 import { newProblems } from '../../core/kube/fieldProblem.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
 import { judgeOrder } from './order.ts';
@@ -39,18 +39,19 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const before = (request.oldObject ?? undefined) as Rollout | undefined;
   const { rollout, calledOff } = withoutOlderForceDeploy(sent, before);
   const user = request.userInfo.username;
-  const bypass = await bypassOf(rollout, before, request, call);
   const { ids, asked } = requestIds(rollout, before, request);
-  if (bypass.requestId !== undefined) ids[GATE_BYPASS] = bypass.requestId;
   const old = before?.metadata.annotations;
   const [by, at] = asksNow(rollout, before, asked)
     ? [user, formatTime(call.now)]
     : [old?.[REQUESTED_BY], old?.[REQUESTED_AT]];
   const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
   const requested = annotate(annotate(withIds, REQUESTED_BY, by), REQUESTED_AT, at);
-  const object = recordReason(annotate(requested, BYPASSED_GATES, bypass.gates), before, user, call.now);
+  const bypass = await bypassOf(requested, before, request, call);
+  if (bypass.refusal) return deny(bypass.refusal, request, call);
+  const passing = annotate(requested, BYPASSED_GATES, bypass.passage);
+  const object = recordReason(passing, before, user, call.now, bypass.counts);
   const warnings = [
-    ...(bypass.refused === undefined ? [] : [`Bypass refused: ${bypass.refused}`]),
+    ...bypass.warnings,
     ...(calledOff === undefined
       ? []
       : [`the force-deploy of ${calledOff}, which was waiting, is called off by the new wantedVersion`]),

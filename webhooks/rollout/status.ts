@@ -26,6 +26,7 @@ export const OUR_FIELDS = [
 export const OUR_ENTRY_FIELDS = [
   'appliedTime',
   'approvals',
+  'bypass',
   'reason',
   'requestedBy',
   'rolledBackFrom',

@@ -8,7 +8,9 @@ import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
-import { readClosedOfAll } from './waysAround.ts';
+import { closingsPassed } from '../../core/suspend/passage.ts';
+import { closingKey } from '../../core/suspend/stateAnnotation.ts';
+import { readClosedOfAll } from '../closedGates.ts';
 
 /** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
 export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
@@ -72,6 +74,10 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   } else if (wanted && availableReleases && lacks(availableReleases, wanted)) {
     warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
   }
+  const pinnedTo = rollout.spec?.wantedVersion;
+  if (force && pinnedTo && pinnedTo !== force) {
+    warnings.push(`force-deploy: version ${force} waits while spec.wantedVersion is ${pinnedTo}: set that instead`);
+  }
   if (force && lacks(availableReleases, force)) {
     warnings.push(`force-deploy: version ${force} is not in available releases; it waits until it is`);
   }
@@ -85,7 +91,10 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 async function closedGate(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   if (!asked || asked === rollout.status?.history?.[0]?.version.tag) return [];
-  const [first, ...others] = await readClosedOfAll(rollout, call);
+  const passes = closingsPassed(rollout, rollout.status?.history?.[0], asked);
+  const closed = await readClosedOfAll(rollout, call);
+  const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
+  if (!first && closed[0]) return [`version ${asked} is let past the closed gate ${refKey(closed[0].ref)}, once`];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
   return [`version ${asked} waits: gate ${refKey(first.ref)}${more} closed`];

@@ -1,16 +1,14 @@
 /** Writes of a Rollout that would get around a closed Gate: denied, unless the writer may bypass it. undefined: nothing is in the way. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { addsDeployment, droppedGates, gatesToPass } from '../../core/evaluation/requiredGates.ts';
+import type { Rollout } from '../../api/types.ts';
+import { addsDeployment, droppedGates } from '../../core/evaluation/requiredGates.ts';
 import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
-import { boundLabel } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { passOrDeny, passOrDenyDelete, readClosed } from '../closedGates.ts';
+import { passOrDeny, passOrDenyDelete, readClosed, readClosedOfAll } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
 export async function denyDroppedGates(
@@ -76,17 +74,6 @@ function refusalOf(
 ): (bypass?: Bypass) => Refusal {
   const text = `Rollout '${metadata.name}' cannot ${what}: `;
   return (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) });
-}
-
-/** Its own Gates and those of the objects bound to it. */
-export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
-  const { namespace = '', name = '' } = rollout.metadata;
-  const bindings = await call.cluster.list<FluxBinding>({
-    ...FLUX_BINDINGS,
-    namespace,
-    labelSelector: boundLabel(name),
-  });
-  return readClosed(gatesToPass(rollout, bindings), call);
 }
 
 function refs(closed: readonly JudgedGate[]) {

@@ -37,6 +37,7 @@ const forgeries = fc.oneof(
     'closed: shop/a',
     'bypassed: shop/a',
     'bypassed: shop/a,shop/b,ops/freeze',
+    'passing: shop/a,shop/b,ops/freeze',
     'opening: 2026-03-27T10:00:00Z',
     undefined,
   ),

@@ -154,9 +154,9 @@ const rollout = object(
       'rollout.kuberik.com/retry': '',
       'rollout.kuberik.com/unblock-failed': 'true',
       'rollout.kuberik.com/deploy-message': 'hotfix',
-      'rollout.kuberik.com/request': 'force-deploy=r1,retry=r2,glass=r3',
+      'rollout.kuberik.com/request': 'force-deploy=r1,retry=r2',
       'gate.fluxcd.io/bypass-reason': 'INC-1',
-      'gate.fluxcd.io/bypassed-gates': 'shop/a',
+      'gate.fluxcd.io/bypassed-gates': '1.2.0 (3): shop/a@close=2026-03-27T09:00:00Z,shop/b',
     },
   },
 );

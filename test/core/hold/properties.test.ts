@@ -14,7 +14,14 @@ const object: fc.Arbitrary<FluxObject> = fc
     path: fc.constantFrom(undefined, './a', './b'),
     suspend: fc.constantFrom(undefined, true, false),
     memory: fc.constantFrom(undefined, 'true', 'false', 'unset', 'nonsense'),
-    state: fc.constantFrom(undefined, 'open', 'closed: shop/a', 'bypassed: shop/a', 'opening: 2026-03-04T10:00:00Z'),
+    state: fc.constantFrom(
+      undefined,
+      'open',
+      'closed: shop/a',
+      'bypassed: shop/a',
+      'passing: shop/a',
+      'opening: 2026-03-04T10:00:00Z',
+    ),
     owned: fc.boolean(),
     operation: fc.constantFrom('Apply' as const, 'Update' as const),
   })

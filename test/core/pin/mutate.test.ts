@@ -65,7 +65,13 @@ const rows: Row[] = [
     old: at110,
     object: { ...at110, substitute: { APP: '2.0.0' }, managedFields: edit },
     denial:
-      /set spec\.wantedVersion on that Rollout, or annotate the Rollout with rollout\.kuberik\.com\/force-deploy=/,
+      /To deploy another version: kubectl -n shop annotate --overwrite rollout\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0 ; or set spec\.wantedVersion/,
+  },
+  {
+    says: 'what is no version is not put into a command that somebody may paste',
+    old: at110,
+    object: { ...at110, substitute: { APP: '$(reboot)' }, managedFields: edit },
+    denial: /force-deploy=<version> ;/,
   },
   {
     says: 'a field that both an apply and an update own was not applied',

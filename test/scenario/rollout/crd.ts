@@ -46,7 +46,7 @@ function checkPast(after: readonly HistoryEntry[], before: readonly HistoryEntry
 }
 
 function checkKept(entry: HistoryEntry, old: HistoryEntry, superseded: boolean): void {
-  const changed = (['triggeredBy', 'requestedBy', 'rolledBackFrom', 'reason', 'approvals'] as const).filter(
+  const changed = (['triggeredBy', 'requestedBy', 'rolledBackFrom', 'reason', 'approvals', 'bypass'] as const).filter(
     (key) => !sameJson(entry[key], old[key]),
   );
   if (old.appliedTime && entry.appliedTime !== old.appliedTime) throw new Error('appliedTime changes');

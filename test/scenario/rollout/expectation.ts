@@ -39,6 +39,7 @@ export const CHECKS: Record<string, Check> = {
       'annotations',
     );
   },
+  denied: (world, expected) => match(world.denied, expected, 'denied'),
   labels: (world, expected) => match(world.rollout.metadata.labels, expected, 'labels'),
   /** Seconds, `none`, or a range `[least, most]`. */
   resync: (world, expected) => {

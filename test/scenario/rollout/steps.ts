@@ -36,10 +36,13 @@ export const STEPS: Record<string, Step> = {
   spec: async (world, patch: Data) => {
     await world.put({ ...(world.rollout as KubeObject), spec: patched({ ...world.rollout.spec }, patch) });
   },
-  /** Short keys; null removes. `as` names the user. */
+  /** Keys without a prefix are the Rollout's own; null removes. `as` names the user: `sre` may bypass Gates. */
   annotate: async (world, { as, ...patch }: Data) => {
     const rollout = copyOf(world, 'Rollout', 'test-resource');
-    const keys = Object.entries(patch).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
+    const keys = Object.entries(patch).map(([key, value]) => [
+      key.includes('/') ? key : `rollout.kuberik.com/${key}`,
+      value,
+    ]);
     rollout.metadata.annotations = patched({ ...rollout.metadata.annotations }, Object.fromEntries(keys));
     await world.put(rollout, as);
   },

@@ -40,6 +40,8 @@ export class World {
   events: EventRecord[] = [];
   resync: number | undefined;
   configMaps: KubeObject[] = [];
+  /** What the last write that was refused was told. */
+  denied: string | undefined;
   readonly onFailure: Settings['onFailure'];
   private readonly objects = new Map<string, KubeObject<any, any>>();
   private serial = 0;
@@ -73,6 +75,10 @@ export class World {
     const handler = { Rollout: mutateRollout, RolloutGate: mutateRolloutGate }[object.kind];
     const request = this.request(next, old, user);
     const verdict = handler ? await handler(request, this.webhookCall()) : undefined;
+    if (verdict?.allowed === false) {
+      this.denied = verdict.message;
+      return;
+    }
     const stored = verdict?.allowed && verdict.object ? verdict.object : next;
     this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(stored));
   }
@@ -184,7 +190,8 @@ export class World {
   }
 
   private webhookCall(): WebhookCall {
-    return fakeWebhookCall(this.around()).call;
+    const access = { may: async ({ username }: { username: string }) => username === 'sre' };
+    return fakeWebhookCall({ ...this.around(), access }).call;
   }
 
   private request(object: KubeObject, old: KubeObject | undefined, user: string): AdmissionRequest {

@@ -161,6 +161,52 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   });
 });
 
+describe('the denial of a pinned field', () => {
+  const oldObject = kustomization(at(2, '1.1.0'));
+  const edit = (parts: Parameters<typeof kustomization>[0] = {}) =>
+    kustomization({
+      ...at(2, '1.1.0'),
+      substitute: { APP: '2.0.0' },
+      managedFields: [owner('Update', APP_PATH)],
+      ...parts,
+    });
+  const command = 'kubectl -n shop annotate --overwrite rollout/my-app rollout.kuberik.com/force-deploy=2.0.0';
+  const app = rollout('my-app', '1.1.0', '1.0.0');
+  const behindFreeze = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } } as Rollout;
+
+  it('gives the command for the Rollout, namespace included', async () => {
+    const { message } = await send(mutateFlux, { object: edit(), oldObject }, world);
+    expect(message).toContain(`To deploy another version: ${command} ;`);
+    expect(message).not.toContain('Gate');
+  });
+
+  it('says that the deployment would wait for a closed Gate, how to open it and how to get past', async () => {
+    const { message } = await send(
+      mutateFlux,
+      { object: edit(), oldObject },
+      { objects: [behindFreeze, gate('shop/freeze')] },
+    );
+    expect(message).toContain(command);
+    expect(message).toContain(
+      "It waits there: gate 'shop/freeze' is closed (Gate closed by default). To open: kubectl -n shop",
+    );
+    expect(message).toContain('add gate.fluxcd.io/bypass-reason="<why>" to that command');
+  });
+
+  it('of a frozen object says that opening is not enough, and what is', async () => {
+    const gates = { 'gate.fluxcd.io/gates': 'freeze' };
+    const annotations = { ...oldObject.metadata.annotations, ...gates };
+    const frozen = { ...oldObject, metadata: { ...oldObject.metadata, annotations } };
+    const object = edit({ annotations });
+    const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
+    expect(message).toContain("gate 'shop/freeze' is closed");
+    expect(message).toContain('Opening is not enough: spec.postBuild.substitute.APP is held by Rollout');
+    expect(message).toContain(`${command} .`);
+    expect(message).toContain('bypass-reason="<why>" to that command');
+    expect(message).not.toContain('in the same write');
+  });
+});
+
 const untouched: [says: string, write: Parameters<typeof send>[1]][] = [
   ['a DELETE of what follows no Rollout', { oldObject: kustomization({ annotations: {} }), name: '' }],
   [

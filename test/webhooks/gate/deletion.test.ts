@@ -53,11 +53,17 @@ describe('DELETE of a Gate', () => {
     expect(await answer).toMatchObject({ allowed: true, message: '' });
   });
 
-  const reasoned = async (user: string, at: string) =>
+  const reasoned = async (user: string, at: string, mayBypass = [user]) =>
     (
       await write(
         { mutate: mutateGate },
-        { old: closed, object: gate(closed.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' }), user, at: day(at) },
+        {
+          old: closed,
+          object: gate(closed.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' }),
+          user,
+          at: day(at),
+          mayBypass,
+        },
       )
     ).object as Gate;
 
@@ -84,7 +90,17 @@ describe('DELETE of a Gate', () => {
       ['system:serviceaccount:ci:bot'],
     ],
   ])('is denied when %s', async (_name, by, at, user, mayBypass) => {
-    expect((await remove(await reasoned(by, at), { user, mayBypass })).allowed).toBe(false);
+    expect((await remove(await reasoned(by, at, mayBypass), { user, mayBypass })).allowed).toBe(false);
+  });
+
+  it('a reason by somebody who may not bypass the Gate, or on an open one, has no record', async () => {
+    const by = async (answer: Promise<Gate>) => (await answer).metadata.annotations?.['gate.fluxcd.io/bypassed-by'];
+    expect(await by(reasoned('alice', '09:59:00'))).toBe('2026-01-05T09:59:00Z alice');
+    expect(await by(reasoned('alice', '09:59:00', []))).toBeUndefined();
+    const open = gate({ default: 'opened' });
+    const object = gate(open.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' });
+    const told = { old: open, object, user: 'alice', at: day('09:59:00'), mayBypass: ['alice'] };
+    expect(await by(write({ mutate: mutateGate }, told).then((answer) => answer.object as Gate))).toBeUndefined();
   });
 
   it.each([

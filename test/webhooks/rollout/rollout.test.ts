@@ -127,6 +127,15 @@ describe('validate/rollout', () => {
       annotated({ [`${P}bypass-gates`]: '9.9.9' }, {}, status),
       'bypass-gates: version 9.9.9',
     ],
+    [
+      'a force-deploy beside a pin',
+      annotated(
+        { [`${P}force-deploy`]: '1.0.0' },
+        { wantedVersion: '0.9.0' },
+        { ...status, availableReleases: [{ tag: '1.0.0' }, { tag: '0.9.0' }] },
+      ),
+      'force-deploy: version 1.0.0 waits while spec.wantedVersion is 0.9.0',
+    ],
     ['a pin that is not legal', rollout({ wantedVersion: 'a/b' }, status), 'wantedVersion "a/b" is not a legal tag'],
     [
       'a pin that is not available',

@@ -1,0 +1,233 @@
+/** A hotfix version for one frozen application: one annotate on its Rollout, by somebody who may bypass each closed Gate in the way. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
+import {
+  type AnyObject,
+  gate,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { ask, BYPASSED_BY, conditionText, gated, isFree, isHeld, STATE, SUSPENDED } from './support/gates.ts';
+import { nextSecond } from './support/rolloutStory.ts';
+import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
+
+const view = sharedCluster();
+const { admin, developer, sre, flux, dir, newNamespace, publish } = view;
+const standIn = fluxStandIn(view);
+
+const SELECTS_ALL = { spec: { default: 'opened', selects: {} } };
+const read = (object: AnyObject) => admin.get(object as never);
+const stateOf = async (object: AnyObject) => (await read(object)).metadata.annotations?.[STATE] ?? '';
+
+const hotfix = (version: string, reason: string) => ({
+  metadata: {
+    annotations: { 'rollout.kuberik.com/force-deploy': version, 'gate.fluxcd.io/bypass-reason': reason },
+  },
+});
+
+/** Two applications of one namespace and a source that follows no Rollout, all at 1.0.0 and frozen by one Gate. */
+async function frozenNamespace() {
+  const ns = await newNamespace();
+  const app = ref('rollout', ns, 'app');
+  const source = ociRepository(ns, 'app', { rollout: 'app' });
+  const sync = kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } });
+  const neighbour = kustomization(ns, 'web', { variables: { WEB_VERSION: 'web' } });
+  const neighbourSource = ociRepository(ns, 'web', { rollout: 'web' });
+  const git = gated('GitRepository', ns, 'git');
+  const others = [neighbour, neighbourSource, git];
+  const frozen = [source, sync, ...others];
+  await sre.create(gate(ns, 'freeze', SELECTS_ALL));
+  for (const object of frozen) await developer.create(object);
+  for (const name of ['app', 'web']) {
+    await developer.create(rollout(ns, name));
+    await publish(ns, name, '1.0.0');
+  }
+  for (const name of ['app', 'web']) await tagArrives(admin, ns, name, '1.0.0');
+  await waitFor(async () => {
+    await standIn.reconcile(ns);
+    const heads = await Promise.all(['app', 'web'].map((name) => headOf(ns, name)));
+    return heads.every(({ appliedTime }) => appliedTime !== undefined);
+  }, '1.0.0 to have arrived in both');
+  await ask(sre, ns, 'freeze', 'close');
+  for (const object of frozen) await isHeld(admin, object);
+  for (const name of ['app', 'web']) await publish(ns, name, '1.1.0');
+  await waits(ns, 'app', '1.1.0');
+  await waits(ns, 'web', '1.1.0');
+  return { ns, app, source, sync, others };
+}
+
+async function headOf(ns: string, name: string): Promise<AnyObject> {
+  return (await admin.get(ref('rollout', ns, name))).status?.history?.[0] ?? {};
+}
+
+const waits = (ns: string, name: string, version: string) =>
+  waitFor(async () => {
+    const object = await admin.get(ref('rollout', ns, name));
+    expect(object.status.pendingVersion).toBe(version);
+    expect(conditionOf(object, 'DeploymentBlocked')).toMatchObject({ status: 'True', reason: 'GateClosed' });
+    return true;
+  }, `${version} to wait for the gate`);
+
+/** It runs behind the closed Gate, with the memory that holds it again. */
+const passes = (object: AnyObject) =>
+  waitFor(async () => {
+    const live = await read(object);
+    expect(live.metadata.annotations).toMatchObject({ [SUSPENDED]: 'unset' });
+    expect(live.metadata.annotations?.[STATE]).toMatch(/^passing: /);
+    expect(live.spec.suspend).toBeUndefined();
+    return live;
+  }, `${object.kind} ${object.metadata.name} to pass`);
+
+const isHeldAgain = (object: AnyObject) =>
+  waitFor(
+    async () => (await read(object)).spec.suspend === true && (await stateOf(object)).startsWith('closed: '),
+    `${object.kind} ${object.metadata.name} to be held again`,
+  );
+
+const audited = (ns: string) =>
+  readFileSync(join(dir, 'audit.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(`"namespace":"${ns}"`) && line.includes('/bypass"'));
+
+describe('a force-deploy with a reason, by somebody with the verb bypass', () => {
+  it('takes one version into one frozen application, which is held again when it has arrived', async () => {
+    const { ns, app, source, sync, others } = await frozenNamespace();
+    const before = await Promise.all(others.map(async (object) => (await read(object)).metadata.generation));
+
+    await developer.mergePatch(app, { spec: { bakeTime: '1s' } });
+    const { warnings } = await sre.mergePatch(app, hotfix('1.1.0', 'INC-7: login is broken'));
+    expect(warnings).toEqual([`version 1.1.0 is let past the closed gate ${ns}/freeze, once`]);
+    await tagArrives(admin, ns, 'app', '1.1.0');
+    await passes(source);
+    // The variable follows what the source has fetched.
+    await standIn.fetch(ns, 'app');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await passes(sync);
+    const text = `False GateClosed: Reconciliation goes on although gate '${ns}/freeze' is closed: it was bypassed.`;
+    await waitFor(async () => conditionText(await read(sync), 'Approved') === text, 'the condition to say so');
+
+    await standIn.apply(ns, 'app');
+    await isHeldAgain(source);
+    await isHeldAgain(sync);
+    await waitFor(async () => (await headOf(ns, 'app')).bakeStatus === 'Succeeded', 'the bake of 1.1.0');
+    expect((await read(source)).spec.ref).toEqual({ tag: '1.1.0' });
+    expect((await read(sync)).spec.postBuild.substitute).toEqual({ APP_VERSION: '1.1.0' });
+    for (const object of [source, sync]) await isHeld(admin, object);
+
+    const head = await headOf(ns, 'app');
+    expect(head).toMatchObject({
+      id: 2,
+      requestedBy: 'sre',
+      bypass: { by: 'sre', reason: 'INC-7: login is broken', gates: [`${ns}/freeze`] },
+    });
+    expect(head.waitedSeconds).toBeUndefined();
+    expect((await admin.get(app)).metadata.annotations?.[BYPASSED_BY]).toMatch(/Z sre$/);
+    const said = `sre bypassed ${ns}/freeze (UPDATE, version 1.1.0): INC-7: login is broken`;
+    await waitFor(async () => {
+      const events = await admin.list('v1', 'Event', ns);
+      expect(events.map(({ reason, message }) => [reason, message])).toContainEqual(['GlassBroken', said]);
+      expect(audited(ns).join()).toContain(said);
+      return true;
+    }, 'the Event and the audit annotation');
+
+    expect(await history(admin, ns, 'web')).toEqual([[1, '1.0.0']]);
+    expect(await Promise.all(others.map(async (object) => (await read(object)).metadata.generation))).toEqual(before);
+    await publish(ns, 'app', '1.2.0');
+    await waits(ns, 'app', '1.2.0');
+    await ask(sre, ns, 'freeze', 'open');
+    for (const object of [source, sync, ...others]) await isFree(admin, object);
+  });
+
+  it('moves the pinned field and nothing else while it is on its way', async () => {
+    const { ns, app, source, sync } = await frozenNamespace();
+    await sre.mergePatch(app, hotfix('1.1.0', 'INC-8'));
+    await passes(source);
+    await standIn.fetch(ns, 'app');
+    await passes(sync);
+    const { warnings } = await flux.apply({ ...sync, spec: { ...sync.spec, path: './other' } }, { force: true });
+    expect(warnings.join()).toContain('held, nothing changed');
+    await expect(developer.mergePatch(sync as never, { spec: { path: './other' } })).rejects.toMatchObject({
+      code: 403,
+    });
+    await expect(developer.mergePatch(source as never, { spec: { ref: { tag: '9.9.9' } } })).rejects.toMatchObject({
+      code: 403,
+    });
+    expect((await passes(sync)).spec.path).toBe('./');
+    // Created behind the closed gate, it has never run, and does not begin to with somebody else's hotfix.
+    const late = kustomization(ns, 'late', { variables: { APP_VERSION: 'app' } });
+    await developer.create(late);
+    await isHeld(admin, late);
+    await staysTrue(async () => (await read(late)).spec.suspend === true, 'what is new stays suspended', 1500);
+  });
+
+  it('is held by a Gate that closes on its way, until somebody lets it past that one too', async () => {
+    const { ns, app, source } = await frozenNamespace();
+    await sre.create(gate(ns, 'second', SELECTS_ALL));
+    await sre.mergePatch(app, hotfix('1.1.0', 'INC-9'));
+    await passes(source);
+    await ask(sre, ns, 'second', 'close');
+    await isHeldAgain(source);
+    await sre.mergePatch(app, { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'INC-9: still' } } });
+    await passes(source);
+  });
+
+  it('goes on where a Git sync takes the reason away, and ends when the Gate is closed anew', async () => {
+    const { ns, app, source } = await frozenNamespace();
+    await sre.mergePatch(app, hotfix('1.1.0', 'INC-10'));
+    await passes(source);
+    await developer.mergePatch(app, { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': null } } });
+    await staysTrue(async () => (await stateOf(source)).startsWith('passing: '), 'it goes on', 1500);
+    await nextSecond();
+    await ask(sre, ns, 'freeze', 'close');
+    await isHeldAgain(source);
+  });
+});
+
+describe('the same by somebody who may not bypass all of the Gates', () => {
+  it('is denied, and the denial names those that are missing; nothing is stored', async () => {
+    const { ns, app } = await frozenNamespace();
+    const before = await admin.get(app);
+    await expect(developer.mergePatch(app, hotfix('1.1.0', 'please'))).rejects.toMatchObject({
+      code: 403,
+      message: expect.stringContaining(`developer has no verb bypass on ${ns}/freeze`),
+    });
+    expect((await admin.get(app)).metadata.annotations).toEqual(before.metadata.annotations);
+  });
+
+  it('is denied where one of two Gates is missing', async () => {
+    const { ns, app } = await frozenNamespace();
+    await sre.create(gate(ns, 'second', SELECTS_ALL));
+    await ask(sre, ns, 'second', 'close');
+    await admin.create({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { namespace: ns, name: 'one' },
+      rules: [
+        { apiGroups: ['gating.toolkit.fluxcd.io'], resources: ['gates'], resourceNames: ['freeze'], verbs: ['bypass'] },
+      ],
+    } as AnyObject);
+    await admin.create({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { namespace: ns, name: 'one' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'one' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'developer' }],
+    } as AnyObject);
+    await waitFor(async () => {
+      const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
+      const ofApp = bindings.filter(({ metadata }) => metadata.name?.endsWith('-app'));
+      return ofApp.every(({ spec }) => spec.gates?.some(({ name }: { name: string }) => name === 'second'));
+    }, 'the bindings to know the second gate');
+    await expect(developer.mergePatch(app, hotfix('1.1.0', 'please'))).rejects.toMatchObject({
+      code: 403,
+      message: expect.stringContaining(`developer has no verb bypass on ${ns}/second.`),
+    });
+  });
+});

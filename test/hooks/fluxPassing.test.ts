@@ -1,0 +1,200 @@
+/** The decorator, the binding and the webhook together: one object of a frozen application while a deployment passes its Gate. */
+import { describe, expect, it } from 'vitest';
+import { BYPASSED_GATES } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../core/hold/objects.ts';
+import { Cluster } from './fluxCluster.ts';
+
+const STATE = 'gate.fluxcd.io/state';
+const MEMORY = 'gate.fluxcd.io/suspended';
+const HAS_RUN = { lastAppliedRevision: '1.0.0@sha256:1', observedGeneration: 3 };
+const TWO_PINS = {
+  'rollout.kuberik.com/substitute.APP.from': 'my-app',
+  'rollout.kuberik.com/substitute.WEB.from': 'web',
+  'gate.fluxcd.io/gates': 'freeze',
+};
+
+/** `my-app` as it stands at 1.1.0 (2), let past shop/freeze. */
+function hotfix(head: Partial<HistoryEntry> = {}, gates = 'shop/freeze'): Rollout {
+  const base = rollout('my-app', '1.1.0', '1.0.0');
+  const [newest, ...older] = base.status!.history!;
+  const timestamp = new Date(NOW - 60_000).toISOString().replace('.000', '');
+  const annotations = { [BYPASSED_GATES]: `1.1.0 (2): ${gates}` };
+  return {
+    ...base,
+    metadata: { ...base.metadata, annotations },
+    status: { ...base.status, history: [{ ...newest!, timestamp, ...head }, ...older] },
+  };
+}
+
+const atOld = {
+  annotations: TWO_PINS,
+  deployed: [deployment('my-app', 1, '1.0.0'), deployment('web', 1, '5.0.0')].join(),
+  substitute: { APP: '1.0.0', WEB: '5.0.0' },
+  status: HAS_RUN,
+};
+
+/** Held by shop/freeze at my-app 1.0.0 and web 5.0.0; `web` has moved on to 6.0.0, which nobody has let past. */
+async function frozen(object = kustomization(atOld)): Promise<Cluster> {
+  const cluster = new Cluster(object);
+  cluster.gates = [gate('shop/freeze')];
+  cluster.rollouts = [rollout('my-app', '1.0.0'), rollout('web', '5.0.0')];
+  await cluster.settle();
+  expect(cluster.object.spec?.suspend).toBe(true);
+  cluster.rollouts = [hotfix(), rollout('web', '6.0.0', '5.0.0')];
+  return cluster;
+}
+
+async function passing(): Promise<Cluster> {
+  const cluster = await frozen();
+  await cluster.settle();
+  expect(cluster.object.spec?.suspend).toBeUndefined();
+  return cluster;
+}
+
+const pins = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: object } | undefined)?.substitute;
+const runs = ({ object }: Cluster) => object.spec?.suspend !== true;
+
+describe('an object that a deployment lets past its Gate', () => {
+  it('takes the pinned field of that Rollout, runs, and remembers how to be held', async () => {
+    const { object, binding } = await passing();
+    expect(pins(object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
+    expect(object.metadata.annotations).toMatchObject({ [STATE]: 'passing: shop/freeze', [MEMORY]: 'unset' });
+    expect(binding?.status?.passing).toEqual([{ rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' }]);
+    expect(binding?.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'Approved',
+        status: 'False',
+        message: "Reconciliation goes on although gate 'shop/freeze' is closed: it was bypassed.",
+      }),
+    );
+  });
+
+  it.each<[says: string, end: (cluster: Cluster) => void]>([
+    [
+      'the deployment has arrived',
+      (cluster) => cluster.rollouts.splice(0, 1, hotfix({ appliedTime: '2026-03-04T10:00:00Z' })),
+    ],
+    ['it has failed', (cluster) => cluster.rollouts.splice(0, 1, hotfix({ bakeStatus: 'Failed' }))],
+    [
+      'another version follows it',
+      (cluster) => cluster.rollouts.splice(0, 1, hotfix({ id: 3, version: { tag: '1.2.0' } })),
+    ],
+    ['its reason is withdrawn', (cluster) => cluster.rollouts.splice(0, 1, rollout('my-app', '1.1.0', '1.0.0'))],
+    ['the Rollout is gone', (cluster) => cluster.rollouts.splice(0, 1)],
+    ['an hour is over', (cluster) => Object.assign(cluster, { now: cluster.now + 3_600_000 })],
+    [
+      'another closing holds it',
+      (cluster) => {
+        cluster.gates = [
+          gate('shop/freeze', { default: 'opened' }, { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:30Z' }),
+        ];
+      },
+    ],
+  ])('is held again when %s, with the version it has', async (_, end) => {
+    const cluster = await passing();
+    end(cluster);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.object.metadata.annotations).toMatchObject({ [STATE]: 'closed: shop/freeze', [MEMORY]: 'unset' });
+    expect(pins(cluster.object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
+    expect(cluster.binding?.status?.passing).toBeUndefined();
+  });
+
+  it('goes on when the Gate opens on the way, and follows all its Rollouts', async () => {
+    const cluster = await passing();
+    cluster.gates = [gate('shop/freeze', { default: 'opened' })];
+    await cluster.settle();
+    expect(runs(cluster)).toBe(true);
+    expect(cluster.object.metadata.annotations?.[MEMORY]).toBeUndefined();
+    expect(cluster.object.metadata.annotations?.[STATE]).toBe('open');
+    expect(pins(cluster.object)).toEqual({ APP: '1.1.0', WEB: '6.0.0' });
+  });
+
+  it('does not wait for its applier when the Gate opens on the way: it runs its spec already', async () => {
+    const labels = {
+      'kustomize.toolkit.fluxcd.io/name': 'apps',
+      'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
+    };
+    const cluster = await frozen(kustomization({ ...atOld, labels }));
+    await cluster.settle();
+    cluster.gates = [gate('shop/freeze', { default: 'opened' })];
+    await cluster.settle();
+    expect(runs(cluster)).toBe(true);
+    expect(cluster.object.metadata.annotations?.[STATE]).toBe('open');
+    expect(cluster.binding?.spec?.awaits).toBeUndefined();
+  });
+
+  it('takes no other spec, from an apply or an edit', async () => {
+    const cluster = await passing();
+    const edit = { ...cluster.object, spec: { ...cluster.object.spec, path: './evil' } };
+    expect(await cluster.write(edit)).toBe(false);
+    const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
+    const apply = { ...edit, metadata: { ...edit.metadata, managedFields } };
+    expect(await cluster.write(apply)).toBe(true);
+    expect(cluster.object.spec?.path).toBeUndefined();
+    expect(runs(cluster)).toBe(true);
+  });
+
+  it('keeps passing where an apply leaves out the annotations that bind it', async () => {
+    const cluster = await passing();
+    const { metadata, spec } = cluster.object;
+    const annotations = Object.fromEntries(
+      Object.entries(metadata.annotations ?? {}).filter(([key]) => !key.startsWith('rollout.kuberik.com/substitute')),
+    );
+    const managedFields = [{ ...owner('Apply', 'spec.interval'), manager: 'kustomize-controller' }];
+    const apply = { ...cluster.object, metadata: { ...metadata, annotations, managedFields }, spec };
+    expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
+    expect(runs(cluster)).toBe(true);
+    expect(cluster.answer?.warnings.join()).toContain('held, nothing changed');
+  });
+
+  it('stays suspended by whoever suspends it meanwhile, past the freeze too', async () => {
+    const cluster = await passing();
+    expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, suspend: true } })).toBe(true);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(cluster.object.metadata.annotations?.[MEMORY]).toBe('true');
+    cluster.gates = [gate('shop/freeze', { default: 'opened' })];
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+  });
+});
+
+describe('a deployment lets nothing past', () => {
+  it.each<[says: string, change: (cluster: Cluster) => void]>([
+    [
+      'that was created behind the closed Gate and has never run',
+      (cluster) => Object.assign(cluster.object, { status: {} }),
+    ],
+    ['where a second Gate is closed', (cluster) => cluster.gates.push(gate('shop/two', { selects: {} }))],
+    ['where it was let past another Gate only', (cluster) => cluster.rollouts.splice(0, 1, hotfix({}, 'shop/other'))],
+  ])('%s', async (_, change) => {
+    const cluster = await frozen();
+    change(cluster);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+    expect(pins(cluster.object)).toEqual({ APP: '1.0.0', WEB: '5.0.0' });
+  });
+
+  it('that follows no Rollout of it', async () => {
+    const source = ociRepository(
+      { tag: '1.0.0' },
+      { annotations: { 'gate.fluxcd.io/gates': 'freeze' }, status: { artifact: {} } },
+    );
+    const cluster = await frozen(source);
+    await cluster.settle();
+    expect(cluster.object.spec).toMatchObject({ suspend: true, ref: { tag: '1.0.0' } });
+  });
+});
+
+it('the source that the same Rollout pins passes too, without a digest that would override the tag', async () => {
+  const annotations = { 'rollout.kuberik.com/rollout': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };
+  const cluster = await frozen(
+    ociRepository({ digest: 'sha256:1' }, { annotations, status: { artifact: { revision: 'x' } } }),
+  );
+  await cluster.settle();
+  expect(cluster.object.spec).toMatchObject({ ref: { tag: '1.1.0' } });
+  expect(runs(cluster)).toBe(true);
+});

@@ -1,0 +1,52 @@
+/** Of a reason on a Flux object `gate.fluxcd.io/bypassed-by` is the record, where it gets its author past anything. */
+import { expect, it } from 'vitest';
+import { BYPASS_REASON, BYPASSED_BY } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { annotate } from '../../../core/kube/annotate.ts';
+import { mutateFlux } from '../../../webhooks/flux/flux.ts';
+import { deployment, gate, kustomization, rollout } from '../../core/hold/objects.ts';
+import { send, type World } from './call.ts';
+
+const closed = gate('shop/freeze');
+const gated = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
+/** Requires no Gate; its Rollout requires shop/freeze. */
+const loose = kustomization({ deployed: deployment('my-app', 1, '1.1.0') });
+const app = rollout('my-app', '1.1.0');
+const gatedApp = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } };
+
+it.each<[says: string, oldObject: FluxObject, world: World, by: string | undefined, warnings: string[]]>([
+  [
+    'behind a closed Gate, by somebody who may bypass it',
+    gated,
+    { objects: [closed], mayBypass: ['sre shop/freeze'] },
+    '2026-03-04T10:00:00Z sre',
+    [expect.stringContaining('written, but still suspended')],
+  ],
+  [
+    'by somebody who may not: none, and a Warning',
+    gated,
+    { objects: [closed] },
+    undefined,
+    ['Bypass refused: sre has no verb bypass on shop/freeze'],
+  ],
+  [
+    'where the Gate is open: none',
+    gated,
+    { objects: [gate('shop/freeze', { default: 'opened' })], mayBypass: ['sre shop/freeze'] },
+    undefined,
+    [],
+  ],
+  [
+    'of an object without a Gate of its own: for its deletion, behind a closed Gate of its Rollout',
+    loose,
+    { objects: [gatedApp, closed], mayBypass: ['sre shop/freeze'] },
+    '2026-03-04T10:00:00Z sre',
+    [],
+  ],
+  ['the same by somebody who may not: none', loose, { objects: [gatedApp, closed] }, undefined, []],
+])('%s', async (_, oldObject, world, by, warnings) => {
+  const object = annotate(oldObject, BYPASS_REASON, 'INC-1');
+  const answer = await send(mutateFlux, { object, oldObject, user: { username: 'sre' } }, world);
+  expect(answer).toMatchObject({ allowed: true, warnings });
+  expect(answer.object?.metadata.annotations?.[BYPASSED_BY]).toBe(by);
+});
