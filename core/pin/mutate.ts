@@ -1,5 +1,5 @@
 /** What one write may do to the fields that Rollouts own (docs/architecture.md, writes W1 to W7). */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -82,11 +82,24 @@ function withArtifact(object: FluxObject, { oldObject, source }: PinWrite, whole
     return annotate(annotate(object, ARTIFACT, undefined), AWAITS_ARTIFACT, undefined);
   const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : whole.head?.version;
   const artifact = whole.artifact ?? before ?? artifactBefore(source);
-  return annotate(
-    annotate(object, ARTIFACT, artifact),
-    AWAITS_ARTIFACT,
-    whole.awaits && formatDeployments([whole.awaits]),
-  );
+  const awaits = whole.awaits && formatDeployments([whole.awaits]);
+  const next = annotate(annotate(object, ARTIFACT, artifact), AWAITS_ARTIFACT, awaits);
+  return oldObject && mustBeSeen(next, oldObject) ? annotate(next, RECONCILE_REQUESTED_AT, noticeOf(oldObject)) : next;
+}
+
+/** The write that suspends for a version; or that changes what may be applied, where no suspension came first. */
+function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
+  const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
+  if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
+  return before[ARTIFACT] !== undefined && now[ARTIFACT] !== before[ARTIFACT] && before[AWAITS_ARTIFACT] === undefined;
+}
+
+/**
+ * kustomize-controller echoes it in `status.lastHandledReconcileAt`, also while it is suspended, once it has seen this write: until then it
+ * may still be at work on an older version of the object, and the policy lets it begin nothing.
+ */
+function noticeOf({ metadata }: FluxObject): string {
+  return `rollout-hooks/${metadata.generation ?? 0}`;
 }
 
 /**

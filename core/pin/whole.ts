@@ -7,7 +7,8 @@
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables (core/suspend/suspension.ts),
  *   unless the source cannot fetch: then it goes on with what it has;
  * - the API server's policy refuses an attempt at any other artifact than the annotation ARTIFACT allows, whatever the order in
- *   which caches learn of it (manifests/policies/whole-versions.yaml).
+ *   which caches learn of it (manifests/policies/whole-versions.yaml), and any attempt by a controller that has not seen the suspension yet: with
+ *   that comes a request to reconcile, which it echoes (mutate.ts).
  */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

@@ -73,6 +73,7 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
       observedGeneration: generation,
       lastAppliedRevision: revision,
       lastAttemptedRevision: revision,
+      ...echo(object),
       conditions: conditions(object, ready).filter(({ type }) => type !== 'Reconciling'),
       ...(options.inventory && { inventory: { entries: options.inventory } }),
     });
@@ -88,6 +89,7 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     const begun = again ?? conditionAt('Reconciling', generation, 'True', 'ProgressingWithRetry', message);
     await flux.patchStatus(ref('kustomization', ns, name), {
       lastAttemptedRevision: revision,
+      ...echo(object),
       conditions: conditions(object, [begun, conditionAt('Ready', generation, status, reason, message)]),
     });
   }
@@ -130,6 +132,12 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
 }
 
 const now = () => `${new Date().toISOString().slice(0, 19)}Z`;
+
+/** Flux echoes the newest request to reconcile that it has seen, also of a suspended object. */
+export function echo({ metadata }: AnyObject): { lastHandledReconcileAt?: string } {
+  const asked = metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
+  return asked === undefined ? {} : { lastHandledReconcileAt: asked };
+}
 
 const isBehind = ({ metadata, status }: AnyObject) => status?.observedGeneration !== metadata.generation;
 

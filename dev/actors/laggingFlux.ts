@@ -5,7 +5,7 @@
  */
 import type { AnyObject } from '../client/send.ts';
 import { ApiError } from '../client/send.ts';
-import { conditionAt, conditions } from './fluxStandIn.ts';
+import { conditionAt, conditions, echo } from './fluxStandIn.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
@@ -41,27 +41,33 @@ export function laggingFlux(flux: User, { namespace, name, variable, random }: L
 
   async function attempt(seen: AnyObject, artifact: AnyObject): Promise<void> {
     const revision: string | undefined = artifact.status?.artifact?.revision;
+    if (seen.spec.suspend) await flux.patchStatus(object, echo(seen));
     if (seen.spec.suspend || revision === undefined) return;
-    const { generation } = seen.metadata;
     const message = `Building manifests for revision ${revision} with a timeout of 10m`;
-    const reconciling = conditionAt('Reconciling', generation, 'True', 'Progressing', message);
-    try {
+    // Trap: conditions get the generation that is stored when they are written, not the one that is being applied.
+    const begin = async () => {
       const live = await flux.get(object);
+      const reconciling = conditionAt('Reconciling', live.metadata.generation, 'True', 'Progressing', message);
       await flux.patchStatus(object, { conditions: conditions(live, [reconciling]) });
-      await flux.patchStatus(object, { lastAttemptedRevision: revision });
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 422) throw error;
+    };
+    if (
+      !(await accepted(begin)) ||
+      !(await accepted(() => flux.patchStatus(object, { lastAttemptedRevision: revision })))
+    ) {
       refused++;
+      await accepted(() => flux.patchStatus(object, { lastAttemptedRevision: revision, ...echo(seen) }));
       return;
     }
     const pair = { artifact: revision.split('@')[0] ?? '', variable: seen.spec.postBuild?.substitute?.[variable] };
     const last = applied.at(-1);
     if (last?.artifact !== pair.artifact || last.variable !== pair.variable) applied.push(pair);
+    const { generation } = seen.metadata;
     const ready = conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`);
     const live = await flux.get(object);
     await flux.patchStatus(object, {
       observedGeneration: generation,
       lastAppliedRevision: revision,
+      ...echo(seen),
       conditions: conditions(live, [ready]).filter(({ type }) => type !== 'Reconciling'),
     });
   }
@@ -82,6 +88,16 @@ export function laggingFlux(flux: User, { namespace, name, variable, random }: L
       await loop;
     },
   };
+}
+
+async function accepted(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 422) throw error;
+    return false;
+  }
 }
 
 /** Answers a version that it has been given before, in order, some time after it was given. */

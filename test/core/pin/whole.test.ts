@@ -262,3 +262,30 @@ describe('variables follow the source of the same Rollout: a version that', () =
     expect(write(outcome.object, outcome.object), 'the next write').toMatchObject({ object: outcome.object });
   });
 });
+
+describe('kustomize-controller is asked to echo', () => {
+  const asked = (oldObject: FluxObject, from: FluxObject) => {
+    const world = {
+      rollouts: rolloutsByName(my),
+      source: from,
+      gates: gatesByName(),
+      namespaceLabels: {},
+      now: NOW,
+    };
+    const { object: stored } = judge({ object: oldObject, oldObject, world, user: 'admin' }) as { object: FluxObject };
+    return stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
+  };
+  const at = (object: FluxObject, generation: number): FluxObject => ({
+    ...object,
+    metadata: { ...object.metadata, generation },
+  });
+
+  it.each([
+    { says: 'the write that suspends', old: object(), from: LATE, expected: 'rollout-hooks/7' },
+    { says: 'no write while it waits', old: waiting(), from: LATE, expected: undefined },
+    { says: 'not the write that resumes, which follows', old: waiting(), from: THERE, expected: undefined },
+    { says: 'new variables that no suspension preceded', old: object(), from: THERE, expected: 'rollout-hooks/7' },
+  ])('$says', ({ old, from, expected }) => {
+    expect(asked(at(old, 7), from)).toBe(expected);
+  });
+});
