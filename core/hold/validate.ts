@@ -25,7 +25,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'bypass' | 'fieldManager'>): 
   if (held) return held;
   // Behind a closed gate a pin keeps what it had, whatever its Rollout says, but for a deployment that passes it.
   const rollouts = closed.length > 0 ? passingRollouts(oldObject, closingsOf(behind, world), world) : world.rollouts;
-  const problems = verifyPins(object, rollouts, world.now);
+  const problems = verifyPins(object, oldObject, rollouts, world.now);
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 

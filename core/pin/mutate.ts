@@ -7,7 +7,7 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/managedFields.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
-import { deployCommand, deploymentOf, formatDeployments, parseDeployments } from './deployment.ts';
+import { deployCommand, deploymentOf, deploymentText, formatDeployments, parseDeployments } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
 import { artifactBefore, type Whole, wholeVersion } from './whole.ts';
 
@@ -65,7 +65,7 @@ export function pinFields(write: PinWrite): PinOutcome {
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
     if (decision.deployment && !deployments.has(pin.rollout)) deployments.set(pin.rollout, decision.deployment);
-    if (!decision.deployment) continue;
+    if (!decision.deployment && decision.held === undefined) continue;
     const stronger = strongerRefs(write.object, pin);
     if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref: it would override the tag`);
     values.push([pin, decision.value]);
@@ -146,8 +146,9 @@ function caseOf(write: PinWrite, before: readonly Pin[], whole: Whole | undefine
 
 function decide(pin: Pin, at: Case): Decision {
   const live = deploymentOf(at.rollouts.get(pin.rollout));
-  const target = live && at.whole?.rollout === pin.rollout ? ofSource(pin, at.whole, at) : live;
-  return target ? follow(pin, target, at) : keep(pin, at);
+  if (!live || at.whole?.rollout !== pin.rollout) return live ? follow(pin, live, at) : keep(pin, at);
+  const target = ofSource(pin, at.whole, at);
+  return target ? follow(pin, target, at) : stayUntilFetched(pin, live, at);
 }
 
 /** What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed. */
@@ -167,6 +168,18 @@ function follow(pin: Pin, live: DeploymentRef, at: Case): Decision {
   if (at.oldObject && value === readPin(at.oldObject, pin)) return decision;
   if (!wasPinned || at.isApply(pin)) return { ...decision, held: stays };
   return { ...decision, denial: denialOf(pin, live, value, at.object.metadata.namespace) };
+}
+
+/** The first deployment is on its way: the value stays what it was before it. */
+function stayUntilFetched(pin: Pin, live: DeploymentRef, at: Case): Decision {
+  const value = readPin(at.object, pin);
+  const old = at.oldObject && readPin(at.oldObject, pin);
+  if (value === old || !at.wasPinned(pin)) return { value };
+  if (value !== undefined && !at.isApply(pin)) {
+    return { value, denial: denialOf(pin, live, value, at.object.metadata.namespace) };
+  }
+  const held = `${shortName(pin)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
+  return { value: old, held };
 }
 
 /** The Rollout is gone or has deployed nothing: what the object carries is all there is to go by. */

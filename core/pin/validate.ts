@@ -12,9 +12,14 @@ import { readPin } from './field.ts';
 const BETWEEN_CALLS_MS = 10_000;
 
 /** A sentence for each pinned field that is not what its Rollout says; empty when all is well. */
-export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rollout>, now: EpochMs): string[] {
+export function verifyPins(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rollouts: ReadonlyMap<string, Rollout>,
+  now: EpochMs,
+): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // Its variables are those of what the source has, which may be any deployment before.
+  // Its variables are those of what the source has, which may be any deployment before, or none yet.
   const isWhole = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return pinAnnotationsOf(object).pins.flatMap((pin) => {
     const rollout = rollouts.get(pin.rollout);
@@ -23,7 +28,8 @@ export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rol
     if (!head || value === head.version) return [];
     const carried = deployments.find((deployment) => deployment.rollout === pin.rollout);
     const before = deploymentOf(rollout, 1);
-    if (isWhole && carried && value === carried.version && isInHistory(carried, rollout)) return [];
+    const isKept = oldObject !== undefined && value === readPin(oldObject, pin);
+    if (isWhole && (isKept || (value === carried?.version && isEarlier(carried, rollout)))) return [];
     const isBefore = carried?.id === before?.id && carried?.uid === before?.uid && value === before?.version;
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
     if ((before && isBefore) || now - committed < BETWEEN_CALLS_MS) return [];
@@ -34,7 +40,10 @@ export function verifyPins(object: FluxObject, rollouts: ReadonlyMap<string, Rol
   });
 }
 
-function isInHistory({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
-  const history = rollout?.metadata.uid === uid ? (rollout.status?.history ?? []) : [];
-  return history.some((entry) => entry.id === id && entry.version?.tag === version);
+/** The history may have forgotten it: a source may fail to fetch what came after for a long time. */
+function isEarlier(carried: DeploymentRef | undefined, rollout: Rollout | undefined): boolean {
+  if (!carried) return false;
+  const { id, uid, version } = carried;
+  const entry = rollout?.status?.history?.find((each) => each.id === id);
+  return rollout?.metadata.uid === uid && (!entry || entry.version?.tag === version);
 }

@@ -2,13 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
+import { verifyWrite } from '../../../core/hold/validate.ts';
 import {
+  APP_PATH,
   deployment,
   gatesByName,
   judge,
   kustomization,
   NOW,
   ociRepository,
+  owner,
   rollout,
   rolloutsByName,
 } from '../hold/objects.ts';
@@ -62,6 +65,11 @@ function source(tag: string, id: number, fetched: string | undefined, more: Reco
 const condition = (type: string, status: string, observedGeneration = 3) => [
   { type, status, reason: 'OCIArtifactPullFailed', message: '', lastTransitionTime: '', observedGeneration },
 ];
+
+/** With `versionHistoryLimit: 1`. */
+function trimmed(rollout: Rollout): Rollout {
+  return { ...rollout, status: { ...rollout.status, history: rollout.status?.history?.slice(0, 1) ?? [] } };
+}
 
 interface Row {
   says: string;
@@ -145,6 +153,29 @@ const rows: Row[] = [
     app: 'dev',
     artifact: 'dev',
     ...held,
+  },
+  {
+    says: 'the first deployment: what Git says meanwhile is held',
+    old: kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE }),
+    sent: kustomization({
+      annotations: OWN,
+      substitute: { APP: 'dev-2' },
+      spec: SOURCE,
+      managedFields: [owner('Apply', APP_PATH)],
+    }),
+    source: source('1.1.0', 2, 'dev', { behind: true }),
+    app: 'dev',
+    artifact: 'dev',
+    ...held,
+    warning: 'APP stays dev until its source has fetched my-app 1.1.0 (2)',
+  },
+  {
+    says: 'has waited for so long that the history has forgotten what it has',
+    old: waiting(),
+    source: source('1.2.0', 3, '1.0.0', { conditions: condition('FetchFailed', 'True') }),
+    rollouts: [trimmed(rollout('my-app', '1.2.0', '1.1.0', '1.0.0'))],
+    app: '1.0.0',
+    artifact: '1.0.0',
   },
   {
     says: 'before the first deployment it runs what its source has',
@@ -258,6 +289,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       memory: row.memory,
     });
     expect(outcome.warnings).toEqual(row.warning ? [row.warning] : []);
+    expect(verifyWrite({ object: outcome.object, oldObject, world, user: 'admin' }), 'validated').toBeUndefined();
     expect(write(outcome.object, oldObject), 'asked again').toMatchObject({ object: outcome.object });
     expect(write(outcome.object, outcome.object), 'the next write').toMatchObject({ object: outcome.object });
   });
@@ -288,4 +320,17 @@ describe('kustomize-controller is asked to echo', () => {
   ])('$says', ({ old, from, expected }) => {
     expect(asked(at(old, 7), from)).toBe(expected);
   });
+});
+
+it('an edit of the variable is denied while the first deployment is on its way', () => {
+  const world = {
+    rollouts: rolloutsByName(my),
+    source: source('1.1.0', 2, 'dev', { behind: true }),
+    gates: gatesByName(),
+    namespaceLabels: {},
+    now: NOW,
+  };
+  const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
+  const outcome = judge({ object: unbound('6.6.6'), oldObject: unbound('dev'), world, user: 'admin' });
+  expect(outcome.denial).toMatch(/^spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': it is held by Rollout/);
 });
