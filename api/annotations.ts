@@ -73,8 +73,9 @@ export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 /** On a Rollout, set by the webhook: which one deployment may pass which closings of Gates. See core/suspend/passage.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
-/** Label on a Gate that has `spec.selects`; its values are in core/gate/selects.ts. */
+/** Labels on a Gate that selects Flux objects, and on one that selects Rollouts; their values are in core/gate/selects.ts. */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
+export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
 /** Label on a RolloutGate: its Rollout's name (see core/kube/names.ts for names longer than 63 characters). */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
 /** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */

@@ -99,9 +99,17 @@ export interface Metrics {
   count(what: Count): void;
 }
 
-/** Who may require a Gate: read together, and at most every half minute, however many Gates ask. */
+/** What may require a Gate. */
+export interface Requiring {
+  bindings: readonly FluxBinding[];
+  rollouts: readonly Rollout[];
+  /** Labels of each Namespace, by its name. */
+  namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+/** Read together, and not for each Gate that asks: what is at most `maxAgeMs` old will do. */
 export interface GateRequirers {
-  read(now: EpochMs): Promise<{ bindings: FluxBinding[]; rollouts: Rollout[] }>;
+  read(now: EpochMs, maxAgeMs: number): Promise<Requiring>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */

@@ -1,12 +1,12 @@
 /** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and triggers the webhook. */
 import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
-import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
+import { FLUX_BINDINGS, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/binding/spec.ts';
 import { artifactTrigger, deploymentTrigger } from '../core/binding/trigger.ts';
-import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../core/gate/selects.ts';
+import { selectingGateRules } from '../core/gate/selects.ts';
 import { withGateCondition } from '../core/hold/conditions.ts';
 import { gateAnnotations, gatingOf } from '../core/hold/decorate.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
@@ -19,13 +19,7 @@ export const fluxHook: DecoratorHook = {
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
     const relatedResources: RelatedResourceRule[] = [
-      // In one rule for all, the Gates of one namespace would be a burden to every other.
-      { ...GATES, labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_BEYOND } } },
-      {
-        ...GATES,
-        namespace,
-        labelSelector: { matchLabels: { [SELECTS_LABEL]: SELECTS_OWN_NAMESPACE } },
-      },
+      ...selectingGateRules(namespace, SELECTS_LABEL),
       { ...NAMESPACES, names: [namespace] },
     ];
     if (mayApplyFluxObjects(parent)) {

@@ -4,9 +4,9 @@ import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateEvents } from '../core/gate/events.ts';
-import { requirersOf } from '../core/gate/requirers.ts';
+import { type Requirer, requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
-import { type GateFacts, gateStatus, resyncSeconds } from '../core/gate/status.ts';
+import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { tokenBytes } from '../core/receiver/token.ts';
@@ -15,6 +15,10 @@ import type { CompositeHook } from './hook.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;
 
+/** How old a count may be: of any Gate, and of one that has just changed. */
+const COUNT_MS = 30_000;
+const NEW_COUNT_MS = 3000;
+
 type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
 export const gateHook: CompositeHook = {
@@ -22,8 +26,8 @@ export const gateHook: CompositeHook = {
     const gate = parent as unknown as Gate;
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [held, receiver] = await Promise.all([countRequirers(ref, call), receiverOf(gate, ref, call)]);
-    const status = gateStatus(gate, evaluation, { held, receiver }, call.now);
+    const [requirers, receiver] = await Promise.all([readRequirers(gate, call), receiverOf(gate, ref, call)]);
+    const status = gateStatus(gate, evaluation, { requirers, receiver }, call.now);
     for (const event of gateEvents(gate, status)) call.events.record(eventRecord(event, gate, call.now));
     const resync = resyncSeconds(gate, evaluation, call.now);
     // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.
@@ -33,11 +37,10 @@ export const gateHook: CompositeHook = {
 };
 
 /** undefined when the cluster does not answer: a Gate is evaluated anyway. */
-async function countRequirers(gate: NamespacedName, { requirers, now }: HookCall): Promise<number | undefined> {
-  const reading = requirers.read(now);
+async function readRequirers(gate: Gate, { requirers, now }: HookCall): Promise<Requirer[] | undefined> {
+  const reading = requirers.read(now, isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS);
   try {
-    const { bindings, rollouts } = await reading;
-    return requirersOf(gate, bindings, rollouts).length;
+    return requirersOf(gate, await reading);
   } catch {
     return undefined;
   }

@@ -4,16 +4,17 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { gatesToPass } from '../core/evaluation/requiredGates.ts';
+import { droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
 import { type Bypass, recentReason } from '../core/gate/bypass.ts';
 import { type JudgedGate, judgeGates, type Readable, secrets } from '../core/gate/judge.ts';
-import { TOO_MANY } from '../core/gate/refs.ts';
+import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
 import { type Refusal, refusalText } from '../core/hold/messages.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { boundLabel, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { getPast, recordBypass } from './bypass.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
+import { readSelectors } from './selectingGates.ts';
 
 /** Live: a cache may not know yet that a Gate has closed. More than the limit are closed and not read. */
 export async function readClosed(
@@ -21,20 +22,31 @@ export async function readClosed(
   { cluster, now }: WebhookCall,
 ): Promise<JudgedGate[]> {
   if (refs.length > LIMITS.requiredGates) return judgeGates([TOO_MANY], () => undefined, now).closed;
-  const gates = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
+  const read = async (ref: NamespacedName) => (isTooMany(ref) ? undefined : cluster.get<Gate>({ ...GATES, ...ref }));
+  const gates = await Promise.all(refs.map(read));
   const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
   return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
 
-/** Those in the way of a Rollout's deployments: its own, and those of the objects bound to it. */
+/** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it. */
 export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
   const { namespace = '', name = '' } = rollout.metadata;
-  const bindings = await call.cluster.list<FluxBinding>({
-    ...FLUX_BINDINGS,
-    namespace,
-    labelSelector: boundLabel(name),
-  });
-  return readClosed(gatesToPass(rollout, bindings), call);
+  const [bindings, selectors] = await Promise.all([
+    call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
+    readSelectors(namespace, call),
+  ]);
+  return readClosed(gatesToPass(rollout, bindings, selectors), call);
+}
+
+/** Those that a write of a Rollout no longer requires. Nothing is read where it can drop none. */
+export async function readClosedThatAreDropped(
+  rollout: Rollout,
+  before: Rollout,
+  call: WebhookCall,
+): Promise<JudgedGate[]> {
+  if (!mayDropGates(rollout, before)) return [];
+  const selectors = await readSelectors(before.metadata.namespace ?? '', call);
+  return readClosed(droppedGates(rollout, before, selectors), call);
 }
 
 /** Lets whoever may bypass the gates get past them, and denies everybody else with `refusal`. */

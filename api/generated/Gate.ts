@@ -78,11 +78,11 @@ export interface Gate {
       }[];
     };
     /**
-     * The gate holds every Flux object that matches, with nothing added to the objects.
+     * The gate holds every Flux object, or Rollout, that matches, with nothing added to the objects.
      */
     selects?: {
       /**
-       * Kinds to hold; all governed kinds when absent.
+       * Kinds to hold. Absent or empty, all governed kinds of Flux, and no Rollouts.
        */
       kinds?: (
         | 'Kustomization'
@@ -92,6 +92,7 @@ export interface Gate {
         | 'OCIRepository'
         | 'HelmRepository'
         | 'Bucket'
+        | 'Rollout'
       )[];
       /**
        * By the labels of the Namespace. Absent, the gate's own namespace; empty, all.
@@ -255,6 +256,23 @@ export interface Gate {
      * How many objects require the gate, whether it is open or closed.
      */
     held?: number;
+    /**
+     * The first hundred of them, by kind, namespace and name.
+     */
+    heldObjects?: {
+      /**
+       * Rollout or a kind of Flux.
+       */
+      kind: string;
+      /**
+       * Its namespace.
+       */
+      namespace: string;
+      /**
+       * Its name.
+       */
+      name: string;
+    }[];
     /**
      * Where the receiver takes signed calls for this gate.
      */

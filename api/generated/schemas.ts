@@ -273,6 +273,28 @@ export const SCHEMAS: Record<string, object> = {
      "held": {
       "type": "integer"
      },
+     "heldObjects": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "kind",
+        "namespace",
+        "name"
+       ],
+       "properties": {
+        "kind": {
+         "type": "string"
+        },
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "webhookPath": {
       "type": "string"
      },

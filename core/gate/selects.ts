@@ -1,48 +1,111 @@
 /** `spec.selects`: one Gate for a team, a namespace or a cluster, with nothing added to the objects it holds. */
-import { governedKindOf } from '../../api/kinds.ts';
+import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
+import { GATES, GOVERNED_KINDS, governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { ResourceRef } from '../../api/ports.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import { groupOf } from '../kube/names.ts';
-import { matchesSelector, SelectorError } from '../kube/selector.ts';
+import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
+import { LIMITS } from '../limits.ts';
 
-/** Values of SELECTS_LABEL: Gates of one namespace are found there, so that many of them burden nobody else. */
-export const SELECTS_OWN_NAMESPACE = 'own-namespace';
-export const SELECTS_BEYOND = '';
+/** Values of both labels: Gates of one namespace are found there, so that many of them burden nobody else. */
+const SELECTS_OWN_NAMESPACE = 'own-namespace';
+const SELECTS_BEYOND = '';
 
-/**
- * Whether the Gate selects the object. An absent namespaceSelector means the Gate's own namespace, an empty one all;
- * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
- * (admission denies it), and one such Gate must not stop the hooks of every Flux object.
- */
+type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
+
+/** Which Gates may select an object of the namespace, for a customize hook: the same for all objects there. */
+export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
+  return [
+    // In one rule for all, the Gates of one namespace would be a burden to every other.
+    { ...GATES, labelSelector: { matchLabels: { [label]: SELECTS_BEYOND } } },
+    { ...GATES, namespace, labelSelector: { matchLabels: { [label]: SELECTS_OWN_NAMESPACE } } },
+  ];
+}
+
+/** The same to be listed live, each one more than the limit where there are more: see isTruncated. */
+export function selectingGateLists(
+  namespace: string,
+  label: SelectsLabel,
+): (ResourceRef & { labelSelector: string; atMost: number })[] {
+  return selectingGateRules(namespace, label).map((rule) => ({
+    apiVersion: rule.apiVersion,
+    resource: rule.resource,
+    ...(rule.namespace !== undefined && { namespace: rule.namespace }),
+    labelSelector: toSelectorString(rule.labelSelector),
+    atMost: LIMITS.selectingGates + 1,
+  }));
+}
+
+/** Whether there are more Gates than one of the lists may bring. */
+export function isTruncated(lists: readonly (readonly Gate[])[]): boolean {
+  return lists.some(({ length }) => length > LIMITS.selectingGates);
+}
+
+/** Whether the Gate selects the Flux object. Without `kinds` it selects every governed kind of Flux. */
 export function gateSelects(
   gate: Gate,
   object: KubeObject<any, any>,
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
-  const { selects } = gate.spec;
-  if (!selects || !governedKindOf(groupOf(object.apiVersion), object.kind)) return false;
-  if (selects.kinds?.length && !(selects.kinds as string[]).includes(object.kind)) return false;
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  return kind !== undefined && namesKind(gate, kind) && matches(gate, object, namespaceLabels);
+}
+
+/** Only a Gate whose `kinds` lists them selects Rollouts: an older one, written for Flux objects, must not begin to hold deployments. */
+export function gateSelectsRollout(
+  gate: Gate,
+  rollout: Rollout,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
+  return namesRollouts(gate) && matches(gate, rollout, namespaceLabels);
+}
+
+function namesKind({ spec }: Gate, kind: string): boolean {
+  if (!spec?.selects) return false;
+  const kinds: readonly string[] = spec.selects.kinds ?? [];
+  return kinds.length === 0 || kinds.includes(kind);
+}
+
+function namesRollouts({ spec }: Gate): boolean {
+  return spec?.selects?.kinds?.includes(KINDS.Rollout.kind) ?? false;
+}
+
+/**
+ * By namespace and labels. An absent namespaceSelector means the Gate's own namespace, an empty one all;
+ * an absent labelSelector means all objects. A selector that does not compile selects nothing: the Gate itself says so
+ * (admission denies it), and one such Gate must not stop the hooks of every Flux object.
+ */
+function matches(
+  { spec, metadata }: Gate,
+  object: Pick<KubeObject, 'metadata'>,
+  namespaceLabels: Readonly<Record<string, string>>,
+): boolean {
   try {
-    const inNamespace = selects.namespaceSelector
-      ? matchesSelector(selects.namespaceSelector, namespaceLabels)
-      : object.metadata.namespace === gate.metadata.namespace;
-    return inNamespace && matchesSelector(selects.labelSelector, object.metadata.labels);
+    const inNamespace = spec.selects?.namespaceSelector
+      ? matchesSelector(spec.selects.namespaceSelector, namespaceLabels)
+      : object.metadata.namespace === metadata.namespace;
+    return inNamespace && matchesSelector(spec.selects?.labelSelector, object.metadata.labels);
   } catch (error) {
     if (error instanceof SelectorError) return false;
     throw error;
   }
 }
 
-/** By which label the Gate is found; undefined for none. */
-export function selectsLabel({ spec }: Gate): string | undefined {
-  if (!spec?.selects) return undefined;
-  return reachesBeyond(spec.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
+/** By which labels the Gate is found; undefined for those that it does not have. */
+export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefined> {
+  const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
+  return {
+    [SELECTS_LABEL]: GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind)) ? value : undefined,
+    [SELECTS_ROLLOUTS_LABEL]: namesRollouts(gate) ? value : undefined,
+  };
 }
 
 /** For a Gate that reaches beyond its namespace anyway: what was stored goes on holding. */
 export const BEYOND_FORBIDDEN =
   'spec.selects.namespaceSelector: NO_CROSS_NAMESPACE_REFS forbids Gates that hold objects of other namespaces.';
 
-export function reachesBeyond(selects: Gate['spec']['selects']): boolean {
+export function reachesBeyond(selects: Gate['spec']['selects'] | undefined): boolean {
   return selects?.namespaceSelector !== undefined;
 }

@@ -5,14 +5,21 @@ import type { Gate, GateStatus } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/names.ts';
-import { formatTime } from '../kube/time.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
 import { askedBy } from './judge.ts';
+import type { Requirer } from './requirers.ts';
+
+/** How many of the objects that require it the status of a Gate names. */
+const NAMED = 100;
 
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
+/** What a Gate selects says so some seconds after the Gate has changed: until then it is counted more often. */
+const SETTLES_MS = 60_000;
+const SETTLING_MS = 5000;
 const SHORTEST_MS = 1000;
 const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
 /** Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate. */
@@ -21,7 +28,7 @@ const SPREAD = 0.1;
 /** What the hook has found out in the cluster. */
 export interface GateFacts {
   /** undefined: not known now, the last count stays. */
-  held?: number | undefined;
+  requirers?: readonly Requirer[] | undefined;
   /** undefined when the Gate takes no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;
 }
@@ -29,8 +36,8 @@ export interface GateFacts {
 /** The whole status; equal to the one before when nothing has changed. */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
-  const held = facts.held ?? gate.status?.held;
-  const { receiver } = facts;
+  const { receiver, requirers } = facts;
+  const objects = requirers ? requirers.slice(0, NAMED).map((each) => ({ ...each })) : gate.status?.heldObjects;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
     requestedAt: time(requestedAt),
@@ -41,7 +48,8 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     closedBy: cause?.action === 'close' ? cause.by : undefined,
     reason: cause?.reason,
     nextTransition: time(until),
-    held,
+    held: requirers?.length ?? gate.status?.held,
+    heldObjects: objects?.length ? objects : undefined,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
     conditions: conditionsOf(gate, evaluation, receiver, now),
   });
@@ -100,11 +108,21 @@ function withoutUndefined(status: { [K in keyof GateStatus]: GateStatus[K] | und
 export function resyncSeconds(gate: Gate, { until, planned }: GateEvaluation, now: EpochMs): number {
   const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_MS;
   const interval = Math.min(Math.max(wanted, SHORTEST_MS), LONGEST_MS);
+  const settling = isSettling(gate, now) ? SETTLING_MS : Number.POSITIVE_INFINITY;
   const share = Number.parseInt(shortHash(gate.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   const next = Math.min(
-    interval * (1 - SPREAD * share),
+    Math.min(interval, settling) * (1 - SPREAD * share),
     (until ?? Number.POSITIVE_INFINITY) - now,
     (planned?.at ?? Number.POSITIVE_INFINITY) - now,
   );
   return Math.ceil(next) / 1000;
+}
+
+/** Whether the Gate was made or changed a moment ago, by whomever; a write of its status is no change. */
+export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
+  const writes = (metadata.managedFields ?? []).filter(({ subresource }) => !subresource).map(({ time }) => time);
+  return [metadata.creationTimestamp, ...writes].some((text) => {
+    const at = parseTime(text);
+    return at !== undefined && Math.abs(now - at) < SETTLES_MS;
+  });
 }

@@ -21,14 +21,14 @@ function contentOf({ revision, observedGeneration, ...content }: RolloutStatus):
 }
 
 /**
- * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from. Labels and
- * managed fields decide nothing. `live` is undefined where it is gone.
+ * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from: by its labels
+ * Gates select it, managed fields decide nothing. `live` is undefined where it is gone.
  */
 export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
   return !live || !sameJson(decisive(cached), decisive(live));
 }
 
 function decisive({ metadata, status }: Rollout) {
-  const { uid, generation, deletionTimestamp, annotations = {} } = metadata;
-  return { uid, generation, deletionTimestamp, annotations, revision: status?.revision };
+  const { uid, generation, deletionTimestamp, annotations = {}, labels = {} } = metadata;
+  return { uid, generation, deletionTimestamp, annotations, labels, revision: status?.revision };
 }

@@ -1,17 +1,17 @@
 /** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was asked to record. */
-import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
+
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Count } from '../../api/metrics.ts';
 import type {
   ClusterReader,
   EventRecord,
-  GateRequirers,
   HookCall,
   Metrics,
   ResourceRef,
   Settings,
   WebhookCall,
 } from '../../api/ports.ts';
+import { createGateRequirers } from '../../server/cluster/gateRequirers.ts';
 
 type AnyObject = KubeObject<any, any>;
 
@@ -116,7 +116,7 @@ export function fakeHookCall({
     access,
     events: { record: (event) => void events.push(event) },
     metadata,
-    requirers: liveRequirers(cluster),
+    requirers: createGateRequirers(cluster),
     metrics,
     settings: { ...SETTINGS, ...settings },
   };
@@ -152,15 +152,6 @@ export function fakeMetrics(): { counts: Count[]; metrics: Metrics } {
 /** The API server leaves it out of the items of a list. */
 function withoutKind({ kind: _, apiVersion: __, ...rest }: AnyObject) {
   return rest;
-}
-
-function liveRequirers(cluster: ClusterReader): GateRequirers {
-  return {
-    async read() {
-      const [bindings, rollouts] = await Promise.all([cluster.list(FLUX_BINDINGS), cluster.list(ROLLOUTS)]);
-      return { bindings: bindings as never, rollouts: rollouts as never };
-    },
-  };
 }
 
 function indexOf(objects: readonly AnyObject[]) {

@@ -1,13 +1,25 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
+import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
-import { FLUX_BINDINGS, GATES, KINDS, PINNABLE_KINDS, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import {
+  FLUX_BINDINGS,
+  GATES,
+  KINDS,
+  NAMESPACES,
+  PINNABLE_KINDS,
+  ROLLOUT_GATES,
+  ROLLOUTS,
+  resourceOf,
+} from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { type CarriedDeployment, carriedDeployment, isBound } from '../../core/deployment/adopt.ts';
 import { unseenBinding } from '../../core/deployment/progress.ts';
+import type { Selectors } from '../../core/evaluation/requiredGates.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
+import { isTruncated, reachesBeyond, selectingGateLists } from '../../core/gate/selects.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -41,6 +53,19 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
   const asked = refs.filter((ref) => !isTooMany(ref));
   const found = await Promise.all(asked.map(({ namespace, name }) => cluster.get<Gate>({ ...GATES, namespace, name })));
   return found.filter((gate) => gate !== undefined);
+}
+
+/** The Gates that may select the Rollout; its Namespace is read where that matters. */
+export async function liveSelectors({ metadata }: Rollout, cluster: ClusterReader): Promise<Selectors> {
+  const { namespace = '' } = metadata;
+  const lists = await Promise.all(
+    selectingGateLists(namespace, SELECTS_ROLLOUTS_LABEL).map((list) => cluster.list<Gate>(list)),
+  );
+  const gates = lists.flat();
+  const home = gates.some(({ spec }) => reachesBeyond(spec?.selects))
+    ? await cluster.get({ ...NAMESPACES, name: namespace })
+    : undefined;
+  return { gates, namespaceLabels: home?.metadata.labels ?? {}, truncated: isTruncated(lists) };
 }
 
 /** Children are ours only: one that is wanted and not among them has not been created yet, or its name is taken. */

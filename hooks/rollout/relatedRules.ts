@@ -1,12 +1,13 @@
 /** What a Rollout's sync needs to see, as customize rules: docs/architecture.md, facts M11 and M14. */
-import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
-import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
+import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
+import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
+import { selectingGateRules } from '../../core/gate/selects.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
@@ -45,8 +46,11 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
       labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
     },
     ...healthCheckRule(rollout),
+    // The same for all Rollouts of a namespace: the answer is cached by generation (fact M6).
+    ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
     ...namedRules(GATES, gateRefsOf(rollout)),
     ...namedRules(ROLLOUTS, stageRefs(rollout)),
+    { ...NAMESPACES, names: [namespace] },
   ];
 }
 

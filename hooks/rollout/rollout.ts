@@ -8,7 +8,6 @@ import { boundTo } from '../../core/deployment/progress.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/evaluation/foreignReferences.ts';
 import type { Observed } from '../../core/evaluation/observed.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
@@ -26,6 +25,7 @@ import {
   liveImagePolicy,
   liveRollout,
   liveRolloutGates,
+  liveSelectors,
 } from './liveReads.ts';
 import { relatedRules } from './relatedRules.ts';
 import { liveStages, mayChangeUnseen, stagesOf } from './stages.ts';
@@ -80,6 +80,8 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
       (await liveImagePolicy(reached, call.cluster)))
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
+  const gates = objectsOf<Gate>(related, KINDS.Gate);
+  const home = objectAt(related, { group: '', kind: 'Namespace' }, undefined, rollout.metadata.namespace ?? '');
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const stages = await stagesOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
@@ -93,8 +95,8 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     problems: [...forbidden, ...watched.problems],
-    gateRefs: gateRefsOf(reached),
-    gates: objectsOf<Gate>(related, KINDS.Gate),
+    gateRefs: gatesToPass(reached, [], { gates, namespaceLabels: home?.metadata.labels ?? {} }),
+    gates,
     ...(stages && { stages }),
     metadata: metadataOf(rollout, imagePolicy, call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
@@ -170,7 +172,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
 
 async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout, bindings } = observed;
-  const gateRefs = gatesToPass(rollout, bindings);
+  const gateRefs = gatesToPass(rollout, bindings, await liveSelectors(rollout, call.cluster));
   const [rolloutGates, gates, stages] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),

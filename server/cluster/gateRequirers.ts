@@ -2,32 +2,32 @@
  * The port `GateRequirers`. As related objects they would trigger a sync of every Gate at every change of any binding, so they are
  * listed instead, once for all Gates.
  */
-import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterReader, GateRequirers } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-
-const MAX_AGE_MS = 30_000;
 
 interface Snapshot {
   at: EpochMs;
   lists: ReturnType<GateRequirers['read']>;
 }
 
-export function createGateRequirers(cluster: Pick<ClusterReader, 'list'>): GateRequirers {
+export function createGateRequirers(cluster: Pick<ClusterReader, 'list' | 'listMetadata'>): GateRequirers {
   let last: Snapshot | undefined;
 
   async function list() {
-    const [bindings, rollouts] = await Promise.all([
+    const [bindings, rollouts, namespaces] = await Promise.all([
       cluster.list<FluxBinding>(FLUX_BINDINGS),
       cluster.list<Rollout>(ROLLOUTS),
+      cluster.listMetadata(NAMESPACES),
     ]);
-    return { bindings, rollouts };
+    const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
+    return { bindings, rollouts, namespaces: new Map(labels) };
   }
 
   return {
-    read(now) {
-      if (last && Math.abs(now - last.at) < MAX_AGE_MS) return last.lists;
+    read(now, maxAgeMs) {
+      if (last && Math.abs(now - last.at) < maxAgeMs) return last.lists;
       const snapshot: Snapshot = { at: now, lists: list() };
       last = snapshot;
       snapshot.lists.catch(() => {

@@ -190,12 +190,70 @@ describe('what it holds', () => {
     const objects = Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`));
     const { status } = await sync(gate(hour), { at: T('09:00:00'), objects });
     expect(status).toMatchObject({ held: 1000 });
+    expect(status.heldObjects).toHaveLength(100);
+    expect(status.heldObjects?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
+  });
+
+  const rollout = (name: string, namespace: string, gates: { name: string; namespace?: string }[] = []) =>
+    objectOf('Rollout', {
+      metadata: { name, namespace, labels: { app: name } },
+      spec: { releasesImagePolicy: {}, gates },
+    });
+  const namespace = (name: string, labels: Record<string, string>) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels },
+  });
+
+  it('is every Rollout that names it, and every one that it selects, each once', async () => {
+    const objects = [
+      namespace('shop', { env: 'production' }),
+      namespace('lab', { env: 'test' }),
+      binding('web'),
+      rollout('named', 'lab', [{ name: 'freeze', namespace: 'platform' }]),
+      rollout('namesake', 'lab', [{ name: 'freeze' }]),
+      rollout('selected', 'shop'),
+      rollout('both', 'shop', [{ name: 'freeze', namespace: 'platform' }]),
+      rollout('other', 'lab'),
+    ];
+    const selects = { kinds: ['Rollout' as const], namespaceSelector: { matchLabels: { env: 'production' } } };
+    const { status } = await sync(gate({ default: 'opened', selects }), { at: T('09:00:00'), objects });
+    expect(status.held).toBe(4);
+    expect(status.heldObjects?.map(({ kind, namespace: ns, name }) => `${kind} ${ns}/${name}`)).toEqual([
+      'Kustomization apps/web',
+      'Rollout lab/named',
+      'Rollout shop/both',
+      'Rollout shop/selected',
+    ]);
+  });
+
+  it('is named no longer once there is nothing', async () => {
+    const before = (await sync(gate(hour), { at: T('09:00:00'), objects: [binding('web')] })).status;
+    const { status } = await sync({ ...gate(hour), status: before }, { at: T('09:01:00') });
+    expect(status.held).toBe(0);
+    expect(status).not.toHaveProperty('heldObjects');
+  });
+
+  it.each([
+    ['the Gate is new', { creationTimestamp: T('09:00:00') }, true],
+    ['it was written', { managedFields: [{ manager: 'kubectl', time: T('09:00:00') }] }, true],
+    ['only its status was written', { managedFields: [{ time: T('09:00:00'), subresource: 'status' }] }, false],
+    ['that was a minute ago', { creationTimestamp: T('08:59:30') }, false],
+  ])('is counted again soon while %s', async (_, metadata, soon) => {
+    const long = gate({ default: 'opened', interval: '1h' }, undefined, metadata);
+    const { resyncAfterSeconds } = await sync(long, { at: T('09:00:30') });
+    if (soon) expect(resyncAfterSeconds).toBeLessThanOrEqual(5);
+    else expect(resyncAfterSeconds).toBeGreaterThan(3000);
   });
 
   it('stays as it was when the cluster does not answer, and the gate is evaluated all the same', async () => {
     const list = () => Promise.reject(new Error('etcd is gone'));
-    const { status } = await sync({ ...gate(hour), status: { held: 7 } }, { at: T('09:00:00'), cluster: { list } });
-    expect(status).toMatchObject({ held: 7, conditions: [{ type: 'Opened' }] });
+    const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
+    const { status } = await sync(
+      { ...gate(hour), status: { held: 7, heldObjects } },
+      { at: T('09:00:00'), cluster: { list } },
+    );
+    expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }] });
   });
 });
 

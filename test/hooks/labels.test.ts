@@ -7,8 +7,11 @@ import { gate } from '../core/hold/objects.ts';
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const LABEL = 'gate.fluxcd.io/selects';
 
+const ROLLOUTS = 'gate.fluxcd.io/selects-rollouts';
+
 describe('the label by which a selecting Gate is found', () => {
   const all = { namespaceSelector: {} };
+  const kinds = ['Rollout'];
   const rows: [says: string, selects: object | undefined, label: string | undefined, answer: object | undefined][] = [
     ['comes to a Gate stored without it', {}, undefined, { [LABEL]: 'own-namespace' }],
     ['comes to one that reaches further', all, undefined, { [LABEL]: '' }],
@@ -16,6 +19,14 @@ describe('the label by which a selecting Gate is found', () => {
     ['goes where nothing is selected', undefined, '', { [LABEL]: null }],
     ['stays', all, '', undefined],
     ['is not missed', undefined, undefined, undefined],
+    ['is another one where only Rollouts are selected', { kinds }, undefined, { [ROLLOUTS]: 'own-namespace' }],
+    ['does not burden Flux objects then', { ...all, kinds }, '', { [LABEL]: null, [ROLLOUTS]: '' }],
+    [
+      'comes with the other one where both are',
+      { kinds: [...kinds, 'Bucket'] },
+      'own-namespace',
+      { [ROLLOUTS]: 'own-namespace' },
+    ],
   ];
   it.each(rows)('%s', async (_, selects, label, labels) => {
     const object = gate('shop/freeze', selects && { selects });

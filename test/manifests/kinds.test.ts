@@ -46,10 +46,10 @@ describe('every governed kind of Flux', () => {
     }
   });
 
-  it('can be named in spec.selects.kinds of a Gate, and no other kind can', () => {
+  it('can be named in spec.selects.kinds of a Gate, and beside them Rollouts alone', () => {
     const [version] = objectIn('crds/gating.toolkit.fluxcd.io_gates.yaml').spec.versions;
     const { kinds } = version.schema.openAPIV3Schema.properties.spec.properties.selects.properties;
-    expect(kinds.items.enum).toEqual(GOVERNED_KINDS.map(({ kind }) => kind));
+    expect(kinds.items.enum).toEqual([...GOVERNED_KINDS.map(({ kind }) => kind), KINDS.Rollout.kind]);
   });
 });
 

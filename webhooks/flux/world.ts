@@ -1,19 +1,17 @@
 /** Live reads for the admission of one Flux object: by name, only what is named, all at once. A cache could be stale. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { GATES, KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
+import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
-import { SELECTS_BEYOND, SELECTS_OWN_NAMESPACE } from '../../core/gate/selects.ts';
+import { isTruncated } from '../../core/gate/selects.ts';
 import { gateReads } from '../../core/hold/reads.ts';
 import type { GateWorld } from '../../core/hold/requiredGates.ts';
 import type { World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { LIMITS } from '../../core/limits.ts';
 import { pinAnnotationsOf, rolloutsLeft } from '../../core/pin/annotations.ts';
 import { isSettled } from '../../core/pin/mutate.ts';
 import { sourceOf } from '../../core/pin/source.ts';
@@ -21,6 +19,7 @@ import { applierOf } from '../../core/suspend/applier.ts';
 import { asksToResume } from '../../core/suspend/suspension.ts';
 import { readClosed } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
+import { listSelecting, readLabels, readSelectors } from '../selectingGates.ts';
 
 export interface Objects {
   object: FluxObject | undefined;
@@ -85,7 +84,10 @@ export async function readClosedForPins(
   call: WebhookCall,
 ): Promise<JudgedGate[]> {
   const left = await readRollouts(rolloutsLeft(object, oldObject), namespace, call);
-  const refs = new Map([...left.values()].flatMap(gateRefsOf).map((ref) => [refKey(ref), ref]));
+  if (left.size === 0) return [];
+  const selectors = await readSelectors(namespace, call);
+  const required = [...left.values()].flatMap((rollout) => gatesToPass(rollout, [], selectors));
+  const refs = new Map(required.map((ref) => [refKey(ref), ref]));
   return readClosed([...refs.values()], call);
 }
 
@@ -108,18 +110,6 @@ async function readGates(
   return listed ? withListed(world, listed) : world;
 }
 
-/** Gates that may select objects of the namespace; one more than the limit of each list where there are more. */
-async function listSelecting(namespace: string, { cluster }: WebhookCall): Promise<Gate[][]> {
-  const list = (label: string, where: { namespace?: string }) =>
-    cluster.list<Gate>({
-      ...GATES,
-      ...where,
-      labelSelector: `${SELECTS_LABEL}=${label}`,
-      atMost: LIMITS.selectingGates + 1,
-    });
-  return Promise.all([list(SELECTS_BEYOND, {}), list(SELECTS_OWN_NAMESPACE, { namespace })]);
-}
-
 function withListed(world: GateWorld, lists: Gate[][]): GateWorld {
   const gates = new Map(world.gates);
   const candidates = lists.flat().map((gate) => {
@@ -127,18 +117,13 @@ function withListed(world: GateWorld, lists: Gate[][]): GateWorld {
     gates.set(refKey(ref), gate);
     return ref;
   });
-  return { ...world, gates, candidates, truncated: lists.some((list) => list.length > LIMITS.selectingGates) };
+  return { ...world, gates, candidates, truncated: isTruncated(lists) };
 }
 
 /** The Kustomization that applies the object, where there is one. */
 async function readApplier(object: FluxObject, call: WebhookCall): Promise<FluxObject | undefined> {
   const applier = applierOf(object);
   return applier && call.cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
-}
-
-async function readLabels(namespace: string, { cluster }: WebhookCall): Promise<Record<string, string> | undefined> {
-  const found = await cluster.get({ ...NAMESPACES, name: namespace });
-  return found?.metadata.labels;
 }
 
 /** Those that exist, each read once. */

@@ -1,12 +1,11 @@
 /** DELETE of a closed Gate that holds something: without it the held objects would wait for a gate that nobody can open. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
-import { FLUX_BINDINGS, ROLLOUTS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
+import { FLUX_BINDINGS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { requirersOf } from '../../core/gate/requirers.ts';
+import { requirersOf, requirerText } from '../../core/gate/requirers.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDenyDelete } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
@@ -20,7 +19,7 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
   const ref = { namespace: gate.metadata.namespace ?? request.namespace ?? '', name: gate.metadata.name ?? '' };
-  const held = await readRequirers(ref, call);
+  const held = await readRequirers({ ...gate, metadata: { ...gate.metadata, ...ref } }, call);
   if (held.length === 0) return allowed();
   const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
   const text =
@@ -32,10 +31,12 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
 }
 
 /** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */
-async function readRequirers(gate: NamespacedName, { cluster }: WebhookCall): Promise<string[]> {
-  const [bindings, rollouts] = await Promise.all([
+async function readRequirers(gate: Gate, { cluster }: WebhookCall): Promise<string[]> {
+  const [bindings, rollouts, namespaces] = await Promise.all([
     cluster.list<FluxBinding>(FLUX_BINDINGS),
     cluster.list<Rollout>(ROLLOUTS),
+    cluster.listMetadata(NAMESPACES),
   ]);
-  return requirersOf(gate, bindings, rollouts);
+  const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
+  return requirersOf(gate, { bindings, rollouts, namespaces: new Map(labels) }).map(requirerText);
 }

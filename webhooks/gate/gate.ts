@@ -1,6 +1,6 @@
 /** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { ACCEPTED_REQUEST, BYPASSED_BY, SELECTS_LABEL, USED_CALLS } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, BYPASSED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
@@ -8,7 +8,7 @@ import { acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabel } from '../../core/gate/selects.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
@@ -20,7 +20,7 @@ import { validateGateDelete } from './deletion.ts';
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
-/** Keeps the record of the accepted requests, the record of webhook calls and the label; all from oldObject, never from the writer's text. */
+/** Keeps the record of the accepted requests, the record of webhook calls and the labels; all from oldObject, never from the writer's text. */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
   const { gate, old } = gatesOf(request);
@@ -35,7 +35,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
-  set(metadata, 'labels', { ...gate.metadata.labels, [SELECTS_LABEL]: selectsLabel(gate) });
+  set(metadata, 'labels', { ...gate.metadata.labels, ...selectsLabels(gate) });
   return { allowed: true, object: { ...gate, metadata } };
 }
 

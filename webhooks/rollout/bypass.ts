@@ -4,13 +4,12 @@ import { BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { deploymentToPass } from '../../core/evaluation/requests.ts';
-import { droppedGates } from '../../core/evaluation/requiredGates.ts';
 import { freshReason, mayAsk, recordReason } from '../../core/gate/bypass.ts';
 import type { Refusal } from '../../core/hold/messages.ts';
 import { formatPassage, passageEnds } from '../../core/suspend/passage.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { getPast, recordBypass } from '../bypass.ts';
-import { readClosed, readClosedOfAll } from '../closedGates.ts';
+import { readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
 import { newerSources } from './newerSources.ts';
 
 export interface RolloutBypass {
@@ -36,7 +35,7 @@ export async function bypassOf(
   if (!before || reason === undefined) return none;
   const [closed, left] = await Promise.all([
     readClosedOfAll(rollout, call),
-    readClosed(droppedGates(rollout, before), call),
+    readClosedThatAreDropped(rollout, before, call),
   ]);
   const refs = closed.map(({ ref }) => ref);
   const bypass = await getPast(refs, reason, request, call);

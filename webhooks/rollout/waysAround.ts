@@ -2,13 +2,13 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { addsDeployment, droppedGates } from '../../core/evaluation/requiredGates.ts';
+import { addsDeployment } from '../../core/evaluation/requiredGates.ts';
 import { type Bypass, freshReason, recentReason } from '../../core/gate/bypass.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { passOrDeny, passOrDenyDelete, readClosed, readClosedOfAll } from '../closedGates.ts';
+import { passOrDeny, passOrDenyDelete, readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
 export async function denyDroppedGates(
@@ -17,7 +17,7 @@ export async function denyDroppedGates(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision | undefined> {
-  const closed = await readClosed(droppedGates(rollout, before), call);
+  const closed = await readClosedThatAreDropped(rollout, before, call);
   if (closed.length === 0) return undefined;
   const refusal = refusalOf(rollout, 'stop requiring a closed Gate', closed);
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);

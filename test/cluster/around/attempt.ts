@@ -51,6 +51,9 @@ export function partsOf(attempt: Attempt): string[] {
     rollout: ['rollout', 'bound'],
     bound: ['rollout', 'bound'],
     loose: ['rollout', 'bound', 'loose'],
+    choosing: ['choosing', 'chosen', 'follower'],
+    chosen: ['choosing', 'chosen', 'follower'],
+    follower: ['choosing', 'chosen', 'follower'],
     copy: JSON.stringify(attempt).includes('"ring"') ? ['ring'] : [],
   };
   return [...new Set(stepsOf(attempt).flatMap(({ on = 'app' }) => needs[on] ?? [on]))].sort();

@@ -1,5 +1,14 @@
 /** A namespace behind closed gates, and what must not change in it. */
-import { type AnyObject, type ClusterView, gate, kustomization, ref, rollout, waitFor } from '../support/cluster.ts';
+import {
+  type AnyObject,
+  type ClusterView,
+  gate,
+  kustomization,
+  ref,
+  rollout,
+  type User,
+  waitFor,
+} from '../support/cluster.ts';
 import { ask, GATES, gated, isFree, isHeld, SELECTED_BY, STATE, SUSPENDED } from '../support/gates.ts';
 import { conditionOf, history, variablesArrive } from '../support/versions.ts';
 
@@ -21,6 +30,8 @@ export interface World {
  * - selected: held by the Gate `ring`, which selects the label ring=frozen
  * - bound: pinned by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
  * - loose: pinned by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the Rollout
+ * - chosen: a Rollout held by the Gate `choosing`, which selects the Rollouts with the label ring=frozen; 1.1.0 waits as well
+ * - follower: pinned by `chosen`; it requires no Gate either
  * - always: a Gate that is open
  *
  * `parts`: which of them are there, beside freeze and always. Selecting Gates concern every Flux object of a cluster, so a
@@ -37,13 +48,13 @@ export async function newWorld(
   const gates = there.filter(([, { kind }]) => kind === 'Gate').map(([name]) => name);
   const objects = there.filter(([, { kind }]) => kind !== 'Gate');
   const held = objects.map(([, object]) => object).filter(({ kind }) => kind !== 'Rollout');
-  const gatedOnes = held.filter((object) => object !== manifests.loose);
-  const hasRollout = parts.includes('rollout');
+  const gatedOnes = held.filter((object) => object !== manifests.loose && object !== manifests.follower);
+  const hasRollout = parts.includes('rollout') || parts.includes('chosen');
   await Promise.all(gates.map((name) => sre.create(manifests[name]!)));
   if (hasRollout) await Promise.all([publish(ns, 'app', '1.0.0'), publish(ns, 'other', '9.9.9')]);
   await Promise.all(objects.map(([name, object]) => write(name, object, view)));
-  if (hasRollout) await variablesArrive(admin, ns, 'bound', { APP_VERSION: '1.0.0' });
-  if (parts.includes('loose')) await variablesArrive(admin, ns, 'loose', { APP_VERSION: '1.0.0' });
+  const pinned = ['bound', 'loose', 'follower'].filter((name) => parts.includes(name));
+  await Promise.all(pinned.map((name) => variablesArrive(admin, ns, name, { APP_VERSION: '1.0.0' })));
   if (closed) {
     const closing = gates.filter((name) => name !== 'always');
     await Promise.all(closing.map((name) => ask(sre, ns, name, 'close')));
@@ -60,10 +71,9 @@ export async function newWorld(
     objects: Object.fromEntries(
       await Promise.all(held.map(async (object) => [object.metadata.name, stateOf(await admin.find(object as never))])),
     ),
-    rollout: rolloutState(await admin.find(ref('rollout', ns, 'rollout'))),
-    history: (await admin.find(ref('rollout', ns, 'rollout'))) && (await history(admin, ns, 'rollout')),
+    rollouts: await Promise.all(['rollout', 'chosen'].map((name) => rolloutState(name, ns, admin))),
     gates: await Promise.all(
-      ['freeze', 'ring'].map(async (name) => gateState(await admin.find(ref('gate', ns, name)))),
+      ['freeze', 'ring', 'choosing'].map(async (name) => gateState(await admin.find(ref('gate', ns, name)))),
     ),
   });
   return { ns, manifests, protectedState };
@@ -79,6 +89,9 @@ function manifestsIn(ns: string): Record<string, AnyObject> {
   return {
     freeze: gate(ns, 'freeze', { spec: opened }),
     ring: gate(ns, 'ring', { spec: { ...opened, selects: { labelSelector: { matchLabels: RING } } } }),
+    choosing: gate(ns, 'choosing', {
+      spec: { ...opened, selects: { kinds: ['Rollout'], labelSelector: { matchLabels: RING } } },
+    }),
     always: gate(ns, 'always', { spec: opened }),
     app,
     release: gated('HelmRelease', ns, 'release', 'freeze'),
@@ -88,6 +101,8 @@ function manifestsIn(ns: string): Record<string, AnyObject> {
     rollout: rollout(ns, 'rollout', { spec: { releasesImagePolicy: { name: 'app' }, gates: [{ name: 'freeze' }] } }),
     bound: kustomization(ns, 'bound', { variables: { APP_VERSION: 'rollout' }, annotations: { [GATES]: 'freeze' } }),
     loose: kustomization(ns, 'loose', { variables: { APP_VERSION: 'rollout' } }),
+    chosen: rollout(ns, 'chosen', { labels: RING, spec: { releasesImagePolicy: { name: 'app' } } }),
+    follower: kustomization(ns, 'follower', { variables: { APP_VERSION: 'chosen' } }),
   };
 }
 
@@ -116,9 +131,11 @@ function stateOf(object: AnyObject | undefined) {
   };
 }
 
-function rolloutState(object: AnyObject | undefined) {
+async function rolloutState(name: string, ns: string, admin: User) {
+  const object = await admin.find(ref('rollout', ns, name));
   if (!object) return 'gone';
-  return { uid: object.metadata.uid, going: object.metadata.deletionTimestamp, gates: object.spec.gates };
+  const { uid, deletionTimestamp: going, labels, ownerReferences: owners } = object.metadata;
+  return { uid, going, owners, ring: labels?.ring, gates: object.spec.gates, history: await history(admin, ns, name) };
 }
 
 function gateState(object: AnyObject | undefined) {

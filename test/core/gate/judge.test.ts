@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { judgeGates } from '../../../core/gate/judge.ts';
 import { parseGateRefs } from '../../../core/gate/refs.ts';
-import { gateSelects } from '../../../core/gate/selects.ts';
+import { gateSelects, gateSelectsRollout } from '../../../core/gate/selects.ts';
 import { closedGatesText } from '../../../core/hold/messages.ts';
+import { objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
 describe('gate.fluxcd.io/gates', () => {
@@ -98,6 +99,7 @@ describe('spec.selects', () => {
     ['other objects', { namespaceSelector: {}, labelSelector: { matchLabels: { team: 'pay' } } }, inApps, false],
     ['its kind', { namespaceSelector: {}, kinds: ['Kustomization' as const] }, inApps, true],
     ['another kind', { namespaceSelector: {}, kinds: ['Bucket' as const] }, inApps, false],
+    ['no Flux object where Rollouts are listed', { namespaceSelector: {}, kinds: ['Rollout' as const] }, inApps, false],
     [
       'a kind of the same name that is not Flux’s',
       { namespaceSelector: {} },
@@ -114,5 +116,30 @@ describe('spec.selects', () => {
     expect(gateSelects(gate({ default: 'closed', ...(selects && { selects }) }), target, { env: 'prod' })).toBe(
       expected,
     );
+  });
+
+  const app = (namespace: string) =>
+    objectOf('Rollout', {
+      metadata: { name: 'app', namespace, labels: { team: 'shop' } },
+      spec: { releasesImagePolicy: {} },
+    });
+  const kinds = ['Rollout' as const];
+  it.each([
+    ['no selects', undefined, 'platform', false],
+    ['without kinds', { namespaceSelector: {} }, 'apps', false],
+    ['no kinds listed', { namespaceSelector: {}, kinds: [] }, 'apps', false],
+    ['other kinds', { namespaceSelector: {}, kinds: ['Kustomization' as const] }, 'apps', false],
+    ['Rollouts of its own namespace', { kinds }, 'platform', true],
+    ['Rollouts of its own namespace only', { kinds }, 'apps', false],
+    ['Rollouts everywhere', { namespaceSelector: {}, kinds }, 'apps', true],
+    ['Rollouts beside another kind', { namespaceSelector: {}, kinds: ['Bucket' as const, ...kinds] }, 'apps', true],
+    ['namespaces by label', { namespaceSelector: { matchLabels: { env: 'prod' } }, kinds }, 'apps', true],
+    ['other namespaces', { namespaceSelector: { matchLabels: { env: 'dev' } }, kinds }, 'apps', false],
+    ['Rollouts by label', { labelSelector: { matchLabels: { team: 'shop' } }, kinds }, 'platform', true],
+    ['other Rollouts', { labelSelector: { matchLabels: { team: 'pay' } }, kinds }, 'platform', false],
+    ['a selector that does not compile', { labelSelector: { matchLabels: { 'a b': '' } }, kinds }, 'platform', false],
+  ])('of Rollouts: %s', (_name, selects, namespace, expected) => {
+    const selecting = gate({ default: 'closed', ...(selects && { selects }) });
+    expect(gateSelectsRollout(selecting, app(namespace), { env: 'prod' })).toBe(expected);
   });
 });

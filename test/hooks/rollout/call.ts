@@ -67,7 +67,8 @@ export function request(parent: Rollout, related: KubeObject<any, any>[]): Compo
   for (const item of related) {
     const key = `${item.kind}.${item.apiVersion}`;
     map[key] ??= {};
-    map[key][`${item.metadata.namespace}/${item.metadata.name}`] = item;
+    const { namespace, name } = item.metadata;
+    map[key][namespace ? `${namespace}/${name}` : `${name}`] = item;
   }
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController', metadata: {} };
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rules } from './sync.ts';
+import { gateRules, rules } from './sync.ts';
 
 describe('customize', () => {
   it('relates what the plan reads, each by name or label', async () => {
@@ -25,7 +25,18 @@ describe('customize', () => {
         labelSelector: { matchLabels: { app: 'app' } },
       },
       gates: { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', namespace: 'ops', names: ['b'] },
+      namespaces: { apiVersion: 'v1', names: ['team-a'] },
     });
+  });
+
+  it('relates Gates that may select it by label: the answer is cached, and knows no Gate that comes later', async () => {
+    const label = (value: string) => ({ matchLabels: { 'gate.fluxcd.io/selects-rollouts': value } });
+    expect(await gateRules({ gates: [{ name: 'freeze' }] })).toEqual([
+      { labelSelector: label('') },
+      { namespace: 'team-a', labelSelector: label('own-namespace') },
+      { namespace: 'team-a', names: ['freeze'] },
+    ]);
+    expect(await gateRules({})).toHaveLength(2);
   });
 
   it('asks for the older ImagePolicy where only that is served, and for none where Flux has none', async () => {
@@ -38,7 +49,6 @@ describe('customize', () => {
     ['no ImagePolicy is named', { releasesImagePolicy: {} }, 'imagepolicies'],
     ['there is no selector', { healthCheckSelector: {} }, 'healthchecks'],
     ['the selector does not compile', { healthCheckSelector: { matchLabels: { 'a b': 'c' } } }, 'healthchecks'],
-    ['no Gate is required', { gates: [] }, 'gates'],
   ])('leaves a rule out when %s: an empty one means all', async (_title, spec, resource) => {
     expect(await rules(spec)).not.toHaveProperty(resource);
   });

@@ -12,11 +12,33 @@ export const gate = (name: string, spec: object) =>
 export const freeze = (name: string, state: 'opened' | 'closed') =>
   object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, { default: state });
 
+/** A Gate that selects Rollouts, labelled as the webhook does it. */
+export function selecting(name: string, state: 'opened' | 'closed', selects: object = {}, namespace = 'team-a') {
+  const found = freeze(name, state);
+  const reach = 'namespaceSelector' in selects ? '' : 'own-namespace';
+  return {
+    ...found,
+    metadata: { name, namespace, labels: { 'gate.fluxcd.io/selects-rollouts': reach } },
+    spec: { ...found.spec, selects: { kinds: ['Rollout'], ...selects } },
+  };
+}
+
+/** By resource; of Gates the last one. */
 export async function rules(spec: Parameters<typeof rollout>[0], cluster: Around = {}, name = 'app') {
+  const all = await allRules(spec, cluster, name);
+  return Object.fromEntries(all.map(({ resource, ...rule }) => [resource, rule]));
+}
+
+export async function gateRules(spec: Parameters<typeof rollout>[0]) {
+  const gates = (await allRules(spec)).filter(({ resource }) => resource === 'gates');
+  return gates.map(({ apiVersion: _, resource: __, ...rule }) => rule);
+}
+
+async function allRules(spec: Parameters<typeof rollout>[0], cluster: Around = {}, name = 'app') {
   const { call } = fakeCall(cluster);
   const parent = rollout(spec, undefined, name) as never;
   const { relatedResources } = await rolloutHook.customize!({ controller: {} as never, parent }, call);
-  return Object.fromEntries(relatedResources.map(({ resource, ...rule }) => [resource, rule]));
+  return relatedResources;
 }
 
 export async function sync(

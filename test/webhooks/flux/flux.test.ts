@@ -95,6 +95,17 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(await send(mutateFlux, { object, oldObject }, open)).toMatchObject({ allowed: true });
   });
 
+  it('is refused, too, where the Gate selects the Rollout', async () => {
+    const selecting = gate('shop/freeze', { selects: { kinds: ['Rollout'] } });
+    selecting.metadata.labels = { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' };
+    const object = kustomization({ ...at(2, '1.1.0'), annotations: { note: 'x' }, substitute: { APP: '6' } });
+    const answer = await send(mutateFlux, { object, oldObject }, { objects: [mine, selecting] });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    const open = gate('shop/freeze', { default: 'opened', selects: { kinds: ['Rollout'] } });
+    open.metadata.labels = selecting.metadata.labels;
+    expect(await send(mutateFlux, { object, oldObject }, { objects: [mine, open] })).toMatchObject({ allowed: true });
+  });
+
   it('is refused when it names so many Rollouts that one would be left out', async () => {
     const many = Array.from({ length: 64 }, (_, i) => [`rollout.kuberik.com/substitute.A${i}.from`, `r${i}`]);
     const object = kustomization({ ...at(2, '1.1.0'), annotations: { ...Object.fromEntries(many), ...MINE } });

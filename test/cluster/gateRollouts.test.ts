@@ -1,0 +1,117 @@
+/** One Gate for many Rollouts: what it selects waits as what names it does. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import {
+  type AnyObject,
+  gate,
+  kustomization,
+  ref,
+  rollout,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { ask } from './support/gates.ts';
+import { conditionOf, history, variablesArrive } from './support/versions.ts';
+
+const { admin, developer, sre, newNamespace, publish } = sharedCluster();
+const EXAMPLE = new URL('../../manifests/examples/weekend.yaml', import.meta.url);
+const GOLD = { tier: 'gold' };
+const selectsGold = { kinds: ['Rollout'], labelSelector: { matchLabels: GOLD } };
+
+async function app(ns: string, labels: Record<string, string> = {}): Promise<void> {
+  await developer.create(rollout(ns, 'app', { labels }));
+  await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+}
+
+async function waits(ns: string, version: string, path: string): Promise<AnyObject> {
+  return waitFor(async () => {
+    const object = await admin.get(ref('rollout', ns, 'app'));
+    expect(object.status?.pendingVersion).toBe(version);
+    const blocked = conditionOf(object, 'DeploymentBlocked');
+    expect(blocked).toMatchObject({ status: 'True', reason: 'GateClosed' });
+    expect(blocked?.message).toContain(`gate '${path}' is closed`);
+    return object;
+  }, `${version} to wait for ${path}`);
+}
+
+describe('nothing at all on the weekend, for all of production', () => {
+  it('is the one object of manifests/examples/weekend.yaml', async () => {
+    // The weekend of this test lasts all week, and its production is a namespace of its own.
+    const example = parse(readFileSync(EXAMPLE, 'utf8'));
+    const [production, other] = await Promise.all([newNamespace({ environment: 'test-weekend' }), newNamespace()]);
+    const ns = await newNamespace();
+    const weekend: AnyObject = { ...example, metadata: { ...example.metadata, namespace: ns } };
+    expect(weekend.spec.schedule.rules).toEqual([{ daysOfWeek: ['Saturday', 'Sunday'] }]);
+    weekend.spec.schedule.rules = [{}];
+    weekend.spec.selects.namespaceSelector.matchLabels.environment = 'test-weekend';
+    await sre.create(weekend);
+    await Promise.all([publish(production, 'app', '1.0.0'), publish(other, 'app', '1.0.0')]);
+    await Promise.all([app(production), app(other)]);
+
+    await variablesArrive(admin, other, 'app', { APP_VERSION: '1.0.0' });
+    const path = `${ns}/no-weekend-releases`;
+    await waits(production, '1.0.0', path);
+    const byHand = { metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } } };
+    const { warnings } = await developer.mergePatch(ref('rollout', production, 'app'), byHand);
+    expect(warnings).toContain(`version 1.0.0 waits: gate ${path} is closed`);
+    await staysTrue(async () => (await history(admin, production, 'app')).length === 0, 'no deployment', 1500);
+
+    await ask(sre, ns, 'no-weekend-releases', 'open');
+    await variablesArrive(admin, production, 'app', { APP_VERSION: '1.0.0' });
+  });
+});
+
+describe('a Rollout that a closed Gate selects', () => {
+  async function frozen(): Promise<string> {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'opened', selects: selectsGold } }));
+    await publish(ns, 'app', '1.0.0');
+    await app(ns, GOLD);
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await ask(sre, ns, 'freeze', 'close');
+    await publish(ns, 'app', '1.1.0');
+    await waits(ns, '1.1.0', `${ns}/freeze`);
+    return ns;
+  }
+
+  it('waits; a reason by somebody with the verb bypass lets one version past, and no other', async () => {
+    const ns = await frozen();
+    const reason = { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'INC-1: the fix cannot wait' } } };
+    await sre.mergePatch(ref('rollout', ns, 'app'), reason);
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await publish(ns, 'app', '1.2.0');
+    await waits(ns, '1.2.0', `${ns}/freeze`);
+    expect((await history(admin, ns, 'app'))[0]).toEqual([2, '1.1.0']);
+  });
+
+  it('leaves the selection only through an open Gate', async () => {
+    const ns = await frozen();
+    const leave = { metadata: { labels: { tier: 'silver' } } };
+    await expect(developer.mergePatch(ref('rollout', ns, 'app'), leave)).rejects.toThrow(
+      /cannot stop requiring a closed Gate: gate '.*\/freeze' is closed/,
+    );
+    await ask(sre, ns, 'freeze', 'open');
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await developer.mergePatch(ref('rollout', ns, 'app'), leave);
+  });
+
+  it('was not selected before it got the label, and waits from then on', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', selects: selectsGold } }));
+    await publish(ns, 'app', '1.0.0');
+    await app(ns);
+    await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+    await developer.mergePatch(ref('rollout', ns, 'app'), { metadata: { labels: GOLD } });
+    await publish(ns, 'app', '1.1.0');
+    await waits(ns, '1.1.0', `${ns}/freeze`);
+  });
+
+  it('keeps the objects bound to it, although no Gate holds them', async () => {
+    const ns = await frozen();
+    const unpin = { metadata: { annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': null } } };
+    await expect(developer.mergePatch(ref('kustomization', ns, 'app'), unpin)).rejects.toThrow(/freeze' is closed/);
+    await developer.mergePatch(ref('kustomization', ns, 'app'), { spec: { interval: '5m' } });
+  });
+});

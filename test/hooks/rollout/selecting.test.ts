@@ -1,0 +1,95 @@
+/** Gates that select a Rollout hold it as those that it names. */
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../core/limits.ts';
+import { imagePolicy, rollout } from './call.ts';
+import { deployed, selecting, sync } from './sync.ts';
+
+const production = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', labels: { env: 'production' } } };
+const everywhere = { namespaceSelector: { matchLabels: { env: 'production' } } };
+const central = (state: 'opened' | 'closed') => selecting('weekend', state, everywhere, 'ops');
+const blocked = ({ conditions = [] }: { conditions?: { type: string; message: string; reason: string }[] }) =>
+  conditions.find(({ type }) => type === 'DeploymentBlocked');
+
+describe('a closed Gate that selects the Rollout', () => {
+  it.each([
+    ['of its own namespace', selecting('weekend', 'closed'), 'team-a/weekend'],
+    ['of another one, by the labels of the Namespace', central('closed'), 'ops/weekend'],
+  ])('%s holds it, and no live read is needed to see that', async (_, gate, path) => {
+    const { tags, status, reads } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), gate, production]);
+    expect(tags).toEqual(['1.0.0']);
+    expect(reads).toEqual([]);
+    expect(blocked(status)).toMatchObject({
+      reason: 'GateClosed',
+      message: `Version 1.1.0 is waiting approval, gate '${path}' is closed (Gate closed by default)`,
+    });
+  });
+
+  it.each([
+    ['that its cache does not know yet', []],
+    ['that is open in its cache', [central('opened'), production]],
+  ])('%s holds the first deployment and every other', async (_, related) => {
+    const objects = [central('closed'), production];
+    for (const parent of [rollout({}), rollout({}, deployed)]) {
+      const { status, resyncAfterSeconds } = await sync(parent, [imagePolicy('1.1.0'), ...related], { objects });
+      expect(status.history?.[0]?.version.tag).toBe(parent.status?.history?.[0]?.version.tag);
+      expect(blocked(status)?.message).toContain("gate 'ops/weekend' is closed");
+      expect(resyncAfterSeconds).toBe(15);
+    }
+  });
+
+  it.each([
+    ['asked for by annotation', { 'rollout.kuberik.com/force-deploy': '1.1.0' }, {}],
+    ['pinned', {}, { wantedVersion: '1.1.0' }],
+  ])('holds a version that is %s', async (_, annotations, spec) => {
+    const parent = rollout(spec, { ...deployed, availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }] });
+    parent.metadata.annotations = annotations;
+    const { tags } = await sync(parent, [imagePolicy('1.1.0'), selecting('weekend', 'closed')]);
+    expect(tags).toEqual(['1.0.0']);
+  });
+
+  it('that was bypassed for it does not hold its next deployment', async () => {
+    const parent = rollout({}, deployed);
+    parent.metadata.annotations = {
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-gates': '1.1.0 (2): team-a/weekend',
+      'rollout.kuberik.com/request': 'glass=req-1',
+    };
+    const gate = selecting('weekend', 'closed');
+    const { tags } = await sync(parent, [imagePolicy('1.1.0'), gate], { objects: [gate] });
+    expect(tags).toEqual(['1.1.0', '1.0.0']);
+  });
+});
+
+describe('nothing holds it where', () => {
+  it.each([
+    ['the Gate is open', central('opened')],
+    ['the Gate selects other Rollouts', selecting('a', 'closed', { labelSelector: { matchLabels: { app: 'other' } } })],
+    [
+      'the Gate selects other namespaces',
+      selecting('a', 'closed', { namespaceSelector: { matchLabels: { env: 'x' } } }),
+    ],
+    ['the Gate selects Flux objects, of whatever kind', selecting('a', 'closed', { kinds: [] })],
+  ])('%s', async (_, gate) => {
+    const found = [gate, production];
+    const { tags } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...found], { objects: found });
+    expect(tags).toEqual(['1.1.0', '1.0.0']);
+  });
+});
+
+it.each([
+  [LIMITS.selectingGates, ['1.1.0', '1.0.0']],
+  [LIMITS.selectingGates + 1, ['1.0.0']],
+])('%i open Gates that may select Rollouts: the limit is in what one list may bring', async (count, expected) => {
+  const others = { labelSelector: { matchLabels: { app: 'other' } } };
+  const objects = Array.from({ length: count }, (_, i) => selecting(`g-${i}`, 'opened', others));
+  const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0')], { objects });
+  expect(tags).toEqual(expected);
+  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/counts as closed/);
+});
+
+it('more open Gates than one object may require count as one closed Gate', async () => {
+  const objects = Array.from({ length: LIMITS.requiredGates + 1 }, (_, i) => selecting(`g-${i}`, 'opened'));
+  const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...objects]);
+  expect(tags).toEqual(['1.0.0']);
+  expect(blocked(status)?.message).toMatch(/more than 200 Gates \(those it names and those that select it\)/);
+});

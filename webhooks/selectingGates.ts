@@ -1,0 +1,34 @@
+/** Gates that may select the objects of a namespace, listed live: no annotation on the object says which they are. */
+import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
+import { NAMESPACES } from '../api/kinds.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import type { Selectors } from '../core/evaluation/requiredGates.ts';
+import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
+
+/** Of Flux objects; see isTruncated. */
+export async function listSelecting(
+  namespace: string,
+  { cluster }: WebhookCall,
+  label: Parameters<typeof selectingGateLists>[1] = SELECTS_LABEL,
+): Promise<Gate[][]> {
+  return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
+}
+
+/** Of Rollouts. */
+export async function readSelectors(namespace: string, call: WebhookCall): Promise<Selectors> {
+  const lists = await listSelecting(namespace, call, SELECTS_ROLLOUTS_LABEL);
+  const gates = lists.flat();
+  const reaching = gates.some(({ spec }) => reachesBeyond(spec?.selects));
+  const namespaceLabels = (reaching ? await readLabels(namespace, call) : undefined) ?? {};
+  return { gates, namespaceLabels, truncated: isTruncated(lists) };
+}
+
+/** Of the Namespace; undefined where it has none. */
+export async function readLabels(
+  namespace: string,
+  { cluster }: WebhookCall,
+): Promise<Record<string, string> | undefined> {
+  const found = await cluster.get({ ...NAMESPACES, name: namespace });
+  return found?.metadata.labels;
+}
