@@ -619,15 +619,19 @@ export interface Rollout {
       deployableAt: string;
     }[];
     /**
-     * Every RolloutGate of this Rollout and what it says.
+     * Every RolloutGate of this Rollout and what it says, and the Gates that are closed.
      */
     gates?: {
       /**
-       * The RolloutGate.
+       * Gate for a closed Gate; absent for a RolloutGate.
+       */
+      kind?: string;
+      /**
+       * The RolloutGate; of a Gate, namespace and name.
        */
       name: string;
       /**
-       * Its spec.passing.
+       * Its spec.passing; false for a closed Gate.
        */
       passing?: boolean;
       /**

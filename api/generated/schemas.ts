@@ -1670,6 +1670,9 @@ export const SCHEMAS: Record<string, object> = {
         "name"
        ],
        "properties": {
+        "kind": {
+         "type": "string"
+        },
         "name": {
          "type": "string"
         },

@@ -7,7 +7,7 @@ import { bounded } from '../release/retention.ts';
 /** Candidates that may come next are not forgotten, however old. */
 const NEXT = 20;
 
-/** All of it but the metadata of the latest image. `requests`: those that are not used up. */
+/** All of it but `gates` and the metadata of the latest image. `requests`: those that are not used up. */
 export function nextStatus(
   rollout: Rollout,
   state: RolloutState,
@@ -44,6 +44,5 @@ export function nextStatus(
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
     ...(copied && { copy: copied }),
-    gates: verdict.summaries,
   };
 }

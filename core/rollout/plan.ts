@@ -14,6 +14,7 @@ import { nextConditions, setConditions } from './conditions.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
 import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
+import { gateSummaries } from './gateSummaries.ts';
 import { nextStatus } from './nextStatus.ts';
 import { revised } from './revision.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
@@ -59,6 +60,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const status = revised(rollout, {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),
+    gates: gateSummaries(observed, decision.evaluation, now),
   });
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);

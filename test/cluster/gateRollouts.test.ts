@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { send } from '../../dev/client/send.ts';
 import {
   type AnyObject,
   gate,
@@ -34,6 +35,18 @@ async function waits(ns: string, version: string, path: string): Promise<AnyObje
     expect(blocked?.message).toContain(`gate '${path}' is closed`);
     return object;
   }, `${version} to wait for ${path}`);
+}
+
+/** What `kubectl get rollouts` shows. */
+async function heldBy(ns: string, path: string | null): Promise<void> {
+  const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+  await waitFor(async () => {
+    const { object } = await send(admin.access, 'GET', `/apis/kuberik.com/v1alpha1/namespaces/${ns}/rollouts`, {
+      accept,
+    });
+    const column = object.columnDefinitions.findIndex(({ name }: { name: string }) => name === 'HeldBy');
+    return object.rows[0].cells[column] === path;
+  }, `the column HELDBY to be ${path}`);
 }
 
 describe('nothing at all on the weekend, for all of production', () => {
@@ -71,6 +84,7 @@ describe('a Rollout that a closed Gate selects', () => {
     await app(ns, GOLD);
     await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
     await ask(sre, ns, 'freeze', 'close');
+    await heldBy(ns, `${ns}/freeze`);
     await publish(ns, 'app', '1.1.0');
     await waits(ns, '1.1.0', `${ns}/freeze`);
     return ns;
@@ -94,7 +108,32 @@ describe('a Rollout that a closed Gate selects', () => {
     );
     await ask(sre, ns, 'freeze', 'open');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
+    await heldBy(ns, null);
     await developer.mergePatch(ref('rollout', ns, 'app'), leave);
+  });
+
+  it('is counted and named by the Gate, at once, and the Gate cannot be deleted', async () => {
+    const ns = await newNamespace();
+    await app(ns, GOLD);
+    await developer.create(kustomization(ns, 'gold', { labels: GOLD }));
+    // An hour would pass before the next look.
+    const spec = {
+      default: 'closed',
+      interval: '1h',
+      selects: { ...selectsGold, kinds: ['Rollout', 'Kustomization'] },
+    };
+    await sre.create(gate(ns, 'freeze', { spec }));
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('gate', ns, 'freeze'));
+      expect(status?.heldObjects).toEqual([
+        { kind: 'Kustomization', namespace: ns, name: 'gold' },
+        { kind: 'Rollout', namespace: ns, name: 'app' },
+      ]);
+      return status.held === 2;
+    }, 'the Gate to name what it holds');
+    await expect(sre.remove(ref('gate', ns, 'freeze'))).rejects.toThrow(
+      /holds Kustomization .*\/gold, Rollout .*\/app;/,
+    );
   });
 
   it('was not selected before it got the label, and waits from then on', async () => {

@@ -62,14 +62,14 @@ export const STEPS: Record<string, Step> = {
         ...spec,
       }),
     ),
-  gate: (world, { name, namespace, annotations, ...spec }: Data) =>
+  gate: (world, { name, namespace, annotations, labels, ...spec }: Data) =>
     world.put(
       object(
         'gating.toolkit.fluxcd.io/v1alpha1',
         'Gate',
         name,
         { default: 'closed', ...spec },
-        { namespace, annotations },
+        { namespace, annotations, labels },
       ),
     ),
   /** A HealthCheck as somebody reports it: fields that are not named stay; null removes. */

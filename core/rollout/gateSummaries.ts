@@ -1,0 +1,31 @@
+/** `status.gates`: its RolloutGates as the Go controller's clients know them, and beside them the Gates that are closed. */
+import { KINDS } from '../../api/kinds.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { GateSummary } from '../../api/types.ts';
+import type { Evaluation } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
+import { fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
+import { refKey } from '../kube/names.ts';
+
+/** How many closed Gates are shown. */
+const SHOWN = 20;
+
+export function gateSummaries(observed: Observed, evaluation: Evaluation, now: EpochMs): GateSummary[] {
+  const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
+  return [...evaluation.verdict.summaries, ...closed.map(summary)];
+}
+
+/** Those that hold the version that waits; where none waits, those that would hold any. */
+function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
+  if (pending !== undefined) return closed;
+  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const judged = judgeGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
+  return reveal(judged, rollout.metadata.namespace ?? '');
+}
+
+/** Without a list: clients take an entry that has one for a gate that lets some versions through. */
+function summary(gate: JudgedGate): GateSummary {
+  const isThere = !gate.missing && !gate.isLimit;
+  const message = isThere ? `Gate is closed: ${fullMessage(gate)}` : gate.message;
+  return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
+}
