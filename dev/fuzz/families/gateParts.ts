@@ -66,7 +66,7 @@ export const asks: fc.Arbitrary<Ask[]> = fc
 
 export const selects = fc.record(
   {
-    kinds: fc.subarray(['Kustomization', 'OCIRepository', 'GitRepository', 'HelmRelease'] as const),
+    kinds: fc.subarray(['Kustomization', 'OCIRepository', 'GitRepository', 'HelmRelease', 'Rollout'] as const),
     namespaceSelector: fc.constantFrom(
       {},
       { matchLabels: { team: 'a' } },

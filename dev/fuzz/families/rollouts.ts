@@ -19,6 +19,8 @@ interface State {
   retry: boolean;
   /** Names of the Gates required; each is open for all, for one version, closed, or missing. */
   gates: string[];
+  /** Names of the Gates that select the Rollout, where they exist. */
+  selecting: string[];
   gateStates: Record<string, GateState>;
   bound: string[];
   rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
@@ -80,7 +82,8 @@ const state: fc.Arbitrary<State> = fc.record({
   unblock: fc.boolean(),
   retry: fc.boolean(),
   gates: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(['a', 'b'])),
-  gateStates: fc.record({ a: gateState, b: gateState, c: gateState }),
+  selecting: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(['a', 'd'])),
+  gateStates: fc.record({ a: gateState, b: gateState, c: gateState, d: gateState }),
   bound: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(['a', 'c'])),
   rolloutGates: fc.array(
     fc.record(
@@ -260,15 +263,14 @@ function objectsOf(of: State, input: RolloutCase, generation: number) {
   const gates = Object.entries(of.gateStates).flatMap(([name, gate]) => {
     if (gate === 'missing') return [];
     const open = { 'open.gate.fluxcd.io/requestedAt': at, 'open.gate.fluxcd.io/for': '1.2.0' };
-    const fields = { spec: { default: gate === 'opened' ? 'opened' : 'closed' } };
+    const selects = of.selecting.includes(name) && { selects: { kinds: ['Rollout'] } };
+    const labels = selects ? { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' } : {};
+    const fields = { spec: { default: gate === 'opened' ? 'opened' : 'closed', ...selects } };
     return [
-      named(
-        'gating.toolkit.fluxcd.io/v1alpha1',
-        'Gate',
-        name,
-        fields,
-        gate === 'for 1.2.0' ? { annotations: open } : {},
-      ),
+      named('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, fields, {
+        labels,
+        ...(gate === 'for 1.2.0' && { annotations: open }),
+      }),
     ];
   });
   const rolloutGates = of.rolloutGates.map((spec, i) =>
@@ -398,7 +400,9 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     rolloutGates: live.rolloutGates,
     gateFirst: input.gateFirst,
     after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),
-    gatesOpenFor: live.gates.map((name) => open(name, head.version.tag)),
+    gatesOpenFor: [...live.gates, ...live.selecting.filter((name) => live.gateStates[name] !== 'missing')].map((name) =>
+      open(name, head.version.tag),
+    ),
     gatesOfBoundOpen: live.bound.map((name) => open(name)),
     unhealthy: input.bakes && health?.status === 'Unhealthy',
     brokenByFailed: health?.changed === 'since then' || (past[0]?.failedHealthChecks?.length ?? 0) > 0,

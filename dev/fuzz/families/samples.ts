@@ -68,7 +68,7 @@ const closed = object(
         ],
       },
       selects: {
-        kinds: ['Kustomization'],
+        kinds: ['Kustomization', 'Rollout'],
         namespaceSelector: expressions,
         labelSelector: { matchLabels: { tier: 'production' } },
       },
@@ -78,12 +78,14 @@ const closed = object(
       observedGeneration: 1,
       request: { action: 'close', at: AT, by: 'sre', reason: 'INC-1' },
       planned: { action: 'open', at: '2026-03-28T09:00:00Z', by: 'sre' },
+      held: 1,
+      heldObjects: [{ kind: 'Rollout', namespace: 'shop', name: 'app' }],
       webhookPath: '/hook/1',
       conditions,
     },
   },
   {
-    labels: { 'gate.fluxcd.io/selects': '' },
+    labels: { 'gate.fluxcd.io/selects': '', 'gate.fluxcd.io/selects-rollouts': '' },
     annotations: {
       'close.gate.fluxcd.io/requestedAt': AT,
       'close.gate.fluxcd.io/reason': 'INC-1',
@@ -143,7 +145,10 @@ const rollout = object(
       releaseCandidates: [{ tag: '1.1.0' }],
       gatedReleaseCandidates: [{ tag: '1.1.0' }],
       rejectedReleases: [{ tag: '1.2.0', gate: 'qa', timestamp: AT }],
-      gates: [{ name: 'qa', passing: true, allowedVersions: ['1.1.0'] }],
+      gates: [
+        { name: 'qa', passing: true, allowedVersions: ['1.1.0'] },
+        { kind: 'Gate', name: 'shop/a', passing: false, message: 'Gate is closed: closed by default' },
+      ],
     },
   },
   {

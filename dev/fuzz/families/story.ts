@@ -137,7 +137,7 @@ class World {
     this.rollouts.set(name, {
       apiVersion: 'kuberik.com/v1alpha1',
       kind: 'Rollout',
-      metadata: { namespace: 'shop', name, uid: `uid-${name}` },
+      metadata: { namespace: 'shop', name, uid: `uid-${name}`, labels: { tier: 'production' } },
       spec: { releasesImagePolicy: { name }, ...before?.spec },
       status: { history: [{ id: history.length + 1, version: { tag }, timestamp }, ...history] },
     });
@@ -168,9 +168,12 @@ class World {
   closedOfLeft(before: AnyObject, after: AnyObject): string[] {
     const kept = pinsOf(after);
     const left = [...pinsOf(before)].filter(([field, name]) => kept.get(field) !== name).map(([, name]) => name);
-    return left.flatMap((name) =>
-      this.closed((this.rollouts.get(name)?.spec.gates ?? []).map((ref: any) => `${ref.namespace}/${ref.name}`)),
-    );
+    return left.flatMap((name) => {
+      const found = this.rollouts.get(name);
+      if (!found) return [];
+      const named = (found.spec.gates ?? []).map((ref: any) => `${ref.namespace}/${ref.name}`);
+      return this.closed([...named, ...[...this.gates.keys()].filter((path) => this.selects(path, found))]);
+    });
   }
 }
 

@@ -50,7 +50,9 @@ export function isSelected(
   gateNamespace: string,
   namespaceLabels: Record<string, string>,
 ): boolean {
-  if (selects.kinds?.length && !selects.kinds.includes(object.kind)) return false;
+  // "all kinds of Flux, and no Rollouts"
+  const isMeant = selects.kinds?.length ? selects.kinds.includes(object.kind) : object.kind !== 'Rollout';
+  if (!isMeant) return false;
   const inNamespace = selects.namespaceSelector
     ? matches(selects.namespaceSelector, namespaceLabels)
     : object.metadata.namespace === gateNamespace;

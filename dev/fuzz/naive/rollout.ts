@@ -39,7 +39,7 @@ export interface Circumstances {
   gateFirst: boolean;
   /** `stage` is missing where there is none. */
   after: { bakedHours: number; stage: Stage | undefined }[];
-  /** Whether each Gate of `spec.gates` is open, for this version or for all. */
+  /** Whether each Gate that it names or that selects it is open, for this version or for all. */
   gatesOpenFor: boolean[];
   /** Whether each Gate that a bound object requires is open for all. */
   gatesOfBoundOpen: boolean[];
@@ -75,7 +75,7 @@ export function objections(of: Circumstances): string[] {
   const always = [
     ...because(!of.going, 'the Rollout is being deleted'),
     ...because(LEGAL_TAG.test(deployed), 'the tag is not legal'),
-    ...because(of.gatesOpenFor.every(Boolean), 'a Gate in spec.gates is closed'),
+    ...because(of.gatesOpenFor.every(Boolean), 'a Gate that it names, or that selects it, is closed'),
     ...because(of.gatesOfBoundOpen.every(Boolean), 'a Gate that a bound object requires is closed'),
     ...because(!rolloutGates.some((gate) => gate.rejectedVersions?.includes(deployed)), 'a RolloutGate rejects it'),
     ...because(!of.wantedVersion || of.wantedVersion === deployed, 'wantedVersion names another one'),
