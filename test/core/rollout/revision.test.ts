@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { revised } from '../../../core/rollout/revision.ts';
+import { isStale, revised } from '../../../core/rollout/revision.ts';
 import { observed } from './observedFixture.ts';
 
 function rollout(status: RolloutStatus | undefined, generation = 1) {
@@ -34,4 +34,22 @@ describe('revised', () => {
   it('does not take a revision from the plan', () => {
     expect(revised(rollout({ title: 'a', revision: 7 }), { title: 'b', revision: 99 }).revision).toBe(8);
   });
+});
+
+describe('a cached Rollout is stale', () => {
+  const cached = rollout({ revision: 7 });
+  const live = (metadata: object, status: RolloutStatus = { revision: 7 }) => ({
+    ...cached,
+    metadata: { ...cached.metadata, ...metadata },
+    status,
+  });
+  it.each<[string, ReturnType<typeof live> | undefined, boolean]>([
+    ['once it is gone', undefined, true],
+    ['after a change of the spec', live({ generation: 2 }), true],
+    ['after a change of the status', live({}, { revision: 8 }), true],
+    ['after an annotation', live({ annotations: { a: 'b' } }), true],
+    ['after a label: a Gate may select it by that', live({ labels: { a: 'b' } }), true],
+    ['not for its field owners', live({ managedFields: [] }), false],
+    ['not for a new resourceVersion', live({ resourceVersion: '9' }), false],
+  ])('%s', (_, stored, expected) => expect(isStale(cached, stored)).toBe(expected));
 });

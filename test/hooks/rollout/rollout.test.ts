@@ -178,7 +178,6 @@ describe('sync', () => {
     ['asked for nothing any more', (live) => Object.assign(live.metadata, { annotations: {} })],
     ['deleted and made again', (live) => Object.assign(live.metadata, { uid: 'another', generation: 1 })],
     ['being deleted', (live) => Object.assign(live.metadata, { deletionTimestamp: '2026-03-01T12:00:00Z' })],
-    ['given a label by which a Gate selects it', (live) => Object.assign(live.metadata, { labels: { tier: 'gold' } })],
     ['deployed by somebody else', (live) => Object.assign(live, { status: { ...deployed, revision: 8 } })],
   ])('deploys nothing from a cached Rollout that has meanwhile been %s', async (_title, change) => {
     const cached = rollout({}, deployed);
