@@ -1,0 +1,103 @@
+/** A Gate that selects a Rollout, on the way of writes that would get around it. */
+import { describe, expect, it } from 'vitest';
+import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { rollout } from '../../hooks/rollout/call.ts';
+import { selecting } from '../../hooks/rollout/sync.ts';
+import { call, write } from './call.ts';
+
+describe('validate/rollout, behind a closed Gate that selects it', () => {
+  const selects = { labelSelector: { matchLabels: { tier: 'gold' } } };
+  const weekend = selecting('weekend', 'closed', selects);
+  const labelled = (labels: Record<string, string>, spec: Partial<RolloutSpec> = {}): Rollout => {
+    const base = rollout(spec);
+    return { ...base, metadata: { ...base.metadata, labels } };
+  };
+  const held = labelled({ tier: 'gold', app: 'a' });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', labels: { env: 'p' } } };
+  const judge = (next: unknown, old: unknown, objects: object[] = [weekend], may = false) =>
+    validateRollout(write({ object: next, old }), call([...objects, namespace] as never, may).webhookCall);
+
+  it.each<[string, Rollout]>([
+    ['leave the selection by a label', labelled({ tier: 'silver', app: 'a' })],
+    ['leave it by no label at all', labelled({})],
+    [
+      'get an owner',
+      {
+        ...held,
+        metadata: {
+          ...held.metadata,
+          ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: '1' }],
+        },
+      },
+    ],
+  ])('denies to %s, and says how to open it', async (_, next) => {
+    expect(await judge(next, held)).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(/gate 'team-a\/weekend' is closed.*kubectl -n team-a annotate/),
+    });
+    expect(await judge(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
+  });
+
+  it('denies to delete it', async () => {
+    expect(await judge(undefined, held)).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .*gate 'team-a\/weekend' is closed/),
+    });
+    expect((await judge(undefined, labelled({ tier: 'silver' }))).allowed).toBe(true);
+  });
+
+  it('denies it too where a Gate of another namespace selects it by its Namespace', async () => {
+    const central = selecting(
+      'weekend',
+      'closed',
+      { ...selects, namespaceSelector: { matchLabels: { env: 'p' } } },
+      'ops',
+    );
+    expect(await judge(labelled({}), held, [central])).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining("gate 'ops/weekend' is closed"),
+    });
+  });
+
+  it.each<[string, Rollout, Rollout]>([
+    ['other labels', labelled({ tier: 'gold', app: 'b' }), held],
+    ['a change of the spec', labelled({ tier: 'gold', app: 'a' }, { wantedVersion: '1.0.0' }), held],
+    ['to enter the selection', held, labelled({})],
+    [
+      'no name where it is selected anyway',
+      held,
+      labelled({ tier: 'gold', app: 'a' }, { gates: [{ name: 'weekend' }] }),
+    ],
+    ['no label where it is named anyway', labelled({}, { gates: [{ name: 'weekend' }] }), held],
+  ])('allows %s', async (_, next, old) => {
+    expect(await judge(next, old)).toMatchObject({ allowed: true });
+  });
+
+  it('denies any label to go where there are more Gates than anybody looks at', async () => {
+    const many = Array.from({ length: 1001 }, (_, i) => selecting(`g-${i}`, 'opened'));
+    expect(await judge(labelled({ tier: 'gold' }), held, many)).toMatchObject({ allowed: false });
+    expect(await judge(labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' }), held, many)).toMatchObject({
+      allowed: true,
+    });
+  });
+
+  it('reads no Gate for a write that drops none', async () => {
+    const { webhookCall } = call([weekend] as never);
+    const failing = { ...webhookCall.cluster, list: () => Promise.reject(new Error('read')) };
+    const next = labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' });
+    expect(
+      await validateRollout(write({ object: next, old: held }), { ...webhookCall, cluster: failing }),
+    ).toMatchObject({ allowed: true });
+  });
+
+  it('lets who has the verb bypass leave the selection with a new reason', async () => {
+    const next = labelled({});
+    next.metadata.annotations = {
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
+    };
+    expect((await judge(next, held, [weekend], true)).allowed).toBe(true);
+    expect((await judge(next, held, [weekend], false)).allowed).toBe(false);
+  });
+});
