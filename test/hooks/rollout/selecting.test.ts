@@ -52,7 +52,6 @@ describe('a closed Gate that selects the Rollout', () => {
     parent.metadata.annotations = {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-gates': '1.1.0 (2): team-a/weekend',
-      'rollout.kuberik.com/request': 'glass=req-1',
     };
     const gate = selecting('weekend', 'closed');
     const { tags } = await sync(parent, [imagePolicy('1.1.0'), gate], { objects: [gate] });
