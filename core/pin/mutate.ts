@@ -30,6 +30,9 @@ export interface PinOutcome {
   denials: string[];
 }
 
+/** Read by manifests/policies/whole-versions.yaml. */
+const NOTICE = 'rollout-hooks/';
+
 interface Decision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
@@ -84,7 +87,9 @@ function withArtifact(object: FluxObject, { oldObject, source }: PinWrite, whole
   const artifact = whole.artifact ?? before ?? artifactBefore(source);
   const awaits = whole.awaits && formatDeployments([whole.awaits]);
   const next = annotate(annotate(object, ARTIFACT, artifact), AWAITS_ARTIFACT, awaits);
-  return oldObject && mustBeSeen(next, oldObject) ? annotate(next, RECONCILE_REQUESTED_AT, noticeOf(oldObject)) : next;
+  if (!oldObject) return next;
+  const notice = mustBeSeen(next, oldObject) ? noticeOf(oldObject) : unseenNotice(oldObject);
+  return notice === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, notice);
 }
 
 /** The write that suspends for a version; or that changes what may be applied, where no suspension came first. */
@@ -99,7 +104,13 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
  * may still be at work on an older version of the object, and the policy lets it begin nothing.
  */
 function noticeOf({ metadata }: FluxObject): string {
-  return `rollout-hooks/${metadata.generation ?? 0}`;
+  return `${NOTICE}${metadata.generation ?? 0}`;
+}
+
+/** Stays until it is echoed: another request in its place, which will be handled all the same, would end what the policy waits for. */
+function unseenNotice({ metadata, status }: FluxObject): string | undefined {
+  const asked = metadata.annotations?.[RECONCILE_REQUESTED_AT];
+  return asked?.startsWith(NOTICE) && asked !== status?.lastHandledReconcileAt ? asked : undefined;
 }
 
 /**
@@ -114,6 +125,7 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
   );
   return (
     isAsStored &&
+    unseenNotice(oldObject) === undefined &&
     oldObject.metadata.annotations?.[ARTIFACT] !== undefined &&
     oldObject.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&

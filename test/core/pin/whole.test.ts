@@ -312,6 +312,33 @@ describe('kustomize-controller is asked to echo', () => {
     metadata: { ...object.metadata, generation },
   });
 
+  const unseen = (handled?: string) => ({
+    ...waiting({ annotations: { 'reconcile.fluxcd.io/requestedAt': 'rollout-hooks/6' } }),
+    status: handled === undefined ? {} : { lastHandledReconcileAt: handled },
+  });
+
+  it.each([
+    { says: 'and nobody asks for anything else before it has', old: unseen('now-1'), expected: 'rollout-hooks/6' },
+    { says: 'also not where it has echoed nothing yet', old: unseen(), expected: 'rollout-hooks/6' },
+    { says: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
+  ])('$says', ({ old, expected }) => {
+    for (const from of [LATE, THERE]) {
+      const world = {
+        rollouts: rolloutsByName(my),
+        source: from,
+        gates: gatesByName(),
+        namespaceLabels: {},
+        now: NOW,
+      };
+      const sent = { ...old, metadata: { ...old.metadata } };
+      sent.metadata.annotations = { ...old.metadata.annotations, 'reconcile.fluxcd.io/requestedAt': 'now-2' };
+      const { object: stored } = judge({ object: sent, oldObject: old, world, user: 'admin' }) as {
+        object: FluxObject;
+      };
+      expect(stored.metadata.annotations?.['reconcile.fluxcd.io/requestedAt']).toBe(expected);
+    }
+  });
+
   it.each([
     { says: 'the write that suspends', old: object(), from: LATE, expected: 'rollout-hooks/7' },
     { says: 'no write while it waits', old: waiting(), from: LATE, expected: undefined },
