@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { pathOf } from '../../dev/client/resources.ts';
 import { send } from '../../dev/client/send.ts';
 import { type AnyObject, rollout, sharedCluster } from './support/cluster.ts';
 import { tagArrives, variablesArrive } from './support/versions.ts';
 
-const { admin, newNamespace, publish } = sharedCluster();
+const { admin, flux, newNamespace, publish } = sharedCluster();
 
 function samples(file: string, namespace: string): AnyObject[] {
   const text = readFileSync(join(import.meta.dirname, '../scenario/samples', file), 'utf8');
@@ -42,6 +43,7 @@ describe('the samples', () => {
       await publish(ns, policy, `1.0.${name.length}`);
     }
     await tagArrives(admin, ns, 'my-app-repo', '1.0.14');
+    await fluxStandIn({ flux }).fetch(ns, 'my-app-repo');
     await variablesArrive(admin, ns, 'my-app-kustomization', { IMAGE_TAG: '1.0.14' });
     await variablesArrive(admin, ns, 'my-app-kustomization-older', { IMAGE_TAG: '1.0.14' });
     await variablesArrive(admin, ns, 'my-app', {
