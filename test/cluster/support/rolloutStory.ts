@@ -38,6 +38,11 @@ export function storyOf(view: ClusterView, ns: string) {
     await tagArrives(admin, ns, 'app', tag);
     await flux.fetch(ns, 'app');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: tag });
+    // One that was created on the way has the variable from the beginning.
+    await waitFor(
+      async () => (await admin.get(ref('kustomization', ns, 'app'))).spec.suspend !== true,
+      'its resumption',
+    );
   };
 
   return {
@@ -55,7 +60,7 @@ export function storyOf(view: ClusterView, ns: string) {
     },
     watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
     publish: (tag: string, digest?: string) => publish(ns, 'app', tag, digest),
-    /** The tag of the bound OCIRepository is written, Flux fetches it, and the variable follows. */
+    /** The tag of the bound OCIRepository is written, Flux fetches it, and the Kustomization has the variable and goes on. */
     fetched,
     /** Flux fetches and applies the tag that the bound objects are to have. */
     arrive: async (tag: string) => {
