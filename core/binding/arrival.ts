@@ -3,13 +3,8 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
-import { parseDeployments } from '../pin/deployment.ts';
+import { isSameDeployment, parseDeployments } from '../pin/deployment.ts';
 import { fetchedRevision, isOfTag } from '../pin/fetched.ts';
-
-/** The same deployment of the same Rollout. */
-export function isSameDeployment(a: DeploymentRef, b: DeploymentRef): boolean {
-  return a.rollout === b.rollout && a.id === b.id && a.uid === b.uid;
-}
 
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
   return (deployments ?? []).some((s) => isSameDeployment(s, deployment));

@@ -3,9 +3,9 @@ import { AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { parseDeployments } from '../pin/deployment.ts';
+import { isSameVersion, parseDeployments } from '../pin/deployment.ts';
 import { bounded, fetchedRevision, isCurrent } from '../pin/fetched.ts';
-import { carries, isSameDeployment } from './arrival.ts';
+import { carries } from './arrival.ts';
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
@@ -48,9 +48,6 @@ function appliedRevision(object: FluxObject): string | undefined {
 
 function areSame(before: readonly DeploymentRef[], now: readonly DeploymentRef[]): boolean {
   return (
-    before.length === now.length &&
-    now.every((deployment) =>
-      before.some((each) => isSameDeployment(each, deployment) && each.version === deployment.version),
-    )
+    before.length === now.length && now.every((deployment) => before.some((each) => isSameVersion(each, deployment)))
   );
 }

@@ -3,12 +3,12 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
-import { deploymentOf, deploymentText, formatDeployments } from '../pin/deployment.ts';
+import { deploymentOf, deploymentText, formatDeployments, isSameDeployment } from '../pin/deployment.ts';
 import { type Whole, wholeVersion } from '../pin/whole.ts';
 import { isPassing } from '../suspend/passage.ts';
 import { awaitsOf } from '../suspend/resume.ts';
 import { closingKey } from '../suspend/stateAnnotation.ts';
-import { carries, hasArrived, isSameDeployment } from './arrival.ts';
+import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];

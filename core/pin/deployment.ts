@@ -43,6 +43,16 @@ export function deployCommand(namespace: string | undefined, rollout: string, va
   return `kubectl -n ${namespace} annotate --overwrite rollout/${rollout} ${FORCE_DEPLOY}=${version}`;
 }
 
+/** The same deployment of the same Rollout. */
+export function isSameDeployment(a: DeploymentRef, b: DeploymentRef): boolean {
+  return a.rollout === b.rollout && a.id === b.id && a.uid === b.uid;
+}
+
+/** And of the same version: a hand-written annotation may name another one. */
+export function isSameVersion(a: DeploymentRef, b: DeploymentRef): boolean {
+  return isSameDeployment(a, b) && a.version === b.version;
+}
+
 /** For people: `my-app 1.1.0 (7)`. */
 export function deploymentText(deployment: { rollout: string; version?: string; id?: number }): string {
   return `${deployment.rollout} ${deployment.version ?? ''} (${deployment.id ?? 0})`;

@@ -7,7 +7,14 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/managedFields.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
-import { deployCommand, deploymentOf, deploymentText, formatDeployments, parseDeployments } from './deployment.ts';
+import {
+  deployCommand,
+  deploymentOf,
+  deploymentText,
+  formatDeployments,
+  isSameVersion,
+  parseDeployments,
+} from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
 import { artifactBefore, type Whole, wholeVersion } from './whole.ts';
 
@@ -133,7 +140,7 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
     pins.every(({ rollout }) => {
       const head = deploymentOf(rollouts.get(rollout));
       const carried = deployments.get(rollout);
-      return head && carried && head.id === carried.id && head.uid === carried.uid && head.version === carried.version;
+      return head && carried && isSameVersion(head, carried);
     })
   );
 }

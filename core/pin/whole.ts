@@ -15,7 +15,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { pinAnnotationsOf } from './annotations.ts';
-import { deploymentOf, parseDeployments } from './deployment.ts';
+import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './fetched.ts';
 
 export interface Whole {
@@ -52,7 +52,7 @@ export function wholeVersion(
     whole.fetched = carried;
     whole.artifact = carried.version;
   } else if (!carried && !head) whole.artifact = tagOf(storedRevision(source));
-  if (!head || (whole.fetched && isSame(whole.fetched, head))) return whole;
+  if (!head || (whole.fetched && isSameVersion(whole.fetched, head))) return whole;
   const stuck = whyStuck(source, head);
   if (stuck === undefined) whole.awaits = head;
   else whole.stuck = stuck;
@@ -71,10 +71,6 @@ const MAX_TAG = 128;
 function tagOf(revision: string | undefined): string {
   const tag = revision?.split('@', 1)[0] ?? '';
   return tag.length <= MAX_TAG ? tag : '';
-}
-
-function isSame(a: DeploymentRef, b: DeploymentRef): boolean {
-  return a.id === b.id && a.uid === b.uid && a.version === b.version;
 }
 
 /** It may be a long time until the source has the deployment, or for ever. */
