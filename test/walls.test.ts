@@ -49,6 +49,14 @@ const forbidden: [file: string, line: string, rule: string][] = [
   ['server/a.ts', "import { evaluateGate } from '../core/gate/evaluate.ts';", 'noRestrictedImports'],
   ['server/b.ts', "import { KubeConfig } from '@kubernetes/client-node';", 'noRestrictedImports'],
   ['server/cluster/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
+  ['cli/a.ts', "import { log } from '../server/log.ts';", 'noRestrictedImports'],
+  ['cli/commands/b.ts', "import { up } from '../../dev/local/up.ts';", 'noRestrictedImports'],
+  ['cli/commands/c.ts', "import { KubeConfig } from '@kubernetes/client-node/dist/config.js';", 'noRestrictedImports'],
+  ['cli/kube/a.ts', "import { HOOKS } from '../../hooks/index.ts';", 'noRestrictedImports'],
+  ['core/explain/a.ts', "import { run } from '../../cli/run.ts';", 'noRestrictedImports'],
+  ['api/c.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
+  ['hooks/g.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
+  ['server/e.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
   ['dev/a.ts', "import { waitFor } from '../test/cluster/support/waitFor.ts';", 'noRestrictedImports'],
   ['main.ts', "import { up } from './dev/local/up.ts';", 'noRestrictedImports'],
 ];
@@ -73,6 +81,8 @@ const allowed: [file: string, line: string][] = [
   ['server/ok.ts', "export { formatTime } from '../core/kube/time.ts';"],
   ['server/cluster/ok2.ts', "export { formatTime } from '../../core/kube/time.ts';"],
   ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
+  ['cli/ok.ts', "export { explainRollout } from '../core/explain/rollout.ts';"],
+  ['cli/kube/ok.ts', "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';"],
   ['dev/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
 ];
 

@@ -16,7 +16,8 @@ const packagesOf = (isChosen: (path: string) => boolean) =>
       .flatMap(({ packages }) => packages)
       .filter((name) => !name.startsWith('node:')),
   );
-const isProduct = (path: string) => !/^(dev|test)\/|^vitest\.config\.ts$/.test(path);
+/** What runs in a cluster. The command is bundled: what it imports goes into its one file, and not into the image. */
+const isProduct = (path: string) => !/^(cli|dev|test)\/|^vitest\.config\.ts$/.test(path);
 const product = packagesOf(isProduct);
 const everywhere = packagesOf(() => true);
 

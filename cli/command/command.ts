@@ -1,0 +1,77 @@
+/** What a command is, and what it is handed. A file for each in cli/commands, listed in cli/commands/index.ts. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** What a shell may complete. */
+export type Completion = 'rollouts' | 'targets' | 'gates' | 'namespaces' | 'contexts' | 'commands' | readonly string[];
+
+export interface ArgumentDefinition {
+  /** As commander writes it: `<version>`, `[rollout...]`. */
+  syntax: string;
+  help: string;
+  completes?: Completion;
+}
+
+export interface OptionDefinition {
+  /** As commander writes it: `-o, --output <format>`. */
+  flags: string;
+  help: string;
+  default?: string | boolean;
+  /** Anything else is refused. */
+  choices?: readonly string[];
+  /** May be given more than once: its value is a list. */
+  isRepeated?: true;
+  isHidden?: true;
+  completes?: Completion;
+}
+
+export interface CommandDefinition {
+  /** Paragraphs: what it does, beyond the summary of cli/commands/index.ts. */
+  description: string;
+  arguments?: readonly ArgumentDefinition[];
+  options?: readonly OptionDefinition[];
+  /** At least one: what for, and the command line after the program's name. */
+  examples: readonly (readonly [what: string, line: string])[];
+  /** Beside 0, 1, 2 and 130. */
+  exitCodes?: readonly (readonly [code: number, meaning: string])[];
+  /** Talks to no cluster: it has no connection options. */
+  isLocal?: true;
+  /** What it writes goes to the terminal of the context. Answers the exit code. @throws Problem for what the reader has to know. */
+  run(context: Context, invocation: Invocation): Promise<number>;
+}
+
+/** What was typed, parsed: arguments in their order, options by their long names in camel case. */
+export interface Invocation {
+  arguments: readonly (string | readonly string[] | undefined)[];
+  options: Readonly<Record<string, any>>;
+}
+
+/** The cluster that the flags choose. */
+export interface Cluster {
+  client: KubeClient;
+  selected: Selected;
+  /** -n, or the context's. */
+  namespace: string;
+}
+
+export interface Context {
+  /** As it was called: `kubectl rollouts` or `flux rollouts`. */
+  program: string;
+  /** Of the package. */
+  version: string;
+  env: Readonly<Record<string, string | undefined>>;
+  terminal: Terminal;
+  now(): EpochMs;
+  /** IANA name, for times that people read. */
+  timeZone: string;
+  /** Aborts on Ctrl-C: whoever waits ends, and the command ends with 130. */
+  signal: AbortSignal;
+  /** Connects at the first call. @throws Problem without a cluster. */
+  cluster(): Promise<Cluster>;
+  /** What the connection flags say, for commands that start others. */
+  flags: ConnectionFlags;
+  /** Closes the connection, where there is one. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,44 @@
+/** Options that more than one command has. Names and letters are kubectl's. */
+import type { OptionDefinition } from './command.ts';
+
+export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
+  { flags: '-n, --namespace <name>', help: "namespace; the context's when absent", completes: 'namespaces' },
+  { flags: '--context <name>', help: 'context of the kubeconfig', completes: 'contexts' },
+  { flags: '--kubeconfig <file>', help: 'instead of KUBECONFIG and ~/.kube/config' },
+  { flags: '--cluster <name>', help: 'cluster of the kubeconfig' },
+  { flags: '--user <name>', help: 'user of the kubeconfig' },
+  { flags: '--as <user>', help: 'impersonate this user' },
+  { flags: '--as-group <group>', help: 'impersonate this group; may be repeated', isRepeated: true },
+  {
+    flags: '--request-timeout <time>',
+    help: 'how long to wait for an answer: 30s, 2m; 0 for no limit',
+    default: '30s',
+  },
+  { flags: '--no-color', help: 'no colors; NO_COLOR in the environment does the same' },
+];
+
+export const ALL_NAMESPACES: OptionDefinition = {
+  flags: '-A, --all-namespaces',
+  help: 'in all namespaces',
+};
+
+export const SELECTOR: OptionDefinition = {
+  flags: '-l, --selector <labels>',
+  help: 'only those with these labels: team=shop,tier!=test',
+};
+
+export const REASON: OptionDefinition = {
+  flags: '--reason <text>',
+  help: 'why; it is recorded with your name',
+};
+
+export const DRY_RUN: OptionDefinition = {
+  flags: '--dry-run <how>',
+  help: 'the API server judges the request and stores nothing',
+  choices: ['server', 'none'],
+  default: 'none',
+};
+
+export function output(...formats: string[]): OptionDefinition {
+  return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
+}

@@ -1,0 +1,29 @@
+/** What the API server refused, in its own words; code 0 where nobody answered. */
+export class ApiError extends Error {
+  readonly code: number;
+  /** Machine-readable, such as `Forbidden`; the system's code (`ECONNREFUSED`) where nobody answered. */
+  readonly reason: string;
+  /** Texts of the answer's Warning headers. */
+  readonly warnings: readonly string[];
+  /** Where the API server says when it wants to be asked again. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    { warnings = [], retryAfterSeconds }: { warnings?: readonly string[]; retryAfterSeconds?: number | undefined } = {},
+  ) {
+    super(message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.reason = reason;
+    this.warnings = warnings;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Whether the error is the API server's, with this code. */
+export function isApiError(error: unknown, ...codes: number[]): error is ApiError {
+  return error instanceof ApiError && (codes.length === 0 || codes.includes(error.code));
+}

@@ -1,0 +1,49 @@
+/** Composition root of the command: arguments, environment, clock, streams and signals enter here. Two names: kubectl-rollouts, flux-rollouts. */
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { run } from './run.ts';
+import { EXIT } from './terminal/exit.ts';
+
+/** `kubectl-rollouts` is called as `kubectl rollouts`. */
+function programName(script: string | undefined): string {
+  const [, caller = 'kubectl'] = /^(kubectl|flux)[-_]rollouts/.exec(basename(script ?? '')) ?? [];
+  return `${caller} rollouts`;
+}
+
+function versionOf(): string {
+  // Beside the bundle, and one folder up in the repository.
+  for (const file of ['package.json', '../package.json']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { version: string }).version;
+    } catch {}
+  }
+  return 'unknown';
+}
+
+const interrupted = new AbortController();
+process.once('SIGINT', () => {
+  interrupted.abort();
+  // Whoever asks twice does not want to wait for the first to be answered.
+  process.once('SIGINT', () => process.exit(EXIT.interrupted));
+});
+process.once('SIGTERM', () => interrupted.abort());
+// `… | head` has read enough.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.ok);
+    throw error;
+  });
+}
+
+process.exitCode = await run({
+  args: process.argv.slice(2),
+  env: process.env,
+  program: programName(process.argv[1]),
+  version: versionOf(),
+  now: () => Date.now(),
+  timeZone: process.env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone,
+  signal: interrupted.signal,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+});

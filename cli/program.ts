@@ -1,0 +1,93 @@
+/** From the command line to a command. The names of all commands are known; only the one that is called is loaded. */
+import { Command, CommanderError, Option } from 'commander';
+import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
+import { CONNECTION_OPTIONS } from './command/options.ts';
+import { COMMANDS, commandEntry } from './commands/index.ts';
+import { EXIT } from './terminal/exit.ts';
+
+/** Runs a command that was called. */
+export type Runner = (name: string, definition: CommandDefinition, invocation: Invocation) => Promise<void>;
+
+export interface ProgramOptions {
+  /** `kubectl rollouts`. */
+  name: string;
+  version: string;
+  run: Runner;
+  print(text: string): void;
+  note(text: string): void;
+  columns: number;
+}
+
+const DESCRIPTION = `See and steer Rollouts and Gates: what runs, what waits, why, and until when.
+It does nothing that kubectl could not do with the same rights.`;
+
+/** The program with the commands of these names loaded; the others have a name and a summary. */
+export async function createProgram(options: ProgramOptions, loaded: ReadonlySet<string>): Promise<Command> {
+  const program = new Command(options.name)
+    .description(DESCRIPTION)
+    .version(options.version, '--version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => options.print(text.trimEnd()),
+      writeErr: (text) => options.note(text.trimEnd()),
+      getOutHelpWidth: () => options.columns,
+      getErrHelpWidth: () => options.columns,
+      outputError: (text, write) => write(text.replace(/^error: /, '')),
+    });
+  for (const { name, group, summary, isHidden, load } of COMMANDS) {
+    const command = program
+      .command(name, { hidden: isHidden ?? false })
+      .helpGroup(`${group}:`)
+      .summary(summary);
+    if (loaded.has(name)) define(command, name, await load(), options);
+  }
+  program.addHelpText('after', `\n${options.name} COMMAND --help says more, with examples.`);
+  return program;
+}
+
+/** Options in front of the command's name belong to it: `-n shop get` is `get -n shop`. */
+export function commandFirst(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((arg) => commandEntry(arg) !== undefined);
+  if (at <= 0 || !args[0]?.startsWith('-')) return args;
+  return [args[at]!, ...args.slice(0, at), ...args.slice(at + 1)];
+}
+
+function define(command: Command, name: string, definition: CommandDefinition, options: ProgramOptions): void {
+  command.description(definition.description);
+  for (const { syntax, help } of definition.arguments ?? []) command.argument(syntax, help);
+  for (const option of definition.options ?? []) command.addOption(optionOf(option));
+  if (!definition.isLocal) {
+    command.optionsGroup('Connection options:');
+    for (const option of CONNECTION_OPTIONS) command.addOption(optionOf(option));
+  }
+  command.addHelpText('after', helpAfter(definition, options.name));
+  command.action(async (...args: unknown[]) => {
+    const given = args.slice(0, definition.arguments?.length ?? 0) as Invocation['arguments'];
+    await options.run(name, definition, { arguments: given, options: command.opts() });
+  });
+}
+
+export function optionOf({ flags, help, choices, isRepeated, isHidden, ...rest }: OptionDefinition): Option {
+  const option = new Option(flags, help);
+  if (rest.default !== undefined) option.default(rest.default);
+  if (choices) option.choices([...choices]);
+  if (isRepeated) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  return option.hideHelp(isHidden ?? false);
+}
+
+function helpAfter({ examples, exitCodes = [] }: CommandDefinition, program: string): string {
+  const shown = examples.map(([what, line]) => `  # ${what}\n  ${program} ${line}`);
+  const codes = exitCodes.map(([code, meaning]) => `  ${String(code).padEnd(3)} ${meaning}`);
+  return [
+    `\nExamples:\n${shown.join('\n\n')}`,
+    ...(codes.length > 0 ? [`\nExit codes:\n${codes.join('\n')}`] : []),
+  ].join('\n');
+}
+
+/** The exit code of what commander throws: help and version are no errors. */
+export function exitCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof CommanderError)) return undefined;
+  return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+}

@@ -1,0 +1,56 @@
+/** The Rollouts that a command is about: by name, by namespace, or all. */
+import { ROLLOUTS } from '../../api/kinds.ts';
+import type { Rollout } from '../../api/types.ts';
+import type { Cluster } from '../command/command.ts';
+import { Problem } from '../terminal/exit.ts';
+
+/** How a command says which Rollouts it means. */
+export interface Which {
+  names: readonly string[];
+  everywhere: boolean;
+  selector?: string | undefined;
+}
+
+/** In the order of the names, or of namespace and name. @throws Problem for a name that there is not. */
+export async function readRollouts(
+  { client, namespace }: Cluster,
+  { names, everywhere, selector }: Which,
+): Promise<Rollout[]> {
+  if (names.length > 0) return Promise.all(names.map((name) => readRollout({ client, namespace }, name)));
+  const from = { ...ROLLOUTS, namespace: everywhere ? undefined : namespace, labelSelector: selector };
+  const found = await client.list<Rollout>(from);
+  const key = ({ metadata }: Rollout) => `${metadata.namespace}/${metadata.name}`;
+  return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** `name`, `rollout/name`, or `namespace/name` as -A prints it. */
+export async function readRollout(
+  { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
+  text: string,
+): Promise<Rollout> {
+  const ref = rolloutRef(text, namespace);
+  const rollout = await client.get<Rollout>({ ...ROLLOUTS, ...ref });
+  if (rollout) return rollout;
+  const elsewhere = await namespacesOf(client, ref.name);
+  const hint = elsewhere.length > 0 ? ` There is one in ${elsewhere.join(', ')}: add -n.` : '';
+  throw new Problem(`There is no Rollout '${ref.name}' in namespace '${ref.namespace}'.${hint}`);
+}
+
+const KIND = /^rollouts?(\.kuberik\.com)?$/i;
+
+function rolloutRef(text: string, home: string): { namespace: string; name: string } {
+  const [first = '', second] = text.split('/');
+  if (second === undefined) return { namespace: home, name: first };
+  return { namespace: KIND.test(first) ? home : first, name: second };
+}
+
+/** Where else there is one of that name, as far as the reader may see. */
+async function namespacesOf(client: Cluster['client'], name: string): Promise<string[]> {
+  try {
+    const found = await client.list<Rollout>({ ...ROLLOUTS, fieldSelector: `metadata.name=${name}` });
+    const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
+    return all.length > 5 ? [...all.slice(0, 5), `${all.length - 5} more namespaces`] : all;
+  } catch {
+    return [];
+  }
+}

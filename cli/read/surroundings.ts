@@ -1,0 +1,105 @@
+/** Reads what an explanation of some Rollouts is made from. Only what belongs to them; what may not be read is named, not fatal. */
+import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { KubeClient } from '../kube/client.ts';
+
+/** So many Gates of other namespaces are read one by one; beyond that, all of them at once. */
+const ONE_BY_ONE = 20;
+
+/** `everywhere`: one list of each kind for the whole cluster instead of one for each namespace. */
+export async function readSurroundings(
+  client: KubeClient,
+  rollouts: readonly Rollout[],
+  everywhere: boolean,
+): Promise<Surroundings> {
+  const unread: Unread[] = [];
+  const namespaces = everywhere ? [undefined] : [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
+  const all = async <T extends KubeObject<any, any>>(kind: KindName, isWanted = true): Promise<T[]> => {
+    const lists = namespaces.map((namespace) => (isWanted ? listed<T>(client, kind, namespace, unread) : []));
+    return (await Promise.all(lists)).flat();
+  };
+  const watches = rollouts.some(({ spec }) => spec?.healthCheckSelector);
+  const [rolloutGates, bindings, healthChecks] = await Promise.all([
+    all<RolloutGate>('RolloutGate'),
+    all<FluxBinding>('FluxBinding'),
+    all<HealthCheck>('HealthCheck', watches),
+  ]);
+  const gates = await readGates(client, gateNames(rollouts, bindings), everywhere, unread);
+  return { gates, rolloutGates, bindings, healthChecks, rollouts, unread };
+}
+
+/** What cannot be listed is noted in `unread`, and there is none of it. */
+async function listed<T extends KubeObject<any, any>>(
+  client: KubeClient,
+  kind: KindName,
+  namespace: string | undefined,
+  unread: Unread[],
+): Promise<T[]> {
+  try {
+    return await client.list<T>({ ...resourceOf(KINDS[kind]), namespace });
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined) throw error;
+    unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
+    return [];
+  }
+}
+
+function whyUnread(error: unknown): string | undefined {
+  if (isApiError(error, 403)) return 'you may not read them';
+  return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
+}
+
+/** Those that the Rollouts name, those that their status says are closed, and those of the bound objects. */
+function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+  const named = rollouts.flatMap((rollout) => [
+    ...gateRefsOf(rollout),
+    ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refOf(name) : [])),
+  ]);
+  const ofBound = bindings.flatMap(({ spec }) => spec?.gates ?? []);
+  return [
+    ...new Map(
+      [...named, ...ofBound].map(({ namespace, name }) => [refKey({ namespace, name }), { namespace, name }]),
+    ).values(),
+  ];
+}
+
+function refOf(key: string): NamespacedName[] {
+  const [namespace, name] = key.split('/');
+  return namespace && name ? [{ namespace, name }] : [];
+}
+
+async function readGates(
+  client: KubeClient,
+  refs: readonly NamespacedName[],
+  everywhere: boolean,
+  unread: Unread[],
+): Promise<Gate[]> {
+  if (refs.length === 0) return [];
+  if (everywhere || refs.length > ONE_BY_ONE) {
+    const before = unread.length;
+    const gates = await listed<Gate>(client, 'Gate', undefined, unread);
+    if (unread.length === before) return gates;
+    unread.length = before;
+  }
+  const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => readGate(client, ref, unread)));
+  return found.flatMap((gate) => gate ?? []);
+}
+
+async function readGate(client: KubeClient, ref: NamespacedName, unread: Unread[]): Promise<Gate | undefined> {
+  try {
+    return await client.get<Gate>({ ...GATES, ...ref });
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined) throw error;
+    if (!unread.some(({ kind, namespace }) => kind === 'Gate' && namespace === ref.namespace)) {
+      unread.push({ kind: 'Gate', namespace: ref.namespace, why });
+    }
+    return undefined;
+  }
+}

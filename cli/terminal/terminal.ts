@@ -1,0 +1,72 @@
+/** Where a command writes: streams, their width, colors. */
+import type { Writable } from 'node:stream';
+import pc from 'picocolors';
+
+/** Colors and weights; each returns its text as it is where there are no colors. */
+export type Paint = ReturnType<typeof pc.createColors>;
+
+export interface Terminal {
+  /** Standard output; with a line feed. */
+  print(text: string): void;
+  /** Standard error: what is said beside the answer. */
+  note(text: string): void;
+  /** To standard output as it is. */
+  write(text: string): void;
+  /** Standard output is a terminal. */
+  isTerminal: boolean;
+  /** Both ends are: a question can be asked. */
+  isInteractive: boolean;
+  /** Columns of a terminal; undefined on a pipe: nothing is wrapped there. */
+  columns(): number | undefined;
+  paint: Paint;
+  /** Symbols beyond ASCII. */
+  hasSymbols: boolean;
+  /** Asks on standard error and answers what was typed. */
+  ask(question: string): Promise<string>;
+}
+
+export interface Streams {
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable & { isTTY?: boolean };
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+}
+
+/** Below that a tree is unreadable; the terminal may wrap itself then. */
+const NARROWEST = 40;
+const WIDEST = 160;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function createTerminal(streams: Streams, env: Environment, wantsColor: boolean): Terminal {
+  const { stdout, stderr, stdin } = streams;
+  const isTerminal = stdout.isTTY === true;
+  return {
+    print: (text) => stdout.write(`${text}\n`),
+    note: (text) => stderr.write(`${text}\n`),
+    write: (text) => stdout.write(text),
+    isTerminal,
+    isInteractive: isTerminal && stdin.isTTY === true,
+    columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, NARROWEST), WIDEST) : undefined),
+    paint: pc.createColors(wantsColor && isTerminal && hasColors(env)),
+    hasSymbols: hasSymbols(env),
+    async ask(question) {
+      const { createInterface } = await import('node:readline/promises');
+      const reader = createInterface({ input: stdin, output: stderr });
+      try {
+        return await reader.question(question);
+      } finally {
+        reader.close();
+      }
+    },
+  };
+}
+
+/** https://no-color.org: any text but none. */
+function hasColors({ NO_COLOR, TERM }: Environment): boolean {
+  return !NO_COLOR && TERM !== 'dumb';
+}
+
+function hasSymbols({ LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG || '';
+  return locale !== 'C' && locale !== 'POSIX';
+}

@@ -1,0 +1,89 @@
+/** One application as a tree: its state, everything on the way, and what happens next. */
+import type { Application, DeploymentView, Step } from '../../core/explain/application.ts';
+import { padded, widthOf, wrapped } from '../terminal/layout.ts';
+import { type Look, OUTCOME_TONES, STEP_TONES } from './look.ts';
+
+/** `isQualified`: with its namespace, where there is more than one. */
+export function applicationTree(app: Application, look: Look, isQualified: boolean): string[] {
+  const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
+  const titles = app.steps.map(({ title }) => widthOf(title));
+  // Long names must not push every detail to the right.
+  const width = Math.min(Math.max(0, ...titles), 48);
+  const branches = app.steps.map((step) => (isLast: boolean) => branch(step, width, isLast, look));
+  const notes = app.unread.map((text) => (isLast: boolean) => noteLines(text, isLast, look));
+  const all = [...branches, ...notes];
+  return [
+    ...headLines(name, app, look),
+    ...all.flatMap((lines, index) => lines(index === all.length - 1)),
+    ...nextLines(app, look),
+  ];
+}
+
+function headLines(name: string, app: Application, look: Look): string[] {
+  const parts = [
+    ...(app.waiting ? [`${look.symbol('busy')} ${look.strong(app.waiting.version)} waits${askedText(app, look)}`] : []),
+    app.runs ? runsText(app.runs, look) : `${look.symbol('quiet')} nothing is deployed`,
+  ];
+  const line = [look.strong(name), ...parts].join('   ');
+  if (look.columns === undefined || widthOf(line) <= look.columns) return [line];
+  return [look.strong(name), ...parts.map((part) => `  ${part}`)];
+}
+
+function askedText({ waiting }: Application, look: Look): string {
+  const { by, at } = waiting?.asked ?? {};
+  if (!by) return '';
+  return look.faint(` (asked for by ${by}${at ? ` ${look.ago(at)}` : ''})`);
+}
+
+function runsText(runs: DeploymentView, look: Look): string {
+  const { version, outcome, at, bakeStartedAt, endedAt } = runs;
+  const said: Record<DeploymentView['outcome'], string> = {
+    Deploying: `deploying since ${look.ago(runs.retriedAt ?? at).replace(/ ago$/, '')}`,
+    InProgress: `baking since ${look.ago(bakeStartedAt ?? at).replace(/ ago$/, '')}`,
+    Succeeded: `${bakeStartedAt ? 'baked' : 'deployed'} ${look.ago(endedAt ?? at)}`,
+    Failed: `failed ${look.ago(endedAt ?? at)}`,
+    Cancelled: `cancelled ${look.ago(endedAt ?? at)}`,
+    Unknown: `deployed ${look.ago(at)}`,
+  };
+  return `${look.symbol(OUTCOME_TONES[outcome])} ${look.strong(version)} ${said[outcome]}`;
+}
+
+function branch(step: Step, width: number, isLast: boolean, look: Look): string[] {
+  const tone = STEP_TONES[step.state];
+  const lead = `${isLast ? look.branch.last : look.branch.mid}${look.symbol(tone)} `;
+  const rail = `${isLast ? look.branch.gap : look.branch.rail}  `;
+  const detail = detailText(step, look);
+  const isNarrow = look.columns !== undefined && look.columns < 3 + 2 + width + 3 + 30;
+  if (isNarrow) {
+    const [first = '', ...rest] = wrapped(step.title, look.columns! - 5);
+    const more = detail === '' ? [] : wrapped(detail, look.columns! - 7).map((line) => `  ${line}`);
+    return [lead + first, ...[...rest, ...more].map((line) => rail + look.faint(line))];
+  }
+  const [first = '', ...rest] = wrapped(detail, look.columns && look.columns - 5 - width - 3);
+  const indent = ' '.repeat(width + 3);
+  return [`${lead}${padded(step.title, width)}   ${first}`.trimEnd(), ...rest.map((line) => `${rail}${indent}${line}`)];
+}
+
+function detailText({ detail = '', by, reason, until, since, state, kind }: Step, look: Look): string {
+  const said = look.text(detail);
+  const who = by && !detail.includes(by) ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
+  const isOver = state === 'passed';
+  const end = until && !isOver && !detail.includes(until) ? `until ${look.when(until)}` : '';
+  const begin =
+    since && !isOver && kind !== 'gate' && !detail.includes(since) ? `for ${look.ago(since).replace(/ ago$/, '')}` : '';
+  return [said, who, end || begin].filter((part) => part !== '').join(', ');
+}
+
+function noteLines(text: string, isLast: boolean, look: Look): string[] {
+  const lead = `${isLast ? look.branch.last : look.branch.mid}${look.symbol('quiet')} `;
+  const rail = `${isLast ? look.branch.gap : look.branch.rail}  `;
+  return wrapped(`not shown: ${text}`, look.columns && look.columns - 5).map(
+    (line, index) => (index === 0 ? lead : rail) + look.faint(line),
+  );
+}
+
+function nextLines({ next }: Application, look: Look): string[] {
+  if (!next) return [];
+  const at = next.at ? ` ${look.when(next.at)}` : '';
+  return wrapped(`Next: ${look.text(next.text)}${at && `,${at}`}`, look.columns);
+}

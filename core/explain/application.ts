@@ -1,0 +1,168 @@
+/**
+ * What there is to say about one Rollout: what runs, what waits, everything in its way, what happens by itself, and what a person can do.
+ * Plain JSON, for the command and the page alike. Times are RFC 3339, whole seconds, as the API server stores them.
+ */
+
+/** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
+export interface ObjectRef {
+  /** Empty for the core group. */
+  group: string;
+  kind: string;
+  /** Plural, lower case. */
+  resource: string;
+  /** Empty where the kind has none. */
+  namespace: string;
+  name: string;
+}
+
+export type StepKind =
+  | 'pin' // spec.wantedVersion holds another version
+  | 'age' // spec.minimumReleaseAge
+  | 'failure' // the version before has failed, and automation holds
+  | 'stage' // a Rollout of spec.after
+  | 'rolloutGate'
+  | 'gate'
+  | 'budget'
+  | 'check' // a HealthCheck
+  | 'copy' // spec.targetRepository
+  | 'binding' // a Flux object that takes the version
+  | 'bake';
+
+/** `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `unknown`: it could not be read. */
+export type StepState = 'passed' | 'blocks' | 'waits' | 'unknown';
+
+/** One thing on the way of a version, in the order in which versions pass them. */
+export interface Step {
+  /** Unique within the Application and stable over time: `gate/flux-system/year-end`. */
+  id: string;
+  kind: StepKind;
+  state: StepState;
+  /** `Gate flux-system/year-end`. */
+  title: string;
+  /** What it says, without the title: `closed by alice: freeze`. */
+  detail?: string;
+  /** The version on this step. */
+  version?: string;
+  object?: ObjectRef;
+  since?: string;
+  /** When it changes by itself. */
+  until?: string;
+  /** Who made it so, where somebody did, and why. */
+  by?: string;
+  reason?: string;
+}
+
+/** How a deployment went or goes; `Unknown` where an older version of this software left none. */
+export type Outcome = 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled' | 'Unknown';
+
+/** One entry of the history. */
+export interface DeploymentView {
+  id: number;
+  version: string;
+  digest?: string;
+  revision?: string;
+  outcome: Outcome;
+  /** What the bake says of itself. */
+  detail?: string;
+  /** Why it was deployed: `Automatic deployment`, or what the person wrote. */
+  message?: string;
+  /** Who asked for it, or that nobody did. */
+  by: { kind: 'User' | 'System'; name: string };
+  reason?: string;
+  /** When it was committed, when Flux had applied it everywhere, when its bake started and ended; when it was tried again. */
+  at: string;
+  appliedAt?: string;
+  bakeStartedAt?: string;
+  endedAt?: string;
+  retriedAt?: string;
+  /** Held by a closed gate on its way, since then. */
+  heldSince?: string;
+  /** Seconds that closed gates held it on its way. */
+  heldSeconds?: number;
+  rolledBackFrom?: string;
+  approvals: { gate: string; at: string; by?: string; reason?: string }[];
+  bypass?: { by: string; at: string; reason: string; gates: string[] };
+  failedChecks: { namespace: string; name: string; message?: string }[];
+}
+
+/** The version that is to come next. */
+export interface WaitingVersion {
+  version: string;
+  /** Asked for by a person: who, when and what for, where that is known. */
+  asked?: { by?: string; at?: string; reason?: string };
+  /** When it was first seen here. */
+  firstSeen?: string;
+}
+
+/** A sentence, and what it is about. The first of a list is the cause. */
+export interface Cause {
+  /** The reason of the condition that says so: machine-readable, `GateClosed`. */
+  code: string;
+  text: string;
+  /** Id of the step it is about, where there is one. */
+  step?: string;
+}
+
+/** What happens without anybody: `at` absent where only other things decide when. */
+export interface Next {
+  text: string;
+  at?: string;
+}
+
+/** What a person can do about it. */
+export interface Remedy {
+  /** What comes of it: `open the Gate, for everything it holds`. */
+  text: string;
+  /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
+  command: string;
+  /** The same with kubectl alone. */
+  kubectl: string;
+  /** The right that it takes, for a SelfSubjectAccessReview. */
+  verb: string;
+  group: string;
+  resource: string;
+  subresource?: string;
+  namespace: string;
+  name: string;
+  /** Id of the step it removes. */
+  step?: string;
+  /** Whether the reader has the right; absent where nobody has asked. Filled in by the command and the page. */
+  allowed?: boolean;
+}
+
+/**
+ * `waits`: a version is to come and something is in its way. `deploying`, `baking`: the newest deployment is under way, and nothing else
+ * waits or it waits for that. `failed`: the newest deployment has failed and no version is to come. `done`: the newest deployment has
+ * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout itself says that it cannot go on.
+ */
+export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
+
+export interface Application {
+  namespace: string;
+  name: string;
+  uid?: string;
+  labels: Record<string, string>;
+  /** What the image says of itself. */
+  title?: string;
+  description?: string;
+  source?: string;
+  state: ApplicationState;
+  /** One line: `1.2.0 waits`. */
+  headline: string;
+  /** The newest deployment. */
+  runs?: DeploymentView;
+  waiting?: WaitingVersion;
+  /** The version that spec.wantedVersion holds. */
+  pinned?: string;
+  steps: Step[];
+  next?: Next;
+  /** Why the version waits or the deployment does not go on; the first is the cause. */
+  causes: Cause[];
+  remedies: Remedy[];
+  /** Newest first. */
+  history: DeploymentView[];
+  /** What could not be read, a sentence each. */
+  unread: string[];
+  /** How many releases are known. */
+  releases: number;
+}

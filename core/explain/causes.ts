@@ -1,0 +1,64 @@
+/** Why it does not go on, in the sentences of the Rollout's own conditions. */
+import {
+  DEPLOYMENT_BLOCKED,
+  FIRST_DEPLOYMENT_NOT_GATED,
+  GATE_CLOSED,
+  HEALTH_CHECKS_LEFT_OUT,
+  HEALTH_CHECKS_MISSING,
+  PINNED,
+  PROGRESSING,
+  READY,
+  RELEASES_UPDATED,
+  ROLLED_BACK,
+} from '../../api/conditions.ts';
+import type { Condition } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import type { Cause, Step } from './application.ts';
+
+/** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
+const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
+const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, FIRST_DEPLOYMENT_NOT_GATED];
+
+export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  const [head] = status?.history ?? [];
+  const is = ({ type }: Condition, wanted: string | RegExp) =>
+    typeof wanted === 'string' ? type === wanted : wanted.test(type);
+  const ready = conditions.find(({ type }) => type === READY);
+  const problems = conditions.filter(({ type, status: is, reason }) => {
+    if (type === READY)
+      return (
+        is === 'False' && (reason === 'RolloutFailed' || (reason === 'BakeTimeFailed' && head?.bakeStatus === 'Failed'))
+      );
+    return type === RELEASES_UPDATED && is === 'False';
+  });
+  const waits = WAITS.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
+  const notes = NOTES.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
+  const idle = waits.length === 0 && problems.length === 0 && ready?.status === 'False' ? [ready] : [];
+  const [broken, failed] = [
+    problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
+    problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
+  ];
+  const said = [...broken, ...waits, ...failed, ...idle, ...notes];
+  return said.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+}
+
+function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
+  const step = steps.find(({ state, kind }) => state === 'blocks' && kind === KIND_OF[reason]);
+  return { code: reason, text: message, ...(step && { step: step.id }) };
+}
+
+const KIND_OF: Record<string, Step['kind']> = {
+  [GATE_CLOSED]: 'gate',
+  RolloutGatesBlocking: 'rolloutGate',
+  NotSucceeded: 'stage',
+  RolloutNotFound: 'stage',
+  UnhealthyHealthChecks: 'check',
+  PreviousDeploymentFailed: 'failure',
+  BakeInProgress: 'bake',
+  WaitingForCopy: 'copy',
+  WaitingForHealth: 'check',
+  WaitingForApply: 'binding',
+  Baking: 'bake',
+  ReleaseTooYoung: 'age',
+};

@@ -1,0 +1,112 @@
+/** What a deployment passes after it was committed: the Flux objects that take it, the HealthChecks that watch it, its bake. */
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { FluxBinding, HealthCheck, Rollout } from '../../api/types.ts';
+import { deployDeadline, isBaking } from '../deployment/bake.ts';
+import { isUnhealthy, sortedChecks } from '../deployment/healthChecks.ts';
+import { bakeSummary } from '../deployment/messages.ts';
+import { hasApplied, targetName } from '../deployment/progress.ts';
+import { association, healthCheckLabels } from '../health/association.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import type { Step, StepState } from './application.ts';
+import { defined } from './defined.ts';
+import { objectRef, targetRef } from './objectRef.ts';
+import { type Surroundings, unreadBecause } from './surroundings.ts';
+
+export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
+  const { name, namespace = '' } = rollout.metadata;
+  const [head] = rollout.status?.history ?? [];
+  return bound.map((binding) => {
+    const { kind = '', name: target = '' } = binding.spec?.target ?? {};
+    const ready = findCondition(binding.status?.conditions, READY);
+    const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
+    const isThere = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
+    const state = bindingState(isThere, ready?.status);
+    const object = targetRef(kind, { namespace, name: target });
+    return {
+      id: `binding/${kind}/${target}`,
+      kind: 'binding' as const,
+      state,
+      title: `${kind} ${namespace}/${target}`,
+      ...(object && { object }),
+      ...defined({
+        version: carried?.version ?? (isThere ? head?.version.tag : undefined),
+        detail: ready?.message ?? 'not reported yet',
+        since: ready?.lastTransitionTime,
+      }),
+    };
+  });
+}
+
+function bindingState(isThere: boolean, ready: string | undefined): StepState {
+  if (ready === 'True' || (isThere && ready !== 'False')) return 'passed';
+  return ready === 'False' ? 'blocks' : 'waits';
+}
+
+/** Those of other namespaces that `spec.healthCheckSelector.namespaceSelector` may add are not known here. */
+export function checkSteps(rollout: Rollout, around: Surroundings): Step[] {
+  const config = rollout.spec?.healthCheckSelector;
+  if (!healthCheckLabels(config)) return [];
+  const { namespace = '' } = rollout.metadata;
+  const why = unreadBecause(around, 'HealthCheck', namespace);
+  if (why !== undefined) {
+    return [
+      { id: 'check', kind: 'check', state: 'unknown', title: 'HealthChecks', detail: `could not be read: ${why}` },
+    ];
+  }
+  const watched = around.healthChecks.filter((check) => association(rollout, check, {}) === 'watched');
+  return sortedChecks(watched).map(checkStep);
+}
+
+function checkStep(check: HealthCheck): Step {
+  const ref = identityOf(check);
+  const { status = 'Pending', message, lastChangeTime } = check.status ?? {};
+  return {
+    id: `check/${refKey(ref)}`,
+    kind: 'check',
+    state: status === 'Healthy' ? 'passed' : isUnhealthy(check) ? 'blocks' : 'waits',
+    title: `HealthCheck ${refKey(ref)}`,
+    object: objectRef('HealthCheck', ref),
+    detail: message ? `${status}: ${message}` : status,
+    ...defined({ since: lastChangeTime }),
+  };
+}
+
+/** The newest deployment's own, where it bakes at all. */
+export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
+  const [head] = rollout.status?.history ?? [];
+  if (!head?.bakeStatus) return [];
+  const bakeTime = parseDuration(rollout.spec?.bakeTime);
+  const deployTimeout = parseDuration(rollout.spec?.deployTimeout);
+  const started = parseTime(head.bakeStartTime);
+  const times = defined({ bakeTime, deployTimeout });
+  const end = started === undefined ? deployDeadline(head, times, now) : bakeTime && started + bakeTime;
+  const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
+  const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
+  const detail =
+    head.bakeStatus === 'Deploying' && waiting.length > 0 && head.appliedTime === undefined
+      ? `waits for ${waiting.slice(0, 3).map(targetName).join(', ')}${waiting.length > 3 ? ' and more' : ''}`
+      : bakeSummary(head);
+  return [
+    {
+      id: 'bake',
+      kind: 'bake',
+      state: BAKE_STATES[head.bakeStatus] ?? 'unknown',
+      title: `Bake of ${head.version.tag}`,
+      version: head.version.tag,
+      detail,
+      ...defined({ since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp, until }),
+    },
+  ];
+}
+
+const BAKE_STATES: Record<string, StepState> = {
+  Deploying: 'waits',
+  InProgress: 'waits',
+  Succeeded: 'passed',
+  Failed: 'blocks',
+  Cancelled: 'passed',
+};

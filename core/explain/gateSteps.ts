@@ -1,0 +1,96 @@
+/** The Gates in the way of a version, as the Rollout's status has them; live Gates say who, why and until when. */
+import { KINDS } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, GateSummary, Rollout } from '../../api/types.ts';
+import { evaluateGate } from '../gate/evaluate.ts';
+import { judgeGates } from '../gate/judge.ts';
+import { gateRefsOf, isTooMany } from '../gate/refs.ts';
+import { refKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
+import { closingsPassed } from '../suspend/passage.ts';
+import { closingKey } from '../suspend/stateAnnotation.ts';
+import type { Step } from './application.ts';
+import { defined } from './defined.ts';
+import { objectRef } from './objectRef.ts';
+import { finder, type Surroundings, unreadBecause } from './surroundings.ts';
+
+const BEFORE_WHAT_IT_SAYS = 'Gate is closed: ';
+
+/** `version`: the one that waits; without one the steps say what would hold any. */
+export function gateSteps(
+  rollout: Rollout,
+  bound: readonly FluxBinding[],
+  around: Surroundings,
+  version: string | undefined,
+  now: EpochMs,
+): Step[] {
+  const said = new Map(
+    (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
+  );
+  const ofBound = bound.flatMap(({ spec }) => spec?.gates ?? []);
+  const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
+  for (const key of said.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
+  const find = finder(around.gates);
+  const [head] = rollout.status?.history ?? [];
+  const passes = version === undefined ? new Set<string>() : closingsPassed(rollout, head, version);
+  // An opening for one version does not count for an object that requires the same Gate.
+  const bySource = new Set(ofBound.map(refKey));
+  return [...refs.values()].map((ref) => {
+    const wanted = bySource.has(refKey(ref)) ? undefined : version;
+    return gateStep(ref, find(ref), said.get(refKey(ref)), around, { version, wanted, passes }, now);
+  });
+}
+
+interface Way {
+  version: string | undefined;
+  wanted: string | undefined;
+  /** Closings that the version may pass. */
+  passes: ReadonlySet<string>;
+}
+
+function gateStep(
+  ref: NamespacedName,
+  gate: Gate | undefined,
+  said: GateSummary | undefined,
+  around: Surroundings,
+  { version, wanted, passes }: Way,
+  now: EpochMs,
+): Step {
+  const step = {
+    id: `gate/${refKey(ref)}`,
+    kind: 'gate' as const,
+    title: `Gate ${refKey(ref)}`,
+    ...defined({ version }),
+    ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
+  };
+  const saidText = said?.message?.replace(BEFORE_WHAT_IT_SAYS, '');
+  if (isTooMany(ref)) return { ...step, title: 'Gates', state: 'blocks', ...defined({ detail: saidText }) };
+  const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);
+  if (why !== undefined) {
+    const detail = said ? saidText : `the Gate itself could not be read: ${why}`;
+    return { ...step, state: said ? 'blocks' : 'unknown', ...defined({ detail }) };
+  }
+  const [judged] = judgeGates([ref], () => gate, now, wanted).all;
+  const cause = gate && evaluateGate(gate, now).cause;
+  const facts = defined({
+    until: judged?.until === undefined ? undefined : formatTime(judged.until),
+    by: cause?.by,
+    reason: cause?.reason,
+    since: cause && formatTime(cause.at),
+  });
+  if (!judged?.open) {
+    if (judged && passes.has(closingKey(judged))) {
+      return { ...step, ...facts, state: 'passed', detail: 'closed, and bypassed for this version' };
+    }
+    return { ...step, ...facts, state: 'blocks', detail: judged?.message ?? '' };
+  }
+  if (said && version !== undefined) {
+    return { ...step, ...facts, state: 'waits', detail: `${judged.message}, which the Rollout has not seen yet` };
+  }
+  return { ...step, ...facts, state: 'passed', detail: judged.message };
+}
+
+function namedBy(key: string): NamespacedName {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

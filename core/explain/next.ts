@@ -1,0 +1,31 @@
+/** What happens without anybody, and when. */
+import type { Rollout } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import type { Next, Step } from './application.ts';
+
+export function nextOf({ status }: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
+  const [head] = status?.history ?? [];
+  const bake = steps.find(({ kind }) => kind === 'bake');
+  if (head && isBaking(head)) {
+    const { tag } = head.version;
+    const then = version === undefined ? '' : `; then ${version} is looked at again`;
+    if (head.bakeStatus === 'InProgress') {
+      const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
+      return { text, ...(bake?.until && { at: bake.until }) };
+    }
+    if (bake?.until) return { text: `${tag} fails if it has not arrived by then${then}`, at: bake.until };
+    return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
+  }
+  if (version === undefined) return undefined;
+  const inTheWay = steps.filter(({ kind, state }) => kind !== 'binding' && (state === 'blocks' || state === 'waits'));
+  if (inTheWay.length === 0) return { text: `${version} is deployed within moments` };
+  const lasting = inTheWay.filter(({ until, state }) => until === undefined && state === 'blocks');
+  if (lasting.length > 0) {
+    const names = lasting.slice(0, 3).map(({ title }) => title);
+    const more = lasting.length > 3 ? ` and ${lasting.length - 3} more` : '';
+    return { text: `nothing by itself: ${version} waits for ${names.join(', ')}${more}` };
+  }
+  const times = inTheWay.flatMap(({ until }) => until ?? []).sort();
+  const last = times.at(-1);
+  return { text: `${version} goes by itself`, ...(last && { at: last }) };
+}

@@ -1,0 +1,124 @@
+/** What a person can do about each step: a command of ours, the same with kubectl, and the right that it takes. */
+import {
+  BYPASS_REASON,
+  CLOSE_REQUESTED_AT,
+  FORCE_DEPLOY,
+  OPEN_REASON,
+  OPEN_REQUESTED_AT,
+  RETRY,
+  UNBLOCK_FAILED,
+} from '../../api/annotations.ts';
+import type { Rollout } from '../../api/types.ts';
+import { identityOf } from '../kube/names.ts';
+import { isLegalTag } from '../kube/tag.ts';
+import type { ObjectRef, Remedy, Step } from './application.ts';
+import { objectRef } from './objectRef.ts';
+
+export const PROGRAM = 'kubectl rollouts';
+const NOW = '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
+const WHY = '"<why>"';
+
+/** A placeholder for what is no version: nobody should paste it into a shell. */
+function shown(version: string | undefined): string {
+  return version !== undefined && isLegalTag(version) ? version : '<version>';
+}
+
+export function openGate(gate: ObjectRef, step?: string): Remedy {
+  return {
+    text: `open Gate ${gate.namespace}/${gate.name}, for everything that it holds`,
+    command: `${PROGRAM} open ${gate.name} -n ${gate.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${gate.namespace} annotate --overwrite gate/${gate.name} ${OPEN_REQUESTED_AT}=${NOW} ${OPEN_REASON}=${WHY}`,
+    ...right('patch', gate),
+    ...(step && { step }),
+  };
+}
+
+export function closeGate(gate: ObjectRef): Remedy {
+  return {
+    text: `close Gate ${gate.namespace}/${gate.name}`,
+    command: `${PROGRAM} close ${gate.name} -n ${gate.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${gate.namespace} annotate --overwrite gate/${gate.name} ${CLOSE_REQUESTED_AT}=${NOW}`,
+    ...right('patch', gate),
+  };
+}
+
+/** By hand a version waits for Gates alone. */
+export function deployByHand(rollout: Rollout, version: string, text: string, step?: string): Remedy {
+  const ref = objectRef('Rollout', identityOf(rollout));
+  return {
+    text,
+    command: `${PROGRAM} deploy ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${FORCE_DEPLOY}=${shown(version)}`,
+    ...right('patch', ref),
+    ...(step && { step }),
+  };
+}
+
+function bypassGate(rollout: Rollout, version: string, gate: ObjectRef, step: string): Remedy {
+  const ref = objectRef('Rollout', identityOf(rollout));
+  return {
+    text: `break the glass: let ${version} alone past Gate ${gate.namespace}/${gate.name}; it is recorded`,
+    command: `${PROGRAM} bypass ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${FORCE_DEPLOY}=${shown(version)} ${BYPASS_REASON}=${WHY}`,
+    ...right('bypass', gate),
+    step,
+  };
+}
+
+function onRollout(rollout: Rollout, verb: string, annotation: string, text: string, step: string): Remedy {
+  const ref = objectRef('Rollout', identityOf(rollout));
+  return {
+    text,
+    command: `${PROGRAM} ${verb} ${ref.name} -n ${ref.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${annotation}`,
+    ...right('patch', ref),
+    step,
+  };
+}
+
+function unpin(rollout: Rollout, step: string): Remedy {
+  const ref = objectRef('Rollout', identityOf(rollout));
+  return {
+    text: 'remove the pin: the newest version that is let through goes at once',
+    command: `${PROGRAM} unpin ${ref.name} -n ${ref.namespace}`,
+    kubectl: `kubectl -n ${ref.namespace} patch rollout/${ref.name} --type=merge -p '{"spec":{"wantedVersion":null}}'`,
+    ...right('patch', ref),
+    step,
+  };
+}
+
+/** `version`: the one that waits. */
+export function remediesOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Remedy[] {
+  const blocking = steps.filter(({ state }) => state === 'blocks');
+  const perStep = blocking.flatMap((step) => ofStep(rollout, step, version));
+  const heldForward = blocking.some(({ kind }) =>
+    ['stage', 'rolloutGate', 'check', 'failure', 'budget'].includes(kind),
+  );
+  const byHand =
+    version !== undefined && heldForward
+      ? [deployByHand(rollout, version, `deploy ${version} by hand: only closed Gates hold that`)]
+      : [];
+  return [...perStep, ...byHand];
+}
+
+function ofStep(rollout: Rollout, step: Step, version: string | undefined): Remedy[] {
+  const { id, object } = step;
+  switch (step.kind) {
+    case 'gate':
+      if (!object) return [];
+      return [openGate(object, id), ...(version === undefined ? [] : [bypassGate(rollout, version, object, id)])];
+    case 'pin':
+      return [unpin(rollout, id)];
+    case 'failure':
+      return [
+        onRollout(rollout, 'retry', `${RETRY}=`, 'try the failed version again', id),
+        onRollout(rollout, 'unblock', `${UNBLOCK_FAILED}=true`, 'let the next version through', id),
+      ];
+    default:
+      return [];
+  }
+}
+
+function right(verb: string, { group, resource, namespace, name }: ObjectRef) {
+  return { verb, group, resource, namespace, name };
+}

@@ -1,0 +1,111 @@
+/** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
+
+import { REQUESTED_AT, REQUESTED_BY } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { boundTo } from '../deployment/progress.ts';
+import { requestsOf } from '../evaluation/requests.ts';
+import { findCondition } from '../kube/conditions.ts';
+import type { Application, ApplicationState, DeploymentView, Step, WaitingVersion } from './application.ts';
+import { causesOf } from './causes.ts';
+import { conditionSteps } from './conditionSteps.ts';
+import { defined } from './defined.ts';
+import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
+import { deploymentView } from './deploymentView.ts';
+import { gateSteps } from './gateSteps.ts';
+import { nextOf } from './next.ts';
+import { remediesOf } from './remedies.ts';
+import { rolloutGateSteps } from './rolloutGateSteps.ts';
+import { type Surroundings, unreadText } from './surroundings.ts';
+
+export function explainRollout(rollout: Rollout, around: Surroundings, now: EpochMs): Application {
+  const { metadata, status } = rollout;
+  const { namespace = '', name = '', uid, labels = {} } = metadata;
+  const bound = boundTo(rollout, around.bindings);
+  const waiting = waitingVersion(rollout);
+  const history = (status?.history ?? []).map(deploymentView);
+  const steps = stepsOf(rollout, bound, around, waiting?.version, now);
+  const state = stateOf(rollout, waiting);
+  const next = nextOf(rollout, steps, waiting?.version);
+  return {
+    namespace,
+    name,
+    labels,
+    state,
+    headline: headline(history[0], waiting),
+    ...defined({
+      uid,
+      title: status?.title,
+      description: status?.description,
+      source: status?.source,
+      runs: history[0],
+      waiting,
+      pinned: rollout.spec?.wantedVersion,
+      next,
+    }),
+    steps,
+    causes: causesOf(rollout, steps),
+    remedies: remediesOf(rollout, steps, waiting?.version),
+    history,
+    unread: around.unread.map(unreadText),
+    releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
+  };
+}
+
+function stepsOf(
+  rollout: Rollout,
+  bound: readonly FluxBinding[],
+  around: Surroundings,
+  version: string | undefined,
+  now: EpochMs,
+): Step[] {
+  return [
+    ...conditionSteps(rollout, version),
+    ...rolloutGateSteps(rollout, around, version),
+    ...gateSteps(rollout, bound, around, version, now),
+    ...checkSteps(rollout, around),
+    ...bindingSteps(rollout, bound),
+    ...bakeStep(rollout, bound, now),
+  ];
+}
+
+function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
+  const { status, spec, metadata } = rollout;
+  const version = status?.pendingVersion;
+  if (version === undefined) return undefined;
+  const isByHand = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
+  const asked = isByHand
+    ? defined({ by: metadata.annotations?.[REQUESTED_BY], at: metadata.annotations?.[REQUESTED_AT] })
+    : undefined;
+  const release = status?.availableReleases?.find(({ tag }) => tag === version);
+  return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
+}
+
+function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined): ApplicationState {
+  const [head] = status?.history ?? [];
+  const ready = findCondition(status?.conditions, READY);
+  if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
+  if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
+  if (head?.bakeStatus === 'Failed') return 'failed';
+  if (waiting) return 'waits';
+  return head ? 'done' : 'empty';
+}
+
+const SAID: Record<DeploymentView['outcome'], string> = {
+  Deploying: 'is being deployed',
+  InProgress: 'is baking',
+  Succeeded: 'runs',
+  Failed: 'has failed',
+  Cancelled: 'was cancelled',
+  Unknown: 'runs',
+};
+
+function headline(head: DeploymentView | undefined, waiting: WaitingVersion | undefined): string {
+  const parts = [
+    ...(waiting ? [`${waiting.version} waits`] : []),
+    head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+  ];
+  return parts.join(', ');
+}

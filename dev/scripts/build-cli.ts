@@ -1,0 +1,79 @@
+/** Bundles cli/main.ts into dist/cli: a package with two names for one program, and nothing to install beside it. */
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { REPOSITORY } from '../repository.ts';
+
+const usage = `Usage: node dev/scripts/build-cli.ts [--out DIR]
+
+Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that needs nothing else and runs on Node 20 and newer.
+`;
+
+/** What the command needs of client-node is its kubeconfig; its generated client and undici, which needs Node 22, are never called. */
+const LEFT_OUT = /^undici$|\/gen\/index\.js$/;
+
+const BINS = ['kubectl-rollouts', 'flux-rollouts'];
+
+export async function buildCli(out: string): Promise<{ bytes: number }> {
+  const { name, version, license } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'));
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  const { metafile } = await build({
+    entryPoints: [join(REPOSITORY, 'cli/main.ts')],
+    outfile: join(out, 'rollouts.js'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    minify: true,
+    keepNames: true,
+    metafile: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    // CommonJS packages in the bundle ask for Node's own modules this way.
+    banner: {
+      js: "import { createRequire as createRequire_ } from 'node:module'; const require = createRequire_(import.meta.url);",
+    },
+    plugins: [
+      {
+        name: 'left-out',
+        setup(builder) {
+          builder.onResolve({ filter: LEFT_OUT }, ({ path }) => ({ path, namespace: 'left-out' }));
+          builder.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+            contents: 'export const Agent = 0, ProxyAgent = 0, createConfiguration = 0, ServerConfiguration = 0;',
+          }));
+        },
+      },
+    ],
+  });
+  for (const bin of BINS) {
+    await writeFile(join(out, `${bin}.js`), "#!/usr/bin/env node\nimport './rollouts.js';\n");
+    await chmod(join(out, `${bin}.js`), 0o755);
+  }
+  const manifest = {
+    name: `${name}-cli`,
+    version,
+    description: 'kubectl rollouts and flux rollouts: see and steer Rollouts and Gates',
+    license,
+    type: 'module',
+    engines: { node: '>=20' },
+    bin: Object.fromEntries(BINS.map((bin) => [bin, `${bin}.js`])),
+  };
+  await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await copyFile(join(REPOSITORY, 'LICENSE'), join(out, 'LICENSE'));
+  const [output] = Object.values(metafile.outputs);
+  return { bytes: output?.bytes ?? 0 };
+}
+
+if (import.meta.main) {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const at = args.indexOf('--out');
+  const out = at < 0 ? join(REPOSITORY, 'dist/cli') : (args[at + 1] ?? '');
+  process.stderr.write('bundling cli/main.ts …\n');
+  const { bytes } = await buildCli(out);
+  process.stderr.write(`${out}: ${Math.round(bytes / 1024)} kB; pack it with: npm pack ${out}\n`);
+}
