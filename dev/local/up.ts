@@ -22,7 +22,7 @@ and stays until Ctrl-C. There are no nodes: Jobs that copy releases (spec.target
 do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an application team; logs are DIR/*.log.
 
   --dir DIR              where state, logs and kubeconfigs go (default ${DEFAULT_DIR}); a later start continues with what is there
-  --port N               port of the API server (default: a free one)
+  --port N               port of the API server (default: that of the last start in DIR, if it is free; else a free one)
   --kubeconfig FILE      start no control plane: serve the cluster of FILE's current context, as cluster admin. Its API server must run
                          on this machine, outside of any container. Installs kinds (Flux's and Metacontroller's where it has none),
                          rights, webhooks and controllers; webhooks and controllers are removed at the end, the rest stays.

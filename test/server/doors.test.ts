@@ -20,8 +20,8 @@ const HOUR = 3_600_000;
 
 beforeAll(async () => {
   world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
-  clients = await createAuthority(Date.now(), 'clients');
-  foreign = await createAuthority(Date.now(), 'clients');
+  clients = await createAuthority(Date.now(), { name: 'clients' });
+  foreign = await createAuthority(Date.now(), { name: 'clients' });
   writeFileSync(join(world.dir, 'clients.crt'), clients.certificate);
   program = await world.start({
     WEBHOOK_CLIENT_CA: join(world.dir, 'clients.crt'),
@@ -134,7 +134,7 @@ describe('a certificate that is replaced', () => {
     copyFileSync(join(world.dir, 'tls.crt'), files.cert);
     copyFileSync(join(world.dir, 'tls.key'), files.key);
     const own = await world.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
-    const later = await createAuthority(Date.now(), 'later');
+    const later = await createAuthority(Date.now(), { name: 'later' });
     const whole = await later.issue('rollout-hooks');
     const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
 

@@ -1,4 +1,4 @@
-/** A certificate authority for one start of the control plane, and server certificates signed by it. */
+/** A certificate authority, and server certificates signed by it. */
 import { generateKeyPairSync } from 'node:crypto';
 import { generate } from 'selfsigned';
 
@@ -23,9 +23,10 @@ export interface CertificateAuthority extends KeyPair {
 /** A year: longer than a control plane on a laptop runs without a restart. */
 const LIFETIME_MS = 365 * 24 * 3_600_000;
 
+/** `existing`: made before, instead of a new one. */
 export async function createAuthority(
   nowMs: number,
-  name = 'rollout-hooks local authority',
+  { name = 'rollout-hooks local authority', existing }: { name?: string; existing?: KeyPair | undefined } = {},
 ): Promise<CertificateAuthority> {
   const common = {
     keyType: 'ec',
@@ -33,14 +34,17 @@ export async function createAuthority(
     notBeforeDate: new Date(nowMs - 60_000),
     notAfterDate: new Date(nowMs + LIFETIME_MS),
   } as const;
-  const root = await generate([{ name: 'commonName', value: name }], {
-    ...common,
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
-  const authority = { certificate: root.cert, key: root.private };
+  const newRoot = async (): Promise<KeyPair> => {
+    const root = await generate([{ name: 'commonName', value: name }], {
+      ...common,
+      extensions: [
+        { name: 'basicConstraints', cA: true, critical: true },
+        { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+      ],
+    });
+    return { certificate: root.cert, key: root.private };
+  };
+  const authority = existing ?? (await newRoot());
   const issue = async (commonName: string, { use = 'server', notAfterMs }: IssueOptions = {}): Promise<KeyPair> => {
     const issued = await generate([{ name: 'commonName', value: commonName }], {
       ...common,

@@ -7,8 +7,9 @@ import { send } from '../../client/send.ts';
 import type { Binaries } from '../binaries/binaries.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
-import { createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
-import { createTokens, tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
+import type { KeyPair } from './certificates.ts';
+import { identityIn } from './identity.ts';
+import { tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
 import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';
 
 export interface ControlPlane {
@@ -36,7 +37,7 @@ export type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
 
 export interface ControlPlaneOptions {
   dir: string;
-  /** Of the API server; 0 is a free one. */
+  /** Of the API server; 0 is that of the last start, or a free one. */
   port: number;
   binaries: Binaries;
   /** What the API server writes to DIR/audit.log: rules of an audit Policy. */
@@ -62,17 +63,14 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     writeFileSync(join(pki, name), text, { mode: 0o600 });
     return join(pki, name);
   };
-  const authority = await createAuthority(Date.now());
+  const { authority, signing, tokens, port } = await identityIn(pki, options.port, Date.now());
   const serving = await authority.issue('kube-apiserver');
   const webhookCertificate = await authority.issue('rollout-hooks');
   const webhookClient = await createWebhookClient(Date.now());
   const webhookClientCa = file('webhook-client-ca.crt', webhookClient.ca);
   const admissionConfig = admissionConfiguration(file('webhook-client.kubeconfig', webhookClient.kubeconfig));
-  const signing = createSigningKey();
-  const tokens = createTokens();
   const signingKeyFile = file('service-account.key', signing.key);
-  const securePort = options.port || (await freePort());
-  const url = `https://127.0.0.1:${securePort}`;
+  const url = `https://127.0.0.1:${port}`;
   const ca = authority.certificate;
   writeKubeconfigs(dir, url, ca, tokens);
   const accessOf = (user: UserName): Access => ({ url, ca, token: tokens[user] });
@@ -91,7 +89,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           '--advertise-address=127.0.0.1',
           // Endpoints of the kubernetes Service may not be on loopback, and nobody here uses them.
           '--endpoint-reconciler-type=none',
-          `--secure-port=${securePort}`,
+          `--secure-port=${port}`,
           `--cert-dir=${pki}`,
           `--tls-cert-file=${file('apiserver.crt', serving.certificate)}`,
           `--tls-private-key-file=${file('apiserver.key', serving.key)}`,

@@ -1,4 +1,4 @@
-/** Who can log in to the local control plane: one token each, made at start. Their rights are in dev/local/install/users/*.yaml. */
+/** Who can log in to the local control plane: one token each. Their rights are in dev/local/install/users/*.yaml. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ export interface WebhookClient {
 export const WEBHOOK_CLIENT_NAME = 'kube-apiserver-webhooks';
 
 export async function createWebhookClient(nowMs: number): Promise<WebhookClient> {
-  const authority = await createAuthority(nowMs, 'rollout-hooks local clients of webhooks');
+  const authority = await createAuthority(nowMs, { name: 'rollout-hooks local clients of webhooks' });
   const { certificate, key } = await authority.issue(WEBHOOK_CLIENT_NAME, { use: 'client' });
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const user = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) };

@@ -20,6 +20,13 @@ export async function freePort(): Promise<number> {
   }
 }
 
+export async function isFree(port: number): Promise<boolean> {
+  return listenOnce(port).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Fails with a sentence when `port` is taken. */
 export async function requirePort(port: number, option: string): Promise<number> {
   try {

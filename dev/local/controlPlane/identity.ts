@@ -1,0 +1,66 @@
+/**
+ * What a control plane is known by: its authority, the key of its ServiceAccount tokens, everybody's token, its port. Kept in its
+ * directory, so that a kubeconfig that was copied works after a later start.
+ */
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort, isFree } from '../process/ports.ts';
+import { type CertificateAuthority, createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
+import { createTokens, type Tokens, USERS } from './users.ts';
+
+export interface Identity {
+  authority: CertificateAuthority;
+  signing: ReturnType<typeof createSigningKey>;
+  tokens: Tokens;
+  /** Of the API server. */
+  port: number;
+}
+
+interface Stored {
+  authority: KeyPair;
+  signing: Identity['signing'];
+  tokens: Tokens;
+  port: number;
+}
+
+/** An authority that ends sooner is made anew: what it signs would end with it. */
+const LEAST_LIFETIME_MS = 30 * 24 * 3_600_000;
+
+/** `port`: 0 is the port of the last start, or a free one where that is taken. */
+export async function identityIn(dir: string, port: number, nowMs: number): Promise<Identity> {
+  const file = join(dir, 'identity.json');
+  const stored = read(file);
+  const isUsable = stored !== undefined && endOf(stored.authority) > nowMs + LEAST_LIFETIME_MS;
+  const identity: Identity = {
+    authority: await createAuthority(nowMs, { existing: isUsable ? stored.authority : undefined }),
+    signing: stored?.signing ?? createSigningKey(),
+    tokens: { ...createTokens(), ...stored?.tokens },
+    port: port || (await portOf(stored)),
+  };
+  const { certificate, key } = identity.authority;
+  writeFileSync(file, JSON.stringify({ ...identity, authority: { certificate, key } } satisfies Stored), {
+    mode: 0o600,
+  });
+  return identity;
+}
+
+async function portOf(stored: Stored | undefined): Promise<number> {
+  return stored && (await isFree(stored.port)) ? stored.port : freePort();
+}
+
+/** undefined where there is none, or one that was cut off while it was written: then all of it is new. */
+function read(file: string): Stored | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    const stored = JSON.parse(readFileSync(file, 'utf8')) as Stored;
+    const isWhole = Object.keys(USERS).every((user) => user in stored.tokens) && endOf(stored.authority) > 0;
+    return isWhole && stored.signing.key && stored.port > 0 ? stored : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function endOf({ certificate }: KeyPair): number {
+  return Date.parse(new X509Certificate(certificate).validTo);
+}
