@@ -1,5 +1,5 @@
 /**
- * A day of eight applications with 200 releases: failures, what follows them, pins, gates, force-deploys, and the death of every process.
+ * A day of eight applications with 120 releases (`DAY_RELEASES`): failures, what follows them, pins, gates, force-deploys, and the death of every process.
  * After each step the cluster must be where an independent model of the rules is; at the end all that was ever stored is judged.
  * `DAY_SEED=17 npx vitest run --project faults test/faults/day.test.ts` replays a day's choices.
  */
@@ -14,7 +14,7 @@ import { startTestCluster, type TestCluster } from '../cluster/support/testClust
 import { type App, newApp } from './day/app.ts';
 import { MORTALS, restart } from './day/restarts.ts';
 
-const RELEASES = Number(process.env.DAY_RELEASES ?? 200);
+const RELEASES = Number(process.env.DAY_RELEASES ?? 120);
 const APPS = 8;
 /** What follows a failed version, by turns. */
 const WAYS = ['Hold', 'Continue', 'Rollback'] as const;
