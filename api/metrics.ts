@@ -11,6 +11,10 @@ export const COUNTERS = {
     help: 'Bakes that have ended, by result',
     labels: { result: ['succeeded', 'failed', 'cancelled'] },
   },
+  rollout_hooks_copies_total: {
+    help: 'Releases that were copied to spec.targetRepository, or whose copy was given up',
+    labels: { result: ['copied', 'failed'] },
+  },
   rollout_hooks_admission_denials_total: {
     help: 'Writes that the admission webhook has denied, by reason',
     labels: { reason: ['gate_closed', 'pinned', 'invalid', 'limit', 'not_permitted', 'overwritten'] },

@@ -207,6 +207,15 @@ export interface Rollout {
         name: string;
       };
       /**
+       * A Secret in the Rollout's namespace with the registry's own certificate authority (ca.crt), a client certificate (tls.crt and tls.key), or both.
+       */
+      certSecretRef?: {
+        /**
+         * The name of the Secret.
+         */
+        name: string;
+      };
+      /**
        * Whether it speaks plain HTTP.
        */
       insecure?: boolean;

@@ -1239,6 +1239,17 @@ export const SCHEMAS: Record<string, object> = {
          }
         }
        },
+       "certSecretRef": {
+        "type": "object",
+        "required": [
+         "name"
+        ],
+        "properties": {
+         "name": {
+          "type": "string"
+         }
+        }
+       },
        "insecure": {
         "type": "boolean"
        },

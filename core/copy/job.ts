@@ -16,7 +16,9 @@ export interface CopySource {
 export interface CopyTarget {
   url: string;
   insecure?: boolean;
+  /** Secrets of the Rollout's namespace: to log in, and whom to trust. */
   secret?: string;
+  certificates?: string;
   overwrite?: boolean;
 }
 
@@ -136,6 +138,7 @@ function volumesOf({ source, target }: Pick<Order, 'source' | 'target'>) {
     ['source-secret', source.secret],
     ['source-certificates', source.certificates],
     ['target-secret', target.secret],
+    ['target-certificates', target.certificates],
   ];
   return secrets.flatMap(([name, secretName]) => (secretName === undefined ? [] : [{ name, secret: { secretName } }]));
 }

@@ -3,6 +3,7 @@ import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.t
 import { type CopyJob, copyJob } from '../copy/job.ts';
 import { type CopyProgress, progressOf } from '../copy/progress.ts';
 import { identityOf } from '../kube/names.ts';
+import { newestSucceeded } from '../order/stages.ts';
 import type { Observed } from './observed.ts';
 import type { Selection } from './select.ts';
 
@@ -23,21 +24,25 @@ export interface CopyState {
   stored?: StoredCopy;
 }
 
+interface Past {
+  history: readonly HistoryEntry[];
+  available: readonly VersionInfo[];
+  rolledBack: readonly string[];
+}
+
 /** `mayGo`: whether `selection.next` would be deployed now if it were there. */
 export function copyState(
   { rollout, copying }: Observed,
-  history: readonly HistoryEntry[],
-  available: readonly VersionInfo[],
+  { history, available, rolledBack }: Past,
   selection: Selection,
   mayGo: boolean,
 ): CopyState | undefined {
   const target = rollout.spec?.targetRepository;
   if (!target) return undefined;
-  const { url, secretRef, insecure = false, overwrite = false } = target;
+  const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
   const isFirst = target.when !== 'AfterBake';
   const next = isFirst && mayGo ? nextToCopy(selection, available) : undefined;
-  const version =
-    next ?? (isFirst ? history[0] : history.find(({ bakeStatus }) => bakeStatus === 'Succeeded'))?.version;
+  const version = next ?? (isFirst ? history[0]?.version : newestSucceeded(history, rolledBack));
   if (!version) return undefined;
   const { tag, digest } = version;
   const state = { version, url, isAwaited: next !== undefined };
@@ -53,7 +58,13 @@ export function copyState(
     tag,
     ...(digest && { digest }),
     source: copying.source,
-    target: { url, insecure, overwrite, ...(secretRef && { secret: secretRef.name }) },
+    target: {
+      url,
+      insecure,
+      overwrite,
+      ...(secretRef && { secret: secretRef.name }),
+      ...(certSecretRef && { certificates: certSecretRef.name }),
+    },
     image: copying.image,
   });
   const found = copying.jobs.find(({ metadata }) => metadata.name === job.metadata.name);

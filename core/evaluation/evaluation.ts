@@ -133,7 +133,7 @@ export function evaluate(
     config.gateFirstDeployment,
   );
   const mayGo = isFree({ selection, obstacles: inWay, closed: inTheWay.closed });
-  const copy = copyState(observed, history, available, selection, mayGo);
+  const copy = copyState(observed, state, selection, mayGo);
   return {
     candidates,
     rejected,

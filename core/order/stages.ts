@@ -62,6 +62,18 @@ function missing({ namespace }: StageRef, home = ''): string {
   return `does not exist, or may not be seen from here: ${howToAllow(home)}`;
 }
 
+/** The newest version that a Rollout has Succeeded, as those after it see it: see `entries`. */
+export function newestSucceeded(
+  history: readonly HistoryEntry[],
+  rolledBack: readonly string[],
+): VersionInfo | undefined {
+  const entryOf = entries(history, 'tag');
+  return history.find(
+    (entry) =>
+      entry.bakeStatus === 'Succeeded' && entryOf(entry.version) === entry && !rolledBack.includes(entry.version.tag),
+  )?.version;
+}
+
 interface Outcome {
   passed: boolean;
   why?: string;

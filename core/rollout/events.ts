@@ -1,7 +1,15 @@
 /** Events of a Rollout: one for each change, not one for each sync. */
-import { DEPLOYMENT_BLOCKED, GATE_CLOSED, GATES_PASSING, READY, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
+import {
+  COPIED,
+  DEPLOYMENT_BLOCKED,
+  GATE_CLOSED,
+  GATES_PASSING,
+  READY,
+  WAITING_FOR_ROLLOUTS,
+} from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
+import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
@@ -17,6 +25,7 @@ export function changeEvents(
   return [
     ...rejectionEvents(evaluation, stored),
     ...withdrawalEvents(evaluation, stored),
+    ...copyEvents(evaluation, conditions, stored),
     ...conditionEvents(evaluation, conditions, stored),
   ];
 }
@@ -55,6 +64,22 @@ function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | und
     }));
 }
 
+/** A copy that is done is remembered in the status, once; one that is given up stays so until somebody acts. */
+function copyEvents(
+  { copy }: Evaluation,
+  conditions: readonly Condition[],
+  stored: RolloutStatus | undefined,
+): NewEvent[] {
+  const copied = findCondition(conditions, COPIED);
+  if (!copy || !copied) return [];
+  if (copy.stored && copy.stored !== stored?.copy) {
+    return [{ type: 'Normal', reason: 'ReleaseCopied', message: copied.message }];
+  }
+  const before = findCondition(stored?.conditions, COPIED);
+  const isNew = copied.reason === 'CopyFailed' && before?.reason !== 'CopyFailed';
+  return isNew ? [eventOf('Warning', copied)] : [];
+}
+
 function conditionEvents(
   evaluation: Evaluation,
   conditions: readonly Condition[],
@@ -82,8 +107,8 @@ function conditionEvents(
   return events;
 }
 
-/** Reasons of Ready that repeat another condition, which has an Event of its own. */
-const OF_OTHERS: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_ROLLOUTS];
+/** Reasons of Ready that repeat another condition, which has Events of its own. */
+const OF_OTHERS: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_COPY, WAITING_FOR_ROLLOUTS];
 
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
 function readyEvent(ready: Condition): NewEvent {

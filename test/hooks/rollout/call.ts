@@ -21,13 +21,13 @@ export function fakeCall({ objects = [], serves = () => true, fails = false, set
   const fail = () => (fails ? 'the API server does not answer' : undefined);
   const reads: string[] = [];
   const cluster = fakeCluster(objects, { serves, fails: fail, onRequest: (request) => reads.push(asked(request)) });
-  const { call, events } = fakeHookCall({
+  const { call, events, counts } = fakeHookCall({
     now: NOW,
     cluster,
     metadata: { lookup: () => ({}) },
     settings: { metacontrollerUser: 'metacontroller', ...settings },
   });
-  return { call, reads, events };
+  return { call, reads, events, counts };
 }
 
 const asked = ({ verb, resource, namespace, name, fieldSelector }: ClusterRequest) =>

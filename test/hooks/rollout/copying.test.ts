@@ -29,21 +29,36 @@ async function sync(
   { jobs = [], related = [], tag = '1.1.0', ...around }: Sync = {},
 ) {
   const objects = [repository(), ...(around.objects ?? []), parent as Job];
-  const { call } = fakeCall({ ...around, objects, settings: { copyImage: 'rollout-hooks:1', ...around.settings } });
+  const { call, events, counts } = fakeCall({
+    ...around,
+    objects,
+    settings: { copyImage: 'rollout-hooks:1', ...around.settings },
+  });
   const children = {
     'ConfigMap.v1': {},
     'Job.batch/v1': Object.fromEntries(jobs.map((job) => [`team-a/${job.metadata.name}`, job])),
   };
   const answer = await rolloutHook.sync({ ...request(parent, [imagePolicy(tag), ...related]), children }, call);
   const status = answer.status as RolloutStatus;
+  const counted = counts.flatMap((each) => (each.name === 'rollout_hooks_copies_total' ? each.labels.result : []));
   const condition = (type: string) => status.conditions?.find((each) => each.type === type);
   return {
     status,
     condition,
+    events: events.map(({ type, reason, message }) => ({ type, reason, message })),
+    counted,
     jobs: answer.children.filter(({ kind }) => kind === 'Job') as Job[],
     tags: status.history?.map(({ version }) => version.tag),
   };
 }
+
+const secretsOf = ({ spec }: Job) =>
+  Object.fromEntries(
+    spec.template.spec.volumes.map(({ name, secret }: { name: string; secret: { secretName: string } }) => [
+      name,
+      secret.secretName,
+    ]),
+  );
 
 const ended = (job: Job, type: 'Complete' | 'Failed'): Job => ({
   ...job,
@@ -77,9 +92,15 @@ describe('BeforeDeployment', () => {
     expect(args).toEqual(
       expect.arrayContaining(['--source=registry.example/dev/app', `--target=${URL}`, '--tag=1.1.0']),
     );
-    expect(jobs[0]!.spec.template.spec.volumes.map(({ secret }: any) => secret.secretName)).toEqual(['pull', 'push']);
+    expect(secretsOf(jobs[0]!)).toEqual({ 'source-secret': 'pull', 'target-secret': 'push' });
     expect(condition('DeploymentBlocked')).toMatchObject({ status: 'True', reason: 'WaitingForCopy' });
     expect(condition('Copied')).toMatchObject({ status: 'False', reason: 'Copying' });
+  });
+
+  it('the Secrets of registries with authorities of their own are mounted too', async () => {
+    const parent = firstCopied({ targetRepository: { ...targetRepository, certSecretRef: { name: 'ours' } } });
+    const { jobs } = await sync(parent, { objects: [repository({ certSecretRef: { name: 'theirs' } })] });
+    expect(secretsOf(jobs[0]!)).toMatchObject({ 'source-certificates': 'theirs', 'target-certificates': 'ours' });
   });
 
   it('is deployed in the sync that sees the copy done; then the Job goes', async () => {
@@ -192,6 +213,87 @@ describe('BeforeDeployment', () => {
   });
 });
 
+describe('what is told of a copy', () => {
+  const parent = (status = deployed) => rollout({ targetRepository }, status);
+  const copyEvents = ({ events }: Awaited<ReturnType<typeof sync>>) =>
+    events.filter(({ reason }) => reason.includes('Cop')).map(({ type, reason }) => `${type} ${reason}`);
+
+  it('that it was done: once, with an Event and in the metric', async () => {
+    const first = await sync(parent());
+    expect([copyEvents(first), first.counted]).toEqual([[], []]);
+    const jobs = [ended(first.jobs[0]!, 'Complete')];
+    const done = await sync(parent(first.status), { jobs });
+    expect(copyEvents(done)).toEqual(['Normal ReleaseCopied']);
+    expect(done.counted).toEqual(['copied']);
+    const edited = parent(done.status);
+    edited.metadata.generation = 2;
+    const again = await sync(edited, { jobs });
+    expect(again.status.revision).toBe(done.status.revision! + 1);
+    expect([copyEvents(again), again.counted]).toEqual([[], []]);
+  });
+
+  it('that it was given up: once, also where its Pods go and the message changes', async () => {
+    const first = await sync(parent());
+    const [job] = first.jobs;
+    const jobs = [ended(job!, 'Failed')];
+    const failed = await sync(parent(first.status), { jobs, objects: [podOf(job!, { message: 'there already' })] });
+    expect(copyEvents(failed)).toEqual(['Warning CopyFailed']);
+    expect(failed.events.find(({ reason }) => reason === 'CopyFailed')!.message).toContain('there already');
+    expect(failed.counted).toEqual(['failed']);
+    const later = await sync(parent(failed.status), { jobs });
+    expect([copyEvents(later), later.counted]).toEqual([[], []]);
+    expect(later.condition('Copied')!.message).not.toBe(failed.condition('Copied')!.message);
+  });
+
+  it('that it was given up once more, when somebody had it tried again', async () => {
+    const first = await sync(parent());
+    const jobs = [ended(first.jobs[0]!, 'Failed')];
+    const failed = await sync(parent(first.status), { jobs });
+    const deleted = await sync(parent(failed.status));
+    expect(copyEvents(deleted)).toEqual([]);
+    expect(copyEvents(await sync(parent(deleted.status), { jobs }))).toEqual(['Warning CopyFailed']);
+  });
+
+  it('and a first deployment that waits for it says so in Ready, without an Event for each step of the Job', async () => {
+    const first = await sync(parent({}));
+    expect(first.condition('Ready')).toMatchObject({ reason: 'WaitingForCopy' });
+    expect(first.events.map(({ reason }) => reason)).not.toContain('WaitingForCopy');
+  });
+});
+
+describe('with spec.after', () => {
+  const stage = (bakeStatus: 'Succeeded' | 'InProgress') => {
+    const status = { history: [{ ...deployed.history![0]!, version: { tag: '1.1.0' }, bakeStatus }] };
+    return rollout({}, status, 'staging') as Job;
+  };
+  const parent = rollout({ targetRepository, after: [{ name: 'staging' }] }, deployed);
+
+  it('nothing is copied that a stage has not let through', async () => {
+    const staging = stage('InProgress');
+    const { jobs, condition } = await sync(parent, { related: [staging], objects: [staging] });
+    expect(jobs).toEqual([]);
+    expect(condition('WaitingForRollouts')).toMatchObject({ reason: 'NotSucceeded' });
+    expect(condition('Copied')).toBeUndefined();
+  });
+
+  it('a version that every stage has is copied first, and then deployed', async () => {
+    const staging = stage('Succeeded');
+    const around = { related: [staging], objects: [staging] };
+    const { jobs, tags, condition } = await sync(parent, around);
+    expect(tags).toEqual(['1.0.0']);
+    expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'WaitingForCopy' });
+    expect((await sync(parent, { ...around, jobs: [ended(jobs[0]!, 'Complete')] })).tags).toEqual(['1.1.0', '1.0.0']);
+  });
+
+  it('one that a stage loses while it is copied is not deployed: the stages are read once more', async () => {
+    const [succeeded, failing] = [stage('Succeeded'), stage('InProgress')];
+    const [job] = (await sync(parent, { related: [succeeded], objects: [succeeded] })).jobs;
+    const jobs = [ended(job!, 'Complete')];
+    const { tags } = await sync(parent, { jobs, related: [succeeded], objects: [failing] });
+    expect(tags).toEqual(['1.0.0']);
+  });
+});
+
 describe('AfterBake', () => {
   const onceBaked = (status: RolloutStatus) =>
     rollout({ targetRepository: { ...targetRepository, when: 'AfterBake' }, bakeTime: '1h' }, status);
@@ -214,5 +316,17 @@ describe('AfterBake', () => {
     const copy = { tag: '1.0.0', url: URL };
     const availableReleases = [{ tag: '1.0.0' }, { tag: '1.1.0' }];
     expect((await sync(onceBaked({ history, availableReleases, copy }))).jobs).toEqual([]);
+  });
+
+  it('not one that has failed since, or was rolled back: the next environment goes by the same rule as `after`', async () => {
+    const [first] = deployed.history!;
+    const succeeded = { ...head('1.1.0', 'Failed'), bakeStatus: 'Succeeded' as const };
+    const again = { ...head('1.1.0', 'Failed'), id: 3 };
+    const availableReleases = [{ tag: '1.0.0' }, { tag: '1.1.0' }];
+    const argsOf = async (status: RolloutStatus) =>
+      (await sync(onceBaked({ availableReleases, ...status }))).jobs[0]!.spec.template.spec.containers[0].args;
+    expect(await argsOf({ history: [succeeded, first!] })).toContain('--tag=1.1.0');
+    expect(await argsOf({ history: [again, succeeded, first!] })).toContain('--tag=1.0.0');
+    expect(await argsOf({ history: [succeeded, first!], rolledBackReleases: ['1.1.0'] })).toContain('--tag=1.0.0');
   });
 });
