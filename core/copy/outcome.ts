@@ -11,13 +11,13 @@ export const OUTCOMES = {
   Conflict: 3,
   /** 401 or 403, or no token. */
   Denied: 4,
-  /** The source has not, or no longer, what was asked for. */
+  /** The source has not, or no longer, what was asked for; or the target has no such repository. */
   NotFound: 5,
   /** What the source holds, or what a registry answers, cannot be used: digests, manifests, limits. */
   Invalid: 6,
   /** The target takes no more. */
   Full: 7,
-  /** A registry did not answer, too late or with an error, also when asked again. */
+  /** A registry did not answer, too late or with an error, also when asked again, or has lost what it was sent. */
   Unavailable: 8,
   Interrupted: 143,
 } as const;

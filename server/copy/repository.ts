@@ -9,6 +9,7 @@ const MAX_PAGES = 20;
 const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 /** Older signatures and SBOMs, and whatever else is listed by an index. */
 const ACCEPTED = `${ACCEPT}, application/vnd.oci.artifact.manifest.v1+json, */*;q=0.1`;
+const PARTS_UNKNOWN = new Set(['MANIFEST_BLOB_UNKNOWN', 'BLOB_UNKNOWN', 'MANIFEST_UNKNOWN']);
 const INDEX = 'application/vnd.oci.image.index.v1+json';
 
 /** @param maxBytes of a manifest */
@@ -42,6 +43,10 @@ export function createTarget(session: Session, maxBytes: number): TargetReposito
       const headers = { 'content-type': mediaType };
       const answer = await session.ask(`manifests/${reference}`, { method: 'PUT', headers, body: bytes });
       const what = `the manifest ${reference}`;
+      if (PARTS_UNKNOWN.has(answer.errorCode ?? '')) {
+        const text = `the target ${session.name} has lost a part of ${what} since it was sent, as by a garbage collection: start again`;
+        throw new RegistryError(text, 'Unavailable', { transient: false });
+      }
       if (answer.status < 200 || answer.status > 299)
         throw session.refusal(answer.status, what, { code: answer.errorCode });
       const named = answer.headers.get('docker-content-digest');

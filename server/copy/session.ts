@@ -148,13 +148,14 @@ export function createSession(options: SessionOptions): Session {
         const text = `the ${side} ${image.host} refuses ${what} (${answer}): its credentials need the right to ${right}${why}`;
         return new RegistryError(text, 'Denied');
       }
-      if (status === 413 || status === 507) {
-        return new RegistryError(
-          `the ${side} ${image.host} takes no more (${answer}) at ${what}: make room there, or raise its quota`,
-          'Full',
-        );
+      if (side === 'target' && (status === 413 || status === 507)) {
+        const text = `the target ${image.host} takes no more (${answer}): make room there, or raise its quota`;
+        return new RegistryError(text, 'Full');
       }
       const text = `the ${side} ${image.host} answers ${answer} to ${what}`;
+      if (side === 'target' && status === 404) {
+        return new RegistryError(`${text}: create ${name} there, if that registry wants it created first`, 'NotFound');
+      }
       const failure = isTransient(status) ? 'Unavailable' : status === 404 ? 'NotFound' : 'Invalid';
       return new RegistryError(text, failure, { retryAfterMs: retryAfterMs(retryAfter, Date.now()) });
     },

@@ -50,8 +50,13 @@ export function copyCommand({ source, target, tag, more = [], secure, watch }: O
 
 /** A folder as the kubelet mounts a pull secret. */
 export function mountedLogin(host: string, username: string, password: string): string {
-  const dir = mkdtempSync(join(tmpdir(), 'secret-'));
   const auth = Buffer.from(`${username}:${password}`).toString('base64');
-  writeFileSync(join(dir, '.dockerconfigjson'), JSON.stringify({ auths: { [host]: { auth } } }));
+  return mountedSecret({ '.dockerconfigjson': JSON.stringify({ auths: { [host]: { auth } } }) });
+}
+
+/** A folder as the kubelet mounts any Secret. */
+export function mountedSecret(data: Record<string, string>): string {
+  const dir = mkdtempSync(join(tmpdir(), 'secret-'));
+  for (const [key, content] of Object.entries(data)) writeFileSync(join(dir, key), content);
   return dir;
 }

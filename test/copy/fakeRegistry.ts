@@ -1,6 +1,7 @@
 /** A registry in memory that does as a test says: what real ones do on a bad day. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
 
 export interface FakeRegistry {
@@ -24,14 +25,15 @@ export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-export async function startFakeRegistry(): Promise<FakeRegistry> {
+/** @param tls speaks HTTPS with these */
+export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegistry> {
   const server: LocalServer = await startLocalServer((request, response) => {
     registry.authorizations.push(request.headers.authorization);
     if (registry.meddle(request, response)) return;
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => answer(registry, request, response, Buffer.concat(chunks)));
-  });
+  }, tls);
   const registry: FakeRegistry = {
     host: server.host,
     requests: server.requests,

@@ -1,5 +1,8 @@
 /** The copy command between two real registries (distribution v3) with passwords. */
+import { request } from 'node:http';
+import { Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { copyCommand, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
@@ -86,6 +89,57 @@ describe('an artifact of 50 layers', () => {
     expect(result).toMatchObject({ outcome: 'Copied', digest, uploadedBytes: 0 });
     expect(stderr.match(/ mounted,/g)!.length).toBe(51);
   });
+});
+
+describe('an upload that arrives corrupted', () => {
+  it('is found by the registry, by its digest, and sent again', async () => {
+    const content = 'corrupted '.repeat(LAYER_BYTES);
+    const { digest } = await pushed('1.1.0', await image([content]));
+    const proxy = await corruptingProxy(target.host, 1);
+    const { result, stderr } = await copy('1.1.0', throughProxy(proxy));
+    proxy.close();
+    expect(result).toMatchObject({ outcome: 'Copied', digest });
+    expect(stderr).toMatch(/received other bytes than those of sha256:\w+, which is what was sent: attempt 1 of 6/);
+    expect((await inTarget('1.1.0'))!.digest).toBe(digest);
+  });
+
+  it('each time: the copy fails, and the target has neither blob nor tag', async () => {
+    const { digest } = await pushed('1.2.0', await image(['always corrupted']));
+    const proxy = await corruptingProxy(target.host, Number.POSITIVE_INFINITY);
+    const { result } = await copy('1.2.0', throughProxy(proxy, ['--attempts', '2']));
+    proxy.close();
+    expect(result).toMatchObject({
+      outcome: 'Invalid',
+      message: expect.stringMatching(/received other bytes than those of sha256:\w+, which is what was sent, 2 times$/),
+    });
+    expect(await inTarget('1.2.0')).toBeUndefined();
+    expect(await inTarget(digest)).toBeUndefined();
+  });
+
+  const throughProxy = ({ host }: LocalServer, more: string[] = []) => ({
+    target: `${host}/prod/app`,
+    more: ['--target-secret', mountedLogin(host, USER, PASSWORD), ...more],
+  });
+
+  /** In front of a registry: of the first uploads one byte is another. */
+  function corruptingProxy(host: string, uploads: number): Promise<LocalServer> {
+    let corrupted = 0;
+    return startLocalServer((incoming, response) => {
+      const { method, url, headers } = incoming;
+      const isBad = method === 'PUT' && url!.includes('/uploads/') && corrupted++ < uploads;
+      const outgoing = request(`http://${host}${url}`, { method: method!, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      const flip = new Transform({
+        transform(chunk: Buffer, _, done) {
+          if (isBad) chunk[0]! ^= 1;
+          done(null, chunk);
+        },
+      });
+      incoming.pipe(flip).pipe(outgoing);
+    });
+  }
 });
 
 it('an index of four platforms comes with all of them, its signatures and its SBOM', async () => {

@@ -1,0 +1,73 @@
+/** Registries with a certificate authority of their own, of which one asks who is there. */
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
+import { copyCommand, mountedSecret } from './command.ts';
+import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
+
+interface Place {
+  authority: CertificateAuthority;
+  registry: FakeRegistry;
+}
+
+let source: Place;
+let target: Place;
+let client: KeyPair;
+
+async function place(): Promise<Place> {
+  const authority = await createAuthority(Date.now());
+  const { certificate: cert, key } = await authority.issue('registry');
+  const asks = { requestCert: true, rejectUnauthorized: false, ca: authority.certificate };
+  return { authority, registry: await startFakeRegistry({ cert, key, ...asks }) };
+}
+
+beforeAll(async () => {
+  [source, target] = await Promise.all([place(), place()]);
+  client = await target.authority.issue('writer');
+});
+afterAll(() => {
+  for (const each of [source, target]) each?.registry.close();
+});
+beforeEach(() => {
+  image(source.registry, 'dev', ['one'], '1.0.0');
+  target.registry.manifests.clear();
+  target.registry.meddle = () => false;
+});
+
+const ca = ({ authority }: Place) => ({ 'ca.crt': authority.certificate });
+const copy = (certificates: { target?: Record<string, string> } = {}) =>
+  copyCommand({
+    source: `${source.registry.host}/dev`,
+    target: `${target.registry.host}/prod`,
+    tag: '1.0.0',
+    secure: true,
+    more: [
+      ...['--attempts', '1', '--source-certificates', mountedSecret(ca(source))],
+      ...(certificates.target ? ['--target-certificates', mountedSecret(certificates.target)] : []),
+    ],
+  });
+
+it('each side is trusted by its own Secret', async () => {
+  expect((await copy({ target: ca(target) })).result).toMatchObject({ outcome: 'Copied' });
+});
+
+it('a target that nobody vouches for gets nothing', async () => {
+  const { result } = await copy();
+  expect(result).toMatchObject({
+    outcome: 'Unavailable',
+    message: expect.stringMatching(/^the target: .* cannot be reached \(\w*(CERT|SIGNATURE)\w*\)/),
+  });
+  expect((await copy({ target: ca(source) })).result.outcome).toBe('Unavailable');
+  expect(target.registry.manifests.size).toBe(0);
+});
+
+it('and shows its certificate to one that asks for it', async () => {
+  target.registry.meddle = (request, response) => {
+    if ((request.socket as TLSSocket).getPeerCertificate().subject?.CN === 'writer') return false;
+    response.writeHead(403).end();
+    return true;
+  };
+  expect((await copy({ target: ca(target) })).result).toMatchObject({ outcome: 'Denied' });
+  const shown = { ...ca(target), 'tls.crt': client.certificate, 'tls.key': client.key };
+  expect((await copy({ target: shown })).result).toMatchObject({ outcome: 'Copied' });
+});
