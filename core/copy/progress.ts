@@ -53,7 +53,7 @@ export function progressOf(
   if (!(failed > 0)) return { state: 'Copying', message: `${name} runs` };
   return {
     state: 'Copying',
-    message: `${name} has failed ${failed} times and goes on${last?.message ? `: ${last.message}` : ''}`,
+    message: `${name} has failed ${failed === 1 ? 'once' : `${failed} times`} and goes on${last?.message ? `: ${last.message}` : ''}`,
   };
 }
 

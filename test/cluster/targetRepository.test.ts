@@ -1,8 +1,10 @@
 /** Releases are copied between two real registries with passwords, by Jobs that run on this machine. */
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdingProxy } from '../server/registry/proxies.ts';
 import { type RealRegistry, startRealRegistry } from '../server/registry/realRegistry.ts';
-import { type AnyObject, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { copyingStory, pushTo, targetOf } from './support/copyingStory.ts';
+import { type AnyObject, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type CopyingStory, copyingStory, pushTo, targetOf } from './support/copyingStory.ts';
 import { conditionOf } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -15,6 +17,14 @@ beforeAll(async () => {
   [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
 }, 600_000);
 afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+
+/** Once. */
+const isTold = (story: CopyingStory, event: { type: string; reason: string; message: string }) =>
+  waitFor(async () => {
+    const told = (await story.events()).filter(({ reason }) => reason === event.reason);
+    expect(told).toEqual([{ ...event, count: 1 }]);
+    return true;
+  }, `an Event ${event.reason}`);
 
 describe('BeforeDeployment', () => {
   it('a version is deployed once the target has it, and the Job is gone when the status says so', async () => {
@@ -32,6 +42,7 @@ describe('BeforeDeployment', () => {
       return true;
     }, 'the copy to be stored');
     expect((await story.statusOf()).copy).toMatchObject({ tag: '1.0.0', digest });
+    await isTold(story, { type: 'Normal', reason: 'ReleaseCopied', message: expect.stringContaining(digest) });
   });
 
   it('waits while it cannot be copied, says why, and goes on when it can', async () => {
@@ -50,10 +61,55 @@ describe('BeforeDeployment', () => {
       return true;
     }, 'the conflict to be said');
     await staysTrue(async () => (await story.statusOf()).history === undefined, 'nothing deployed', 1000);
+    await isTold(story, { type: 'Warning', reason: 'CopyFailed', message: expect.stringContaining(other) });
     await admin.mergePatch(story.app, { spec: { targetRepository: { overwrite: true } } });
     await story.headIs('1.0.0', 'Succeeded');
     expect(await story.inTarget('1.0.0')).toBe(digest);
   });
+
+  it('a version that has to pass a stage is copied only then, and deployed after that', async () => {
+    const story = await copyingStory(view, { source, target });
+    const { ns } = story;
+    const policy = { releasesImagePolicy: { name: 'app' } };
+    await admin.create(rollout(ns, 'staging', { spec: { ...policy, bakeTime: '1h' } }));
+    const digest = await story.release('1.0.0');
+    await story.create({ ...targetOf(story, { source, target }), after: [{ name: 'staging' }] });
+    await story.conditionIs('WaitingForRollouts', { message: expect.stringContaining('baking since') });
+    await staysTrue(async () => (await story.jobs()).length === 0, 'no copy of what the stage bakes', 1000);
+    expect(await story.inTarget('1.0.0')).toBeUndefined();
+    await admin.mergePatch(ref('rollout', ns, 'staging'), { spec: { bakeTime: '0s' } });
+    await story.headIs('1.0.0', 'Succeeded');
+    expect(await story.inTarget('1.0.0')).toBe(digest);
+  });
+});
+
+describe('a copy whose process is killed', () => {
+  it('is taken up by the next Pod of its Job, and the deployment waits for that', async () => {
+    const held = await holdingProxy(source.host, /\/blobs\//);
+    const story = await copyingStory(view, { source: { ...source, host: held.host }, target });
+    const digest = await story.release('1.0.0');
+    await story.create(targetOf(story, { source, target }));
+    await waitFor(() => held.isHolding(), 'the copy to be under way');
+    process.kill(copyProcess(story.ns), 'SIGKILL');
+    await waitFor(async () => {
+      const message = (await story.copied())?.message;
+      expect(message).toMatch(/has failed once and goes on/);
+      return true;
+    }, 'the failure to be told');
+    expect((await story.statusOf()).history).toBeUndefined();
+    expect(await story.inTarget('1.0.0')).toBeUndefined();
+    held.release();
+    await story.headIs('1.0.0', 'Succeeded');
+    expect(await story.inTarget('1.0.0')).toBe(digest);
+    held.close();
+  });
+
+  /** Of the Pod that this machine runs for the Rollout of a namespace. */
+  function copyProcess(namespace: string): number {
+    const all = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n');
+    const [line] = all.filter((each) => each.includes(`--target=oci://${target.host}/${namespace}/`));
+    return Number.parseInt(line ?? '', 10);
+  }
 });
 
 describe('AfterBake', () => {

@@ -1,8 +1,7 @@
 /** The copy command between two real registries (distribution v3) with passwords. */
-import { request } from 'node:http';
-import { Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
+import type { LocalServer } from '../server/registry/localServer.ts';
+import { corruptingProxy } from '../server/registry/proxies.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { copyCommand, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
@@ -120,26 +119,6 @@ describe('an upload that arrives corrupted', () => {
     target: `${host}/prod/app`,
     more: ['--target-secret', mountedLogin(host, USER, PASSWORD), ...more],
   });
-
-  /** In front of a registry: of the first uploads one byte is another. */
-  function corruptingProxy(host: string, uploads: number): Promise<LocalServer> {
-    let corrupted = 0;
-    return startLocalServer((incoming, response) => {
-      const { method, url, headers } = incoming;
-      const isBad = method === 'PUT' && url!.includes('/uploads/') && corrupted++ < uploads;
-      const outgoing = request(`http://${host}${url}`, { method: method!, headers }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      const flip = new Transform({
-        transform(chunk: Buffer, _, done) {
-          if (isBad) chunk[0]! ^= 1;
-          done(null, chunk);
-        },
-      });
-      incoming.pipe(flip).pipe(outgoing);
-    });
-  }
 });
 
 it('an index of four platforms comes with all of them, its signatures and its SBOM', async () => {
