@@ -43,6 +43,17 @@ export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 /** Beside it: when that was, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
+/** Set by the webhook on a Rollout: who made each request that names a version and waits. See core/evaluation/requesters.ts. */
+export const REQUESTERS = 'rollout.kuberik.com/requesters';
+
+/** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook takes it off and keeps a record: see core/approval/accept.ts. */
+export const APPROVE = 'rollout.kuberik.com/approve';
+export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
+/** The version whose approval the writer takes back. */
+export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
+/** Set by the webhook: the approvals that were given. See core/approval/record.ts. */
+export const APPROVALS = 'rollout.kuberik.com/approvals';
+
 /** In the manifest of a release, `"true"`: what it changes cannot be undone, so that it is never rolled back. */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 

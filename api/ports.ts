@@ -76,6 +76,7 @@ export interface ReleaseMetadata {
   source?: string;
   title?: string;
   description?: string;
+  authors?: string;
   /** It cannot be undone: see ROLLBACK_BARRIER. */
   rollbackBarrier?: true;
 }

@@ -2,6 +2,7 @@
 import type { FluxBinding } from './generated/FluxBinding.ts';
 import type { Gate } from './generated/Gate.ts';
 import type { Rollout } from './generated/Rollout.ts';
+import type { RolloutGate } from './generated/RolloutGate.ts';
 
 export type { ClusterRolloutSchedule } from './generated/ClusterRolloutSchedule.ts';
 export type { FluxBinding } from './generated/FluxBinding.ts';
@@ -23,3 +24,6 @@ export type GateRef = NonNullable<FluxBindingSpec['gates']>[number];
 /** Which deployment of which Rollout an object carries. */
 export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;
+/** What a version needs on a RolloutGate; a Gate has the same. */
+export type ApprovalRule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
+export type ApprovalsStatus = NonNullable<NonNullable<RolloutGate['status']>['approvals']>;

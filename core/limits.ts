@@ -30,6 +30,8 @@ export const LIMITS = {
   inventoryKinds: 200,
   /** Other namespaces in which one Rollout asks for consent to watch HealthChecks: each costs a live read in every sync. */
   watchedNamespaces: 64,
+  /** Approvals that one Gate or RolloutGate keeps: the oldest is forgotten, and no longer counts. */
+  approvals: 64,
   /** Rollouts that a Rollout may come after: each costs a live read before a deployment. */
   after: 20,
   /** Rollouts that are read to find out whether one comes after itself: its stages, theirs, and so on. */

@@ -15,9 +15,10 @@ import { fluxBindingHook } from './fluxBinding.ts';
 import { gateHook } from './gate.ts';
 import { healthCheckHook } from './healthCheck/healthCheck.ts';
 import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
-import { gateLabelsHook, rolloutGateHook } from './labels.ts';
+import { gateLabelsHook } from './labels.ts';
 import { rolloutRequestsHook } from './rollout/requests.ts';
 import { rolloutHook } from './rollout/rollout.ts';
+import { rolloutGateHook } from './rolloutGate.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
 
 type Entry =

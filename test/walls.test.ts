@@ -111,7 +111,6 @@ const SMALLEST_FILE = 20;
 const SMALLER: Record<string, string> = {
   'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
   'webhooks/healthCheck.ts': 'a webhook',
-  'webhooks/rolloutGate.ts': 'a webhook',
   'webhooks/schedule.ts': 'a webhook',
 };
 

@@ -1,16 +1,62 @@
-/** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them. */
-import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
-import type { RolloutGate } from '../api/types.ts';
+/** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of their approvals. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import { APPROVALS, APPROVE, APPROVE_REASON, ROLLOUT_NAME_LABEL, UNAPPROVE } from '../api/annotations.ts';
+import { ROLLOUTS } from '../api/kinds.ts';
+import type { WebhookCall } from '../api/ports.ts';
+import type { Rollout, RolloutGate } from '../api/types.ts';
+import { type Target, versionProblem } from '../core/approval/accept.ts';
+import { knowsVersion } from '../core/evaluation/approvals.ts';
+import { requestersOf } from '../core/evaluation/requesters.ts';
+import { annotate } from '../core/kube/annotate.ts';
+import { sameJson } from '../core/kube/json.ts';
 import { labelValue } from '../core/kube/names.ts';
-import { type AdmissionHandler, allowed } from './response.ts';
+import { writeApprovals } from './approvals.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 
-export const mutateRolloutGate: AdmissionHandler = async ({ object }) => {
-  const gate = object as RolloutGate | null | undefined;
-  if (!gate) return allowed();
+const KEYS = { approve: APPROVE, unapprove: UNAPPROVE, reason: APPROVE_REASON, record: APPROVALS };
+
+export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
+  const sent = request.object as RolloutGate | null | undefined;
+  if (!sent || request.subResource) return allowed();
+  const old = (request.oldObject ?? undefined) as RolloutGate | undefined;
+  // What was approved for one Rollout says nothing of another.
+  const isOther = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
+  const written = await writeApprovals(
+    sent,
+    old,
+    KEYS,
+    request,
+    call,
+    () => targetOf(sent, request, call),
+    (record) => (isOther ? { ...record, given: [] } : record),
+  );
+  if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
+  const labelled = withLabel(sent);
+  const gate = Object.entries(written.annotations).reduce((each, [key, value]) => annotate(each, key, value), labelled);
+  return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
+};
+
+function withLabel(gate: RolloutGate): RolloutGate {
   const { [ROLLOUT_NAME_LABEL]: before, ...others } = gate.metadata.labels ?? {};
   const rollout = gate.spec?.rolloutRef?.name;
   const value = rollout ? labelValue(rollout) : undefined;
-  if (value === before) return allowed();
+  if (value === before) return gate;
   const labels = value === undefined ? others : { ...others, [ROLLOUT_NAME_LABEL]: value };
-  return { allowed: true, object: { ...gate, metadata: { ...gate.metadata, labels } } };
-};
+  return { ...gate, metadata: { ...gate.metadata, labels } };
+}
+
+/** A version that the Rollout, read live, knows. */
+async function targetOf(
+  { spec }: RolloutGate,
+  request: AdmissionRequest,
+  { cluster }: WebhookCall,
+): Promise<(version: string) => Target> {
+  const name = spec?.rolloutRef?.name ?? '';
+  const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace: namespaceOf(request), name });
+  return (version) => {
+    if (!rollout) return { problem: `Rollout '${name}' does not exist` };
+    const problem = versionProblem(version, knowsVersion(rollout, version), name);
+    if (problem !== undefined) return { problem };
+    return { version, isRequester: requestersOf(rollout, version).requesters.includes(request.userInfo.username) };
+  };
+}

@@ -388,13 +388,17 @@ export interface Rollout {
        */
       reason?: string;
       /**
-       * The requests that opened the Gates which this deployment passed, at most 10.
+       * The requests that opened the Gates which this deployment passed, and the approvals that it needed; at most 20.
        */
       approvals?: {
         /**
-         * Namespace and name.
+         * Namespace and name; of a RolloutGate its name.
          */
         gate: string;
+        /**
+         * RolloutGate; absent for a Gate.
+         */
+        kind?: string;
         /**
          * Absent for a Gate of another namespace.
          */
@@ -597,6 +601,19 @@ export interface Rollout {
      * Releases that were rolled back and that nobody has deployed since. They are not candidates.
      */
     rolledBackReleases?: string[];
+    /**
+     * Whom the manifests of releases name as their authors; read only of releases that have an approval which must not be the author's.
+     */
+    releaseAuthors?: {
+      /**
+       * The release.
+       */
+      tag: string;
+      /**
+       * The annotation org.opencontainers.image.authors, cut to 256 characters.
+       */
+      authors: string;
+    }[];
     /**
      * Releases whose manifest says that they cannot be undone.
      */

@@ -34,9 +34,98 @@ export interface RolloutGate {
      * Tags that are never deployed while they are listed.
      */
     rejectedVersions?: string[];
+    /**
+     * A version is deployed only with this many approvals, by hand too. It is approved with the annotation rollout.kuberik.com/approve.
+     */
+    approvals?: {
+      /**
+       * By how many people.
+       */
+      required: number;
+      /**
+       * Whose approval does not count: requester, who asked for the deployment by hand; author, whom the manifest of the release names. Where its authors are not known, none counts.
+       */
+      notBy?: ('requester' | 'author')[];
+      /**
+       * How long an approval counts; without it as long as it stands.
+       */
+      expireAfter?: string;
+      /**
+       * The ServiceAccounts whose approval counts, as namespace/name; of others none does.
+       */
+      serviceAccounts?: string[];
+    };
   };
   /**
-   * Not used here.
+   * What has been approved.
    */
-  status?: {};
+  status?: {
+    /**
+     * The approvals that count now, where spec.approvals asks for any.
+     */
+    approvals?: {
+      /**
+       * How many a version needs.
+       */
+      required: number;
+      /**
+       * Of the version that waits, or was approved last: 1/2 for 1.2.0.
+       */
+      progress?: string;
+      /**
+       * Who last changed how many are needed.
+       */
+      changedBy?: string;
+      /**
+       * When that was.
+       */
+      changedAt?: string;
+      /**
+       * What has approvals, the newest first.
+       */
+      versions?: {
+        /**
+         * The tag.
+         */
+        version: string;
+        /**
+         * Namespace and name of its Rollout, on a Gate.
+         */
+        rollout?: string;
+        /**
+         * How many of them count.
+         */
+        count?: number;
+        /**
+         * Whether these are enough.
+         */
+        enough?: boolean;
+        /**
+         * The oldest first.
+         */
+        given: {
+          /**
+           * The authenticated user.
+           */
+          by: string;
+          /**
+           * When.
+           */
+          at: string;
+          /**
+           * The reason given.
+           */
+          reason?: string;
+          /**
+           * From then on it is gone.
+           */
+          expiresAt?: string;
+          /**
+           * Why it does not, if so.
+           */
+          doesNotCount?: string;
+        }[];
+      }[];
+    };
+  };
 }

@@ -1008,11 +1008,110 @@ export const SCHEMAS: Record<string, object> = {
       "items": {
        "type": "string"
       }
+     },
+     "approvals": {
+      "type": "object",
+      "required": [
+       "required"
+      ],
+      "properties": {
+       "required": {
+        "type": "integer"
+       },
+       "notBy": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       },
+       "expireAfter": {
+        "type": "string"
+       },
+       "serviceAccounts": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       }
+      }
      }
     }
    },
    "status": {
-    "type": "object"
+    "type": "object",
+    "properties": {
+     "approvals": {
+      "type": "object",
+      "required": [
+       "required"
+      ],
+      "properties": {
+       "required": {
+        "type": "integer"
+       },
+       "progress": {
+        "type": "string"
+       },
+       "changedBy": {
+        "type": "string"
+       },
+       "changedAt": {
+        "type": "string"
+       },
+       "versions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "version",
+          "given"
+         ],
+         "properties": {
+          "version": {
+           "type": "string"
+          },
+          "rollout": {
+           "type": "string"
+          },
+          "count": {
+           "type": "integer"
+          },
+          "enough": {
+           "type": "boolean"
+          },
+          "given": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "required": [
+             "by",
+             "at"
+            ],
+            "properties": {
+             "by": {
+              "type": "string"
+             },
+             "at": {
+              "type": "string"
+             },
+             "reason": {
+              "type": "string"
+             },
+             "expiresAt": {
+              "type": "string"
+             },
+             "doesNotCount": {
+              "type": "string"
+             }
+            }
+           }
+          }
+         }
+        }
+       }
+      }
+     }
+    }
    }
   }
  },
@@ -1427,6 +1526,9 @@ export const SCHEMAS: Record<string, object> = {
            "gate": {
             "type": "string"
            },
+           "kind": {
+            "type": "string"
+           },
            "by": {
             "type": "string"
            },
@@ -1629,6 +1731,24 @@ export const SCHEMAS: Record<string, object> = {
       "type": "array",
       "items": {
        "type": "string"
+      }
+     },
+     "releaseAuthors": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "tag",
+        "authors"
+       ],
+       "properties": {
+        "tag": {
+         "type": "string"
+        },
+        "authors": {
+         "type": "string"
+        }
+       }
       }
      },
      "rollbackBarriers": {

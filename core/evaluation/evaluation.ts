@@ -12,6 +12,13 @@ import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import { closingsPassed } from '../suspend/passage.ts';
 import { closingKey } from '../suspend/stateAnnotation.ts';
+import {
+  type AskedApprovals,
+  approvalJudge,
+  isApproved,
+  type JudgeApprovals,
+  type ReleaseAuthors,
+} from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
 import type { Observed } from './observed.ts';
@@ -36,6 +43,8 @@ export interface RolloutState {
   rolledBack: readonly string[];
   /** Releases that say that they cannot be undone. */
   barriers: readonly string[];
+  /** Whom releases name as their authors, as far as that is needed. */
+  authors: readonly ReleaseAuthors[];
   conditions: readonly Condition[];
 }
 
@@ -47,6 +56,7 @@ export function storedState(status: RolloutStatus = {}): RolloutState {
     available: status.availableReleases ?? [],
     rolledBack: status.rolledBackReleases ?? [],
     barriers: status.rollbackBarriers ?? [],
+    authors: status.releaseAuthors ?? [],
     conditions: status.conditions ?? [],
   };
 }
@@ -72,8 +82,10 @@ export interface Evaluation {
   closed: JudgedGate[];
   /** Those that are closed and that it may pass. */
   passed: JudgedGate[];
-  /** The requests that opened its Gates. */
+  /** The requests that opened its Gates, and the approvals that its RolloutGates asked for. */
   approvals: Approval[];
+  /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback, and what ran before, do not. */
+  asked: readonly AskedApprovals[];
   /** Of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
@@ -107,7 +119,8 @@ export function evaluate(
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const stages = judgeStages(rollout, observed.stages, candidates, now);
   const shown = bypass ?? shownBypass(deployed, candidates, state.conditions);
-  const verdict = judgeRolloutGates(gates, candidates, shown, stages);
+  const judge = approvalJudge(rollout, gates, state.authors, now);
+  const verdict = judgeRolloutGates(gates, candidates, shown, stages, judge);
   const rollback = rollbackOf({ history, config, barriers: state.barriers, rejectedBy: rejects });
   const { forceDeploy } = requests;
   const selection = select({
@@ -132,7 +145,8 @@ export function evaluate(
     { holds, unblocked: requests.unblockFailed },
     config.gateFirstDeployment,
   );
-  const mayGo = isFree({ selection, obstacles: inWay, closed: inTheWay.closed });
+  const asked = pending === undefined || selection.back || selection.initial ? [] : judge(pending);
+  const mayGo = isFree({ selection, obstacles: inWay, closed: inTheWay.closed, asked });
   const copy = copyState(observed, state, selection, mayGo);
   return {
     candidates,
@@ -149,16 +163,18 @@ export function evaluate(
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
     passed: inTheWay.passed,
-    approvals: inTheWay.approvals,
+    approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn)].slice(0, MAX_APPROVALS),
+    asked,
     requeueAt: [
       ...inTheWay.requeueAt,
+      ...expiries(judge, pending, candidates),
       ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
       ...stages.flatMap(({ requeueAt }) => requeueAt ?? []),
     ],
   };
 }
 
-/** Whether `selection.next` may be deployed now. Gates and a copy that is not done hold every deployment; the rest holds automatic ones only. */
+/** Whether `selection.next` may be deployed now. Gates, approvals and a copy that is not done hold every deployment; the rest holds automatic ones only. */
 export function mayDeploy(evaluation: Evaluation): boolean {
   const { copy } = evaluation;
   return isFree(evaluation) && !(copy?.isAwaited && copy.progress.state !== 'Copied');
@@ -168,8 +184,9 @@ function isFree({
   selection,
   obstacles: held,
   closed,
-}: Pick<Evaluation, 'selection' | 'obstacles' | 'closed'>): boolean {
-  if (selection.next === undefined || closed.length > 0) return false;
+  asked,
+}: Pick<Evaluation, 'selection' | 'obstacles' | 'closed' | 'asked'>): boolean {
+  if (selection.next === undefined || closed.length > 0 || !isApproved(asked)) return false;
   return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
 }
 
@@ -217,19 +234,36 @@ function judgeRequired(
   };
 }
 
-/** For how many Gates the history keeps who opened them, and how much of each reason. */
-const MAX_APPROVALS = 10;
+/** For how many Gates the history keeps who opened them, how many requests and approvals together, and how much of each reason. */
+const MAX_GATES = 10;
+const MAX_APPROVALS = 20;
 const MAX_REASON = 256;
 
 /** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
 function approvalsOf(gates: readonly JudgedGate[], namespace: string | undefined): Approval[] {
-  return gates.slice(0, MAX_APPROVALS).flatMap(({ ref, openedBy }) => {
+  return gates.slice(0, MAX_GATES).flatMap(({ ref, openedBy }) => {
     if (!openedBy) return [];
     const { at, by, reason } = openedBy;
     const approval = { gate: refKey(ref), at: formatTime(at) };
     if (ref.namespace !== namespace) return [approval];
     return [{ ...approval, ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) }];
   });
+}
+
+function givenOn({ gate, verdict }: AskedApprovals): Approval[] {
+  return verdict.counted.map(({ at, by, reason }) => ({
+    kind: 'RolloutGate',
+    gate: gate.metadata.name ?? '',
+    at: formatTime(at),
+    by,
+    ...(reason && { reason }),
+  }));
+}
+
+/** When an approval of what waits, or could be deployed in its place, ends by itself. */
+function expiries(judge: JudgeApprovals, pending: string | undefined, candidates: readonly VersionInfo[]): EpochMs[] {
+  const tags = new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]);
+  return [...tags].flatMap((tag) => judge(tag).flatMap(({ verdict }) => verdict.until ?? []));
 }
 
 /** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */

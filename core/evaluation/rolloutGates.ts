@@ -6,6 +6,7 @@ import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } fr
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { StageVerdict } from '../order/stages.ts';
+import { approvalsText, isApproved, type JudgeApprovals } from './approvals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -13,7 +14,7 @@ export interface GateVerdict {
   summaries: GateSummary[];
   /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
   gated: VersionInfo[];
-  /** Those that every stage allows, whatever RolloutGates say. */
+  /** Those that every stage allows and that have the approvals they need, whatever else RolloutGates say. */
   promoted: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
@@ -26,23 +27,30 @@ export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): Rollou
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
 }
 
-/** `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass. */
+/**
+ * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass. Approvals it
+ * needs all the same: it is one person who bypasses.
+ */
 export function judgeRolloutGates(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
   stages: readonly StageVerdict[] = [],
+  approvals: JudgeApprovals = () => [],
 ): GateVerdict {
-  if (bypass !== undefined) return bypassed(gates, candidates, bypass, stages);
+  const isBypassed = bypass !== undefined && isApproved(approvals(bypass));
+  if (isBypassed) return bypassed(gates, candidates, bypass, stages);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofStages = stages.map(({ allowed }) => new Set(allowed));
-  const promoted = candidates.filter(({ tag }) => ofStages.every((list) => list.has(tag)));
+  const promoted = candidates.filter(
+    ({ tag }) => ofStages.every((list) => list.has(tag)) && isApproved(approvals(tag)),
+  );
   const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const blocked = passing && gated.length === 0 && candidates.length > 0;
   return {
     summaries: [
-      ...gates.map((gate) => summary(gate, candidates)),
+      ...gates.map((gate) => summary(gate, candidates, approvals)),
       ...stages.map((stage) => stageSummary(stage, candidates)),
     ],
     gated,
@@ -124,10 +132,12 @@ function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
 }
 
 /** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
-function summary({ metadata, spec }: RolloutGate, candidates: readonly VersionInfo[]): GateSummary {
+function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: JudgeApprovals): GateSummary {
+  const { metadata, spec } = gate;
   const name = metadata.name ?? '';
   const passing = spec?.passing ?? true;
   if (!passing) return { name, passing, message: 'Gate is not passing' };
+  if (spec?.approvals) return approvalSummary(gate, candidates, approvals);
   const allowed = spec?.allowedVersions;
   if (!allowed) return { name, passing, message: 'Gate is passing' };
   const listed = new Set(allowed);
@@ -136,8 +146,26 @@ function summary({ metadata, spec }: RolloutGate, candidates: readonly VersionIn
   return { name, passing, allowedVersions: [...allowed], message };
 }
 
-/** How many versions the summary of a stage lists: the status has to stay small. */
+/** How many versions the summary of a stage, or of approvals, lists: the status has to stay small. */
 const LISTED = 50;
+
+/** To clients that know lists only: the candidates that are on its list and approved. */
+function approvalSummary(
+  gate: RolloutGate,
+  candidates: readonly VersionInfo[],
+  approvals: JudgeApprovals,
+): GateSummary {
+  const listed = allowedBy(gate);
+  const asked = (tag: string) => approvals(tag).find((each) => each.gate === gate);
+  const allowed = candidates.filter(({ tag }) => asked(tag)?.verdict.enough && (listed?.has(tag) ?? true));
+  const newest = candidates[0] && asked(candidates[0].tag);
+  return {
+    name: gate.metadata.name ?? '',
+    passing: true,
+    allowedVersions: allowed.slice(0, LISTED).map(({ tag }) => tag),
+    message: newest ? approvalsText(candidates[0]!.tag, newest) : 'Gate is passing',
+  };
+}
 
 function stageSummary({ name, allowed, waits }: StageVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;

@@ -8,18 +8,28 @@ import { latestOf } from '../policy/imagePolicy.ts';
 /** At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
 const MAX_RETRIED = 20;
 
-/** The tags to look up: the latest, the deployed, the wanted, and known releases of which nothing is known. */
-export function metadataWanted(rollout: Rollout, policy: ImagePolicy | undefined): { tag: string; digest?: string }[] {
+/**
+ * The tags to look up: the latest, the deployed, the wanted, and known releases of which nothing is known. `others`: known
+ * ones of which more has to be known.
+ */
+export function metadataWanted(
+  rollout: Rollout,
+  policy: ImagePolicy | undefined,
+  others: readonly string[] = [],
+): { tag: string; digest?: string }[] {
   const { history, availableReleases } = rollout.status ?? {};
   const latest = latestOf(policy);
   const { wantedVersion: wanted, initialVersion: initial } = rollout.spec ?? {};
   const bare = (availableReleases ?? []).filter(isBare).slice(-MAX_RETRIED);
+  const named = new Set(others);
+  const more = (availableReleases ?? []).filter(({ tag }) => named.has(tag)).slice(-MAX_RETRIED);
   const all = [
     ...(latest ? [latest] : []),
     ...(history?.[0] && isBare(history[0].version) ? [history[0].version] : []),
     ...(wanted && wanted !== history?.[0]?.version.tag ? [{ tag: wanted }] : []),
     ...(initial && !history?.length ? [{ tag: initial }] : []),
     ...bare,
+    ...more,
   ];
   const byTag = new Map<string, { tag: string; digest?: string }>();
   for (const { tag, digest } of all) {

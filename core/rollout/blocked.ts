@@ -10,6 +10,7 @@ import {
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Rollout } from '../../api/types.ts';
+import { approvalsNeeded, approveCommand, isApproved, WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
@@ -21,6 +22,9 @@ import { closedText } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
+
+/** RolloutGates that one message names. */
+const MAX_NAMED = 5;
 
 type Wait = [reason: string, message: string];
 
@@ -41,6 +45,7 @@ export function deploymentBlocked(
       ? [[GATE_CLOSED, `Version ${pending}${asked} is waiting approval, ${closedText(closed)}`] satisfies Wait]
       : []),
     ...(forward && pending !== undefined ? waitsForPredecessor(pending, state, evaluation, config) : []),
+    ...waitsForApprovals(asked, evaluation),
   ];
   if (copy?.isAwaited && copy.progress.state !== 'Copied') {
     waits.push([
@@ -56,6 +61,17 @@ export function deploymentBlocked(
     return blocked('True', RELEASE_TOO_YOUNG, `Version ${tag} may be deployed from ${deployableAt} on: ${why}`);
   }
   return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+}
+
+/** They are asked for while the version waits for something else too: people take longer than bakes. */
+function waitsForApprovals(by: string, { pending, asked }: Evaluation): Wait[] {
+  const missing = asked.filter((each) => !isApproved([each]));
+  const [first] = missing;
+  if (!first || pending === undefined) return [];
+  const all = missing.slice(0, MAX_NAMED).map(approvalsNeeded).join(', ');
+  const more = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : '';
+  const how = approveCommand(first.gate, pending);
+  return [[WAITING_FOR_APPROVALS, `Version ${pending}${by} waits for approvals, ${all}${more}: ${how}`]];
 }
 
 function waitsForPredecessor(

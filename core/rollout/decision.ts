@@ -160,6 +160,7 @@ function deployNext(
       // Whoever deploys a version that was rolled back wants it tried again.
       rolledBack: [...state.rolledBack.filter((each) => each !== tag), ...(back ? [back.from] : [])],
       barriers: state.barriers,
+      authors: state.authors,
       conditions: setConditions(state.conditions, conditions, now),
     },
     used: usedWith(tag, requests),

@@ -9,6 +9,7 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
+import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { findCondition } from '../kube/conditions.ts';
@@ -108,7 +109,13 @@ function conditionEvents(
 }
 
 /** Reasons of Ready that repeat another condition, which has Events of its own. */
-const OF_OTHERS: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_COPY, WAITING_FOR_ROLLOUTS];
+const OF_OTHERS: readonly string[] = [
+  GATE_CLOSED,
+  RELEASE_TOO_YOUNG,
+  WAITING_FOR_COPY,
+  WAITING_FOR_APPROVALS,
+  WAITING_FOR_ROLLOUTS,
+];
 
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
 function readyEvent(ready: Condition): NewEvent {
@@ -116,9 +123,12 @@ function readyEvent(ready: Condition): NewEvent {
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
+/** Reasons of DeploymentBlocked for which somebody has to do something, or that tell a time. */
+const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
+
 /** Health gets an Event only where nothing else keeps the next version from coming. */
 function blockEvents({ selection, obstacles, unhealthy = '' }: Evaluation, blocked: Condition): NewEvent[] {
-  if (blocked.reason === GATE_CLOSED || blocked.reason === RELEASE_TOO_YOUNG) return [eventOf('Normal', blocked)];
+  if (SAID_ONCE.includes(blocked.reason)) return [eventOf('Normal', blocked)];
   const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
   return isNext && obstacles.health ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthy }] : [];
 }

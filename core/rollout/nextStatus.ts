@@ -26,6 +26,7 @@ export function nextStatus(
   const isKept = ({ tag }: { tag: string }) => kept.has(tag);
   const rolledBack = state.rolledBack.filter((tag) => known.has(tag));
   const barriers = state.barriers.filter((tag) => known.has(tag));
+  const authors = state.authors.filter(({ tag }) => known.has(tag));
   const handledRequest = handledRequests(rollout, used);
   const copied = copy?.stored ?? rollout.status?.copy;
   return {
@@ -43,6 +44,7 @@ export function nextStatus(
     ...(young.length > 0 && { youngReleases: young }),
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
+    ...(authors.length > 0 && { releaseAuthors: authors }),
     ...(copied && { copy: copied }),
   };
 }

@@ -44,14 +44,20 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const asked = requestsOf(rollout);
 
   const retry = takeRetry(stored.history, asked, now);
-  const releases = takeReleases(observed, config, retry.history, stored.barriers, now);
+  const releases = takeReleases(observed, config, retry.history, stored, now);
   // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
   const progress = takeProgress(observed, config, releases.history, stored.conditions, now);
-  const { available, barriers } = releases;
+  const { available, barriers, authors } = releases;
   const { history } = progress;
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...progress.conditions], now);
   const idle = [...retry.used, ...idleRequests(asked, history[0])];
-  const decision = decide(observed, config, { ...stored, history, available, barriers, conditions }, idle, now);
+  const decision = decide(
+    observed,
+    config,
+    { ...stored, history, available, barriers, authors, conditions },
+    idle,
+    now,
+  );
 
   const used = new Set([...idle, ...decision.used]);
   const left = requestsOf(rollout, used);

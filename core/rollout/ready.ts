@@ -4,6 +4,7 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
 import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
+import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
@@ -13,7 +14,13 @@ import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
 
 /** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed; it says of WaitingForRollouts that it is so. */
-const UNTIL_IT_PASSES: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_COPY, WAITING_FOR_ROLLOUTS];
+const UNTIL_IT_PASSES: readonly string[] = [
+  GATE_CLOSED,
+  RELEASE_TOO_YOUNG,
+  WAITING_FOR_COPY,
+  WAITING_FOR_APPROVALS,
+  WAITING_FOR_ROLLOUTS,
+];
 
 /** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
 export function readyNow(

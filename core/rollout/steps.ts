@@ -5,11 +5,14 @@ import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.t
 import { bakeStep, isBaking, retried } from '../deployment/bake.ts';
 import { sortedChecks } from '../deployment/healthChecks.ts';
 import { boundTo, withProgress } from '../deployment/progress.ts';
+import { authorsWanted, type ReleaseAuthors } from '../evaluation/approvals.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
+import type { RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import type { RequestKey, Requests } from '../evaluation/requests.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { LIMITS } from '../limits.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
 import { withFirstSeen } from '../release/age.ts';
 import { discover } from '../release/discovery.ts';
@@ -18,6 +21,9 @@ import { artifactFields, metadataWanted, withMetadata } from '../release/metadat
 /** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of others. */
 const METADATA_FIRST_MS = 5_000;
 const METADATA_RETRY_MS = 60_000;
+
+/** Of the text that names a release's authors. */
+const MAX_AUTHORS = 256;
 
 type History = readonly HistoryEntry[];
 
@@ -40,25 +46,28 @@ export interface Releases {
   available: VersionInfo[];
   /** Tags of the releases that say that they cannot be undone. */
   barriers: string[];
+  /** Of the releases whose approvals must not be their authors'. */
+  authors: ReleaseAuthors[];
   fields: Partial<RolloutStatus>;
   conditions: NewCondition[];
   problems: string[];
   requeueAt: EpochMs[];
 }
 
-/** What the ImagePolicy and the registry say. `known`: the barriers known so far. */
+/** What the ImagePolicy and the registry say. `known`: what they have said so far. */
 export function takeReleases(
   observed: Observed,
   { minimumReleaseAge }: RolloutConfig,
   history: History,
-  known: readonly string[],
+  known: Pick<RolloutState, 'barriers' | 'authors'>,
   now: EpochMs,
 ): Releases {
   const { rollout, imagePolicy, metadata } = observed;
   const { available, lastReleaseUpdate, problem, requeueAt } = discover(rollout, imagePolicy, metadata, now);
   const latest = latestOf(imagePolicy);
   const [head] = history;
-  const isMissing = metadataWanted(rollout, imagePolicy).some(({ tag }) => metadata[tag] === undefined);
+  const wanted = authorsWanted(observed.rolloutGates, rollout);
+  const isMissing = metadataWanted(rollout, imagePolicy, wanted).some(({ tag }) => metadata[tag] === undefined);
   const isNew = available.length > (rollout.status?.availableReleases?.length ?? 0);
   return {
     history: head
@@ -67,7 +76,8 @@ export function takeReleases(
     available: available
       .map((entry) => withMetadata(entry, metadata[entry.tag]))
       .map((entry) => (minimumReleaseAge === undefined ? entry : withFirstSeen(entry, now))),
-    barriers: barriersOf(known, metadata),
+    barriers: barriersOf(known.barriers, metadata),
+    authors: authorsOf(wanted, known.authors, metadata),
     fields: {
       ...(lastReleaseUpdate !== undefined && { lastReleaseUpdate }),
       ...artifactFields(rollout.status ?? {}, latest && metadata[latest.tag]),
@@ -92,6 +102,18 @@ const UPDATED: NewCondition = {
 function barriersOf(known: readonly string[], metadata: Observed['metadata']): string[] {
   const said = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
   return [...new Set([...known, ...said])].sort();
+}
+
+/** A tag that was moved may name others now: what the manifest says last counts. */
+function authorsOf(
+  wanted: readonly string[],
+  known: readonly ReleaseAuthors[],
+  metadata: Observed['metadata'],
+): ReleaseAuthors[] {
+  return wanted.slice(0, LIMITS.approvals).flatMap((tag) => {
+    const authors = metadata[tag]?.authors?.slice(0, MAX_AUTHORS) ?? known.find((each) => each.tag === tag)?.authors;
+    return authors === undefined ? [] : [{ tag, authors }];
+  });
 }
 
 export interface Progress {

@@ -5,6 +5,7 @@ import type { CompositeRequest, CompositeResponse } from '../../api/metacontroll
 import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { boundTo } from '../../core/deployment/progress.ts';
+import { authorsWanted } from '../../core/evaluation/approvals.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/evaluation/foreignReferences.ts';
 import type { Observed } from '../../core/evaluation/observed.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
@@ -81,6 +82,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
   const gates = objectsOf<Gate>(related, KINDS.Gate);
+  const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const home = objectAt(related, { group: '', kind: 'Namespace' }, undefined, rollout.metadata.namespace ?? '');
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const stages = await stagesOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
@@ -91,14 +93,14 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     rollout,
     imagePolicy,
     ...(copying && { copying }),
-    rolloutGates: objectsOf<RolloutGate>(related, KINDS.RolloutGate),
+    rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     problems: [...forbidden, ...watched.problems],
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels: home?.metadata.labels ?? {} }),
     gates,
     ...(stages && { stages }),
-    metadata: metadataOf(rollout, imagePolicy, call),
+    metadata: metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, rollout), call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
     configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
     onFailure: call.settings.onFailure,
@@ -108,6 +110,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
 function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
+  others: readonly string[],
   call: HookCall,
 ): Record<string, ReleaseMetadata> {
   const ref = policyRef(rollout);
@@ -115,7 +118,7 @@ function metadataOf(
   const repository = repositoryRef(policy);
   if (!repository) return {};
   const image = policy.status?.latestRef?.name;
-  const found = metadataWanted(rollout, policy).flatMap(({ tag, digest }) => {
+  const found = metadataWanted(rollout, policy, others).flatMap(({ tag, digest }) => {
     const { namespace } = rollout.metadata;
     const metadata = call.metadata.lookup({
       policy: ref,

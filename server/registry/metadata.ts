@@ -4,7 +4,7 @@ import type { ReleaseMetadata } from '../../api/ports.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 
 const PREFIX = 'org.opencontainers.image.';
-const KEYS = ['version', 'revision', 'source', 'title', 'description'] as const;
+const KEYS = ['version', 'revision', 'source', 'title', 'description', 'authors'] as const;
 /** They end up in a status. */
 const MAX_LENGTH = 4096;
 

@@ -38,7 +38,7 @@ describe('examples', () => {
     const gates = [...examples, ...shipped].filter(([, { kind }]) => kind === 'RolloutGate');
     expect(gates.length).toBeGreaterThan(2);
     const holdsNothing = gates.filter(
-      ([, { spec }]) => spec.passing !== false && !spec.allowedVersions && !spec.rejectedVersions,
+      ([, { spec }]) => spec.passing !== false && !spec.approvals && !spec.allowedVersions && !spec.rejectedVersions,
     );
     expect(holdsNothing.map(([name]) => name)).toEqual([]);
   });

@@ -22,6 +22,7 @@ describe('fields', () => {
     ['Rollout.status', rollout],
     ['Version', fieldsBelow(schemaAt(rollout, 'history[].version'), '')],
     ['RolloutGate.spec', crdFields(`${KUBERIK}rolloutgates`, 'spec')],
+    ['RolloutGate.status', crdFields(`${KUBERIK}rolloutgates`, 'status')],
     ['FluxBinding.spec', crdFields(`${KUBERIK}fluxbindings`, 'spec')],
     ['FluxBinding.status', binding],
     ['DeploymentRef', fieldsBelow(schemaAt(binding, 'applied[]'), '')],
@@ -95,8 +96,9 @@ describe('conditions and Events', () => {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
-        'FluxBinding ConfigMap HealthChecks AfterBake',
+        'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate',
     },
+    'core/approval': { tables: ['events RolloutGate'], words: 'Warning Normal ServiceAccount' },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],

@@ -9,11 +9,13 @@ import {
   REQUEST,
   REQUESTED_AT,
   REQUESTED_BY,
+  REQUESTERS,
 } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
 import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
+import { notedRequesters } from '../../core/evaluation/requesters.ts';
 import {
   formatRequestIds,
   parseRequestIds,
@@ -45,7 +47,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
     ? [user, formatTime(call.now)]
     : [old?.[REQUESTED_BY], old?.[REQUESTED_AT]];
   const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
-  const requested = annotate(annotate(withIds, REQUESTED_BY, by), REQUESTED_AT, at);
+  const noted = annotate(withIds, REQUESTERS, notedRequesters(rollout, before, user));
+  const requested = annotate(annotate(noted, REQUESTED_BY, by), REQUESTED_AT, at);
   const bypass = await bypassOf(requested, before, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
   const passing = annotate(requested, BYPASSED_GATES, bypass.passage);

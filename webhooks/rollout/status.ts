@@ -20,6 +20,7 @@ export const OUR_FIELDS = [
   'rolledBackReleases',
   'rollbackBarriers',
   'youngReleases',
+  'releaseAuthors',
   'copy',
 ] as const satisfies (keyof RolloutStatus)[];
 

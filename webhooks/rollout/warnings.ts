@@ -1,8 +1,10 @@
 /** What the writer of a Rollout should know although it is allowed. */
 import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
-import { HEALTH_CHECKS } from '../../api/kinds.ts';
+import { HEALTH_CHECKS, ROLLOUT_GATES } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
+import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import { countText } from '../../core/approval/verdict.ts';
+import { approvalJudge, isApproved } from '../../core/evaluation/approvals.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
@@ -12,14 +14,18 @@ import { closingsPassed } from '../../core/suspend/passage.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 
+/** RolloutGates that the warnings of one write name. */
+const MAX_NAMED = 3;
+
 /** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
 export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const [closed, health] = await Promise.all([
+  const [closed, unapproved, health] = await Promise.all([
     closedGate(rollout, before, call),
+    lacksApprovals(rollout, before, call),
     noHealthChecks(rollout, before, call),
   ]);
   const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
-  return [...versionWarnings(rollout, before), ...automatic, ...closed, ...health];
+  return [...versionWarnings(rollout, before), ...automatic, ...closed, ...unapproved, ...health];
 }
 
 /** Back to automatic: what was pinned against, perhaps because it is bad, is deployed at once. */
@@ -98,6 +104,23 @@ async function closedGate(rollout: Rollout, before: Rollout | undefined, call: W
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
   return [`version ${asked} waits: gate ${refKey(first.ref)}${more} closed`];
+}
+
+/** RolloutGates hold by hand what they want approvals for. */
+async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  const { history, releaseAuthors = [] } = rollout.status ?? {};
+  if (!asked || asked === history?.[0]?.version.tag) return [];
+  const gates = await call.cluster.list<RolloutGate>({
+    ...ROLLOUT_GATES,
+    namespace: rollout.metadata.namespace ?? '',
+    fieldSelector: `spec.rolloutRef.name=${rollout.metadata.name}`,
+  });
+  const missing = approvalJudge(rollout, gates, releaseAuthors, call.now)(asked).filter((each) => !isApproved([each]));
+  return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
+    const count = countText(counted.length, required);
+    return `version ${asked} waits: RolloutGate ${gate.metadata.name} has ${count}`;
+  });
 }
 
 /** A bake that watches nothing must say so. */

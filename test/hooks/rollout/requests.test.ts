@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
-import { rolloutGateHook } from '../../../hooks/labels.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
+import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
 import { fakeCall, object, rollout } from './call.ts';
 
 function decorate(hook: DecoratorHook, target: unknown) {

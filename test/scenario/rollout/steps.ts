@@ -54,14 +54,23 @@ export const STEPS: Record<string, Step> = {
     const [head, ...older] = status.history!;
     return world.putStatus({ ...status, history: [patched({ ...head }, patch) as HistoryEntry, ...older] });
   },
-  rolloutGate: (world, { name, ...spec }: Data) =>
+  rolloutGate: (world, { name, as, ...spec }: Data) =>
     world.put(
       object('kuberik.com/v1alpha1', 'RolloutGate', name, {
         passing: true,
         rolloutRef: { name: 'test-resource' },
         ...spec,
       }),
+      as,
     ),
+  /** What somebody writes on a RolloutGate: `approve`, `unapprove`, `approve-reason`, or `approvals`, which is the webhook's. */
+  approve: async (world, { as, gate, ...patch }: Data) => {
+    const object = copyOf(world, 'RolloutGate', gate);
+    const keys = Object.entries(patch).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
+    object.metadata.annotations = patched({ ...object.metadata.annotations }, Object.fromEntries(keys));
+    world.denied = undefined;
+    await world.put(object, as);
+  },
   gate: (world, { name, namespace, annotations, labels, ...spec }: Data) =>
     world.put(
       object(

@@ -53,6 +53,7 @@ describe('mutate/rollout', () => {
     expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
       [`${P}requested-by`]: 'alice',
       [`${P}requested-at`]: AT,
+      [`${P}requesters`]: '{"wantedVersion":"alice"}',
     });
     expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
       [`${P}requested-by`]: 'bob',

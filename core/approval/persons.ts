@@ -1,0 +1,54 @@
+/** Whose approval counts: people, told apart by their user names, and the ServiceAccounts that the rule names. */
+import type { ApprovalRule } from '../../api/types.ts';
+
+const SYSTEM = 'system:';
+const SERVICE_ACCOUNT = 'system:serviceaccount:';
+/** Some distributions give their only administrator this name. */
+const ADMINISTRATOR = 'system:admin';
+
+/** Words of `org.opencontainers.image.authors` beyond this many are not looked at: who names more people than that names everybody. */
+const MAX_WORDS = 200;
+
+/** Why this user's approval does not count, whatever it is for; undefined where it may. */
+export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
+  if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
+  if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
+  const name = user.slice(SERVICE_ACCOUNT.length).replace(':', '/');
+  if (rule.serviceAccounts?.includes(name)) return undefined;
+  return `${user} is a ServiceAccount and not in spec.approvals.serviceAccounts`;
+}
+
+/** Whether somebody runs as a ServiceAccount: perhaps a Git sync, which a denial would stop. */
+export function isServiceAccount(user: string): boolean {
+  return user.startsWith(SERVICE_ACCOUNT);
+}
+
+/**
+ * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user. In doubt it does: `oidc:Alice.Miller@example.com`
+ * is meant by an address with another domain, by `alice.miller`, and by a text with both names.
+ */
+export function mayMean(text: string, user: string): boolean {
+  const words = wordsOf(text);
+  const name = lastPart(user.toLowerCase());
+  const [local = name] = name.split('@');
+  if (words === undefined || words.has(user.toLowerCase()) || words.has(name) || words.has(local)) return true;
+  const parts = local.split(/[._+-]/).filter((part) => part !== '');
+  return parts.length > 0 && parts.every((part) => words.has(part));
+}
+
+/** Each word, what is before its `@`, after its `+` and between its dots; undefined where there are too many. */
+function wordsOf(text: string): Set<string> | undefined {
+  const words = text.toLowerCase().split(/[^\p{L}\p{N}._@+:#/-]+/u);
+  if (words.length > MAX_WORDS) return undefined;
+  const all = words.flatMap((word) => {
+    const bare = lastPart(word.replace(/^[._+-]+|[._+-]+$/g, ''));
+    const [local = bare] = bare.split('@');
+    return [bare, local, ...local.split('+'), ...local.split(/[._+-]/)];
+  });
+  return new Set(all.filter((word) => word !== ''));
+}
+
+/** Without what an identity provider puts in front: `oidc:alice`, `https://idp.example.com#alice`. */
+function lastPart(name: string): string {
+  return name.split(/[:#/]/).findLast((part) => part !== '') ?? name;
+}

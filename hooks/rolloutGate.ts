@@ -1,0 +1,77 @@
+/**
+ * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/labels.ts), and tells in the
+ * status which approvals were given.
+ */
+import { APPROVALS, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
+import { KINDS, ROLLOUTS } from '../api/kinds.ts';
+import type { DecoratorRequest, DecoratorResponse } from '../api/metacontroller.ts';
+import type { HookCall } from '../api/ports.ts';
+import type { Rollout, RolloutGate } from '../api/types.ts';
+import { parseApprovals } from '../core/approval/record.ts';
+import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
+import { backgroundOf } from '../core/evaluation/approvals.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { sameJson } from '../core/kube/json.ts';
+import { labelValue } from '../core/kube/names.ts';
+import { objectAt } from '../core/kube/objectMap.ts';
+import type { DecoratorHook } from './hook.ts';
+import { repairedLabels } from './labels.ts';
+
+/** Metacontroller drops a decorator's write that meets a conflict, silently: look again until there is nothing to write. */
+const RETRY_S = 1;
+
+export const rolloutGateHook: DecoratorHook = {
+  /** Who has asked for what, and what waits. Nothing for a gate that asks for no approvals. */
+  async customize({ parent }) {
+    const { metadata, spec } = parent as unknown as RolloutGate;
+    const name = spec?.rolloutRef?.name;
+    if (!spec?.approvals || !name) return { relatedResources: [] };
+    return { relatedResources: [{ ...ROLLOUTS, namespace: metadata.namespace ?? '', names: [name] }] };
+  },
+
+  async sync(request, call) {
+    const gate = request.object as unknown as RolloutGate;
+    if (gate.metadata.deletionTimestamp) return { attachments: [] };
+    const rollout = gate.spec?.rolloutRef?.name;
+    const label = { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined };
+    const { resyncAfterSeconds: retry, labels } = repairedLabels(request.object, label);
+    const { resyncAfterSeconds: look, status } = told(gate, request, call);
+    const looks = [retry, look].filter((seconds) => seconds !== undefined);
+    return {
+      attachments: [],
+      ...(labels && { labels }),
+      ...(status && { status }),
+      ...(looks.length > 0 && { resyncAfterSeconds: Math.min(...looks) }),
+    };
+  },
+};
+
+function told(
+  gate: RolloutGate,
+  { related }: DecoratorRequest,
+  { now, events }: HookCall,
+): Pick<DecoratorResponse<RolloutGate['status']>, 'status' | 'resyncAfterSeconds'> {
+  const { spec, metadata, status: before } = gate;
+  if (!spec?.approvals && !before?.approvals) return {};
+  const { namespace = '' } = metadata;
+  const rollout = objectAt<Rollout>(related, KINDS.Rollout, namespace, spec?.rolloutRef?.name ?? '');
+  const record = parseApprovals(metadata.annotations?.[APPROVALS]);
+  const authors = rollout?.status?.releaseAuthors ?? [];
+  const { status: approvals, until } = approvalsStatus(
+    spec?.approvals,
+    record,
+    (version) => rollout && backgroundOf(rollout, authors, version),
+    rollout?.status?.pendingVersion,
+    now,
+  );
+  for (const event of approvalEvents(before?.approvals, approvals, record, now)) {
+    events.record(eventRecord(event, gate, now));
+  }
+  const { approvals: _, ...others } = before ?? {};
+  const status = { ...others, ...(approvals && { approvals }) };
+  const looks = [
+    ...(until === undefined ? [] : [(until - now) / 1000]),
+    ...(sameJson(status, before ?? {}) ? [] : [RETRY_S]),
+  ];
+  return { status, ...(looks.length > 0 && { resyncAfterSeconds: Math.min(...looks) }) };
+}

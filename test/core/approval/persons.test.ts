@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { mayMean, notAPerson } from '../../../core/approval/persons.ts';
+
+describe('a text that may mean a user', () => {
+  it.each([
+    ['alice', 'alice'],
+    ['Alice', 'alice'],
+    ['Alice Miller <alice@example.com>', 'alice@example.com'],
+    ['alice@example.com', 'oidc:alice@example.com'],
+    ['alice@home.example', 'https://idp.example.com#alice@example.com'],
+    ['Alice Miller', 'alice.miller@example.com'],
+    ['Miller, Alice', 'oidc:alice.miller'],
+    ['https://github.com/alice', 'github:alice'],
+    ['1234+alice@users.noreply.example', 'alice'],
+    ['bob, "carol" <c@x>; alice', 'alice'],
+    ['A. Miller <alice.miller@example.com>', 'alice.miller'],
+    [Array(300).fill('x').join(' '), 'alice'],
+  ])('%j may mean %s', (text, user) => expect(mayMean(text, user)).toBe(true));
+
+  it.each([
+    ['', 'alice'],
+    ['Bob', 'alice'],
+    ['alice', 'alice.miller@example.com'],
+    ['malice@example.com', 'alice@example.com'],
+    ['the Alice-in-Chains team', 'bob'],
+  ])('%j does not mean %s', (text, user) => expect(mayMean(text, user)).toBe(false));
+});
+
+describe('a person', () => {
+  it.each([
+    ['alice', undefined],
+    ['system:admin', undefined],
+    ['system:anonymous', 'is not a person'],
+    ['system:node:a', 'is not a person'],
+    ['system:serviceaccount:ci:other', 'is a ServiceAccount'],
+    ['system:serviceaccount:ci:bot', undefined],
+  ])('%s', (user, why) => {
+    const said = notAPerson(user, { serviceAccounts: ['ci/bot'] });
+    if (why === undefined) expect(said).toBeUndefined();
+    else expect(said).toContain(why);
+  });
+});

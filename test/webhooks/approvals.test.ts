@@ -1,0 +1,149 @@
+/** Approvals as a write meets them: who gives one, what of it is kept, and who cannot. */
+import { describe, expect, it } from 'vitest';
+import type { RolloutGate } from '../../api/types.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
+import { object } from '../hooks/rollout/call.ts';
+import { write } from './gate/call.ts';
+
+const P = 'rollout.kuberik.com/';
+const KUSTOMIZE_CONTROLLER = 'system:serviceaccount:flux-system:kustomize-controller';
+const AT = '2026-03-01T12:00:00Z';
+
+type Rule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
+
+const app = (annotations = {}) => {
+  const rollout = object('kuberik.com/v1alpha1', 'Rollout', 'app', {});
+  const status = { availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }] };
+  return { ...rollout, status, metadata: { ...rollout.metadata, annotations } };
+};
+
+/** `approvals` null: it asks for none. */
+const gate = (annotations: Record<string, string> = {}, approvals: Rule | null = { required: 2 }) => {
+  const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'prod', {
+    rolloutRef: { name: 'app' },
+    passing: true,
+    ...(approvals && { approvals }),
+  });
+  return { ...made, metadata: { ...made.metadata, labels: { [`${P}rollout-name`]: 'app' }, annotations } };
+};
+
+/** What a write by `user` leaves. */
+async function approve(
+  annotations: Record<string, string | undefined>,
+  { user = 'alice', old = gate(), rule = { required: 2 } as Rule | null, at = AT, rollout = app() } = {},
+) {
+  const all = Object.entries({ ...old.metadata.annotations, ...annotations });
+  const next = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const object = gate(next, rule);
+  const answered = await write(
+    { validate: mutateRolloutGate },
+    { object, old, user, at, objects: rollout ? [rollout] : [] },
+  );
+  const { object: stored } = await write({ mutate: mutateRolloutGate }, { object, old, user, at, objects: [rollout] });
+  return { ...answered, stored: stored as ReturnType<typeof gate> };
+}
+
+const recorded = ({ metadata }: ReturnType<typeof gate>) => {
+  const { [`${P}approvals`]: record, ...others } = metadata.annotations ?? {};
+  expect(others).toEqual({});
+  return JSON.parse(record ?? '{"given":[]}');
+};
+
+describe('an approval', () => {
+  it('is recorded with the authenticated user and taken off', async () => {
+    const { stored, allowed } = await approve({ [`${P}approve`]: '1.1.0', [`${P}approve-reason`]: 'CHG-1\n by root' });
+    expect(allowed).toBe(true);
+    expect(recorded(stored).given).toEqual([{ version: '1.1.0', by: 'alice', at: AT, reason: 'CHG-1 by root' }]);
+  });
+
+  it('by the same person counts once, from then on', async () => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    const later = '2026-03-01T13:00:00Z';
+    const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old: first, at: later });
+    expect(recorded(stored).given).toEqual([{ version: '1.1.0', by: 'alice', at: later }]);
+    expect(warnings).toEqual([`you approved 1.1.0 at ${AT} already: it counts once, from now`]);
+  });
+
+  it('is nobody’s to write, nor to take off', async () => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    for (const text of [undefined, '', '[]', '{"given":[]}', '{"given":[{"version":"1.1.0","by":"bob","at":"now"}]}']) {
+      const { stored } = await approve(
+        { [`${P}approvals`]: text },
+        { old: first, user: text ? 'mallory' : KUSTOMIZE_CONTROLLER },
+      );
+      expect(stored.metadata.annotations).toEqual(first.metadata.annotations);
+    }
+  });
+
+  it.each([
+    ['of a version that does not exist', '1.2.0', 'alice', { required: 2 }, 'has no release 1.2.0'],
+    ['of what is no tag', '1.1.0 and 1.2.0', 'alice', { required: 2 }, 'is not a tag'],
+    ['where none is asked for', '1.1.0', 'alice', null, 'it has no spec.approvals'],
+    ['by nobody', '1.1.0', 'system:anonymous', { required: 2 }, 'system:anonymous is not a person'],
+  ])('%s is refused, and remembered by nobody', async (_, version, user, rule, why) => {
+    const { allowed, message } = await approve({ [`${P}approve`]: version }, { user, old: gate({}, rule), rule });
+    expect(allowed).toBe(false);
+    expect(message).toContain(why);
+  });
+
+  it('does not stop a ServiceAccount, which is told, and may be named', async () => {
+    const bot = { user: 'system:serviceaccount:ci:bot' };
+    const { stored, warnings, allowed } = await approve({ [`${P}approve`]: '1.1.0' }, bot);
+    expect([allowed, recorded(stored).given]).toEqual([true, []]);
+    expect(warnings[0]).toContain('is a ServiceAccount');
+    const rule = { required: 2, serviceAccounts: ['ci/bot'] };
+    const named = await approve({ [`${P}approve`]: '1.1.0' }, { ...bot, rule, old: gate({}, rule) });
+    expect(recorded(named.stored).given).toMatchObject([{ by: bot.user }]);
+  });
+
+  it('of the requester is recorded, and the answer says that it does not count', async () => {
+    const rule: Rule = { required: 2, notBy: ['requester'] };
+    const rollout = app({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' });
+    const { warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { rule, old: gate({}, rule), rollout });
+    expect(warnings).toEqual(['you asked for 1.1.0: your approval does not count for it (spec.approvals.notBy)']);
+  });
+
+  it('that stood there before the webhook was back is nobody’s', async () => {
+    const old = gate({ [`${P}approve`]: '1.1.0' });
+    const { stored } = await approve({}, { old, user: 'bob' });
+    expect(recorded(stored).given).toEqual([]);
+  });
+
+  it('beyond the limit makes the oldest one go, with a word', async () => {
+    const given = Array.from({ length: LIMITS.approvals }, (_, i) => ({ version: `0.${i}.0`, by: 'bob', at: AT }));
+    const old = gate({ [`${P}approvals`]: JSON.stringify({ given }) });
+    const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old });
+    const kept = recorded(stored).given;
+    expect([kept.length, kept[0].version, kept.at(-1).version]).toEqual([LIMITS.approvals, '0.1.0', '1.1.0']);
+    expect(warnings).toEqual(['more than 64 approvals: that of 0.0.0 by bob is forgotten']);
+    const { stored: below } = await approve(
+      { [`${P}approve`]: '1.1.0' },
+      { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },
+    );
+    expect(recorded(below).given.length).toBe(LIMITS.approvals);
+  });
+});
+
+describe('a change of the rule', () => {
+  it('is noted with who made it', async () => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    const { stored } = await approve({}, { old: first, user: 'bob', rule: { required: 1 } });
+    expect(recorded(stored)).toMatchObject({
+      given: [{ by: 'alice' }],
+      change: { by: 'bob', at: AT, from: 2, to: 1 },
+    });
+  });
+
+  it('that removes it forgets what was approved', async () => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    const without = gate({ ...first.metadata.annotations }, null);
+    const { object: stored } = await write({ mutate: mutateRolloutGate }, { object: without, old: first, at: AT });
+    expect(recorded(stored as never)).toMatchObject({ given: [], change: { from: 2, to: 0 } });
+  });
+
+  it('to a time that cannot be read is refused', async () => {
+    const rule = { required: 1, expireAfter: 'soon' };
+    expect((await approve({}, { rule })).message).toContain('is not a duration');
+  });
+});
