@@ -81,7 +81,7 @@ const allowed: [file: string, line: string][] = [
   ['server/ok.ts', "export { formatTime } from '../core/kube/time.ts';"],
   ['server/cluster/ok2.ts', "export { formatTime } from '../../core/kube/time.ts';"],
   ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
-  ['cli/ok.ts', "export { explainRollout } from '../core/explain/rollout.ts';"],
+  ['cli/ok.ts', "export { explainRollout } from '../core/explain/rollout/explainRollout.ts';"],
   ['cli/kube/ok.ts', "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';"],
   ['dev/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
 ];

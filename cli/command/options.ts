@@ -27,6 +27,11 @@ export const SELECTOR: OptionDefinition = {
   help: 'only those with these labels: team=shop,tier!=test',
 };
 
+export const RELEASE: OptionDefinition = {
+  flags: '--release <tag>',
+  help: 'the release that is waited for; without it, whatever is newest',
+};
+
 export const REASON: OptionDefinition = {
   flags: '--reason <text>',
   help: 'why; it is recorded with your name',

@@ -15,6 +15,9 @@ export interface CommandEntry {
 // biome-ignore format: a table
 export const COMMANDS: readonly CommandEntry[] = [
   { name: 'get', group: 'See', summary: 'what runs, what waits, what is in its way, and what happens next', load: async () => (await import('./get.ts')).get },
+  { name: 'why', group: 'See', summary: 'why an object waits or is held, and what would let it go', load: async () => (await import('./why.ts')).why },
+  { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./history.ts')).history },
+  { name: 'status', group: 'See', summary: 'how far it has come, in one line and an exit code: for pipelines', load: async () => (await import('./status.ts')).status },
 ];
 
 export function commandEntry(name: string): CommandEntry | undefined {

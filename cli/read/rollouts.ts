@@ -3,6 +3,7 @@ import { ROLLOUTS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Cluster } from '../command/command.ts';
 import { Problem } from '../terminal/exit.ts';
+import { elsewhere } from './target.ts';
 
 /** How a command says which Rollouts it means. */
 export interface Which {
@@ -23,6 +24,22 @@ export async function readRollouts(
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
+/** The same in pages, as they arrive: the API server's order is namespace and name. */
+export async function* rolloutPages(cluster: Cluster, which: Which): AsyncGenerator<Rollout[]> {
+  if (which.names.length > 0) {
+    yield readRollouts(cluster, which);
+    return;
+  }
+  const namespace = which.everywhere ? undefined : cluster.namespace;
+  for await (const { items } of cluster.client.pages<Rollout>({
+    ...ROLLOUTS,
+    namespace,
+    labelSelector: which.selector,
+  })) {
+    yield items;
+  }
+}
+
 /** `name`, `rollout/name`, or `namespace/name` as -A prints it. */
 export async function readRollout(
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
@@ -31,8 +48,7 @@ export async function readRollout(
   const ref = rolloutRef(text, namespace);
   const rollout = await client.get<Rollout>({ ...ROLLOUTS, ...ref });
   if (rollout) return rollout;
-  const elsewhere = await namespacesOf(client, ref.name);
-  const hint = elsewhere.length > 0 ? ` There is one in ${elsewhere.join(', ')}: add -n.` : '';
+  const hint = await elsewhere(client, ROLLOUTS, ref.name);
   throw new Problem(`There is no Rollout '${ref.name}' in namespace '${ref.namespace}'.${hint}`);
 }
 
@@ -42,15 +58,4 @@ function rolloutRef(text: string, home: string): { namespace: string; name: stri
   const [first = '', second] = text.split('/');
   if (second === undefined) return { namespace: home, name: first };
   return { namespace: KIND.test(first) ? home : first, name: second };
-}
-
-/** Where else there is one of that name, as far as the reader may see. */
-async function namespacesOf(client: Cluster['client'], name: string): Promise<string[]> {
-  try {
-    const found = await client.list<Rollout>({ ...ROLLOUTS, fieldSelector: `metadata.name=${name}` });
-    const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
-    return all.length > 5 ? [...all.slice(0, 5), `${all.length - 5} more namespaces`] : all;
-  } catch {
-    return [];
-  }
 }

@@ -11,14 +11,10 @@ import type { KubeClient } from '../kube/client.ts';
 /** So many Gates of other namespaces are read one by one; beyond that, all of them at once. */
 const ONE_BY_ONE = 20;
 
-/** `everywhere`: one list of each kind for the whole cluster instead of one for each namespace. */
-export async function readSurroundings(
-  client: KubeClient,
-  rollouts: readonly Rollout[],
-  everywhere: boolean,
-): Promise<Surroundings> {
+/** Of Rollouts in some namespaces. */
+export async function readSurroundings(client: KubeClient, rollouts: readonly Rollout[]): Promise<Surroundings> {
+  const namespaces = [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
   const unread: Unread[] = [];
-  const namespaces = everywhere ? [undefined] : [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
   const all = async <T extends KubeObject<any, any>>(kind: KindName, isWanted = true): Promise<T[]> => {
     const lists = namespaces.map((namespace) => (isWanted ? listed<T>(client, kind, namespace, unread) : []));
     return (await Promise.all(lists)).flat();
@@ -29,8 +25,20 @@ export async function readSurroundings(
     all<FluxBinding>('FluxBinding'),
     all<HealthCheck>('HealthCheck', watches),
   ]);
-  const gates = await readGates(client, gateNames(rollouts, bindings), everywhere, unread);
+  const gates = await readGates(client, gateNames(rollouts, bindings), unread);
   return { gates, rolloutGates, bindings, healthChecks, rollouts, unread };
+}
+
+/** Of all Rollouts of the cluster: one list of each kind. */
+export async function readAllSurroundings(client: KubeClient): Promise<Surroundings> {
+  const unread: Unread[] = [];
+  const [gates, rolloutGates, bindings, healthChecks] = await Promise.all([
+    listed<Gate>(client, 'Gate', undefined, unread),
+    listed<RolloutGate>(client, 'RolloutGate', undefined, unread),
+    listed<FluxBinding>(client, 'FluxBinding', undefined, unread),
+    listed<HealthCheck>(client, 'HealthCheck', undefined, unread),
+  ]);
+  return { gates, rolloutGates, bindings, healthChecks, rollouts: [], unread };
 }
 
 /** What cannot be listed is noted in `unread`, and there is none of it. */
@@ -50,13 +58,13 @@ async function listed<T extends KubeObject<any, any>>(
   }
 }
 
-function whyUnread(error: unknown): string | undefined {
+export function whyUnread(error: unknown): string | undefined {
   if (isApiError(error, 403)) return 'you may not read them';
   return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }
 
 /** Those that the Rollouts name, those that their status says are closed, and those of the bound objects. */
-function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const named = rollouts.flatMap((rollout) => [
     ...gateRefsOf(rollout),
     ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refOf(name) : [])),
@@ -74,14 +82,9 @@ function refOf(key: string): NamespacedName[] {
   return namespace && name ? [{ namespace, name }] : [];
 }
 
-async function readGates(
-  client: KubeClient,
-  refs: readonly NamespacedName[],
-  everywhere: boolean,
-  unread: Unread[],
-): Promise<Gate[]> {
+async function readGates(client: KubeClient, refs: readonly NamespacedName[], unread: Unread[]): Promise<Gate[]> {
   if (refs.length === 0) return [];
-  if (everywhere || refs.length > ONE_BY_ONE) {
+  if (refs.length > ONE_BY_ONE) {
     const before = unread.length;
     const gates = await listed<Gate>(client, 'Gate', undefined, unread);
     if (unread.length === before) return gates;

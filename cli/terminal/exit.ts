@@ -11,6 +11,8 @@ export const EXIT = {
   failed: 3,
   /** `status` and `--until`: not reached in time. */
   timeout: 4,
+  /** `status` without `--until`: a version waits or is on its way. */
+  waiting: 5,
   /** Ctrl-C. */
   interrupted: 130,
 } as const;

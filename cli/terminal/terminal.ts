@@ -18,6 +18,8 @@ export interface Terminal {
   isInteractive: boolean;
   /** Columns of a terminal; undefined on a pipe: nothing is wrapped there. */
   columns(): number | undefined;
+  /** Of a terminal. */
+  rows(): number;
   paint: Paint;
   /** Symbols beyond ASCII. */
   hasSymbols: boolean;
@@ -26,7 +28,7 @@ export interface Terminal {
 }
 
 export interface Streams {
-  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   stderr: Writable & { isTTY?: boolean };
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
 }
@@ -47,6 +49,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
     isTerminal,
     isInteractive: isTerminal && stdin.isTTY === true,
     columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, NARROWEST), WIDEST) : undefined),
+    rows: () => stdout.rows ?? 24,
     paint: pc.createColors(wantsColor && isTerminal && hasColors(env)),
     hasSymbols: hasSymbols(env),
     async ask(question) {

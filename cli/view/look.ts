@@ -63,7 +63,13 @@ function readable(time: string, show: (at: number) => string): string {
   return at === undefined ? time : show(at);
 }
 
-export const STEP_TONES: Record<StepState, Tone> = { passed: 'good', blocks: 'bad', waits: 'busy', unknown: 'quiet' };
+export const STEP_TONES: Record<StepState, Tone> = {
+  passed: 'good',
+  blocks: 'bad',
+  waits: 'busy',
+  failed: 'bad',
+  unknown: 'quiet',
+};
 
 export const OUTCOME_TONES: Record<DeploymentView['outcome'], Tone> = {
   Deploying: 'busy',

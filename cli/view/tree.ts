@@ -68,10 +68,12 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
   const said = look.text(detail);
   const who = by && !detail.includes(by) ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
   const isOver = state === 'passed';
-  const end = until && !isOver && !detail.includes(until) ? `until ${look.when(until)}` : '';
+  const word = kind === 'gate' && state === 'blocks' ? 'opens' : 'until';
+  const end = until && !isOver && !detail.includes(until) ? `${word} ${look.when(until)}` : '';
   const begin =
     since && !isOver && kind !== 'gate' && !detail.includes(since) ? `for ${look.ago(since).replace(/ ago$/, '')}` : '';
-  return [said, who, end || begin].filter((part) => part !== '').join(', ');
+  const parts = [who, end || begin].filter((part) => part !== '');
+  return [parts.length > 0 ? said.replace(/\.$/, '') : said, ...parts].filter((part) => part !== '').join(', ');
 }
 
 function noteLines(text: string, isLast: boolean, look: Look): string[] {

@@ -28,8 +28,11 @@ export type StepKind =
   | 'binding' // a Flux object that takes the version
   | 'bake';
 
-/** `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `unknown`: it could not be read. */
-export type StepState = 'passed' | 'blocks' | 'waits' | 'unknown';
+/**
+ * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed; whether that holds
+ * the next version, the step `failure` says. `unknown`: it could not be read.
+ */
+export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
 /** One thing on the way of a version, in the order in which versions pass them. */
 export interface Step {

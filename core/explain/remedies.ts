@@ -8,6 +8,7 @@ import {
   RETRY,
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
+import type { GovernedKind } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { identityOf } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
@@ -57,7 +58,7 @@ export function deployByHand(rollout: Rollout, version: string, text: string, st
 function bypassGate(rollout: Rollout, version: string, gate: ObjectRef, step: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
   return {
-    text: `break the glass: let ${version} alone past Gate ${gate.namespace}/${gate.name}; it is recorded`,
+    text: `let ${version} alone past closed Gate ${gate.namespace}/${gate.name}: breaks the glass, and is recorded`,
     command: `${PROGRAM} bypass ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
     kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${FORCE_DEPLOY}=${shown(version)} ${BYPASS_REASON}=${WHY}`,
     ...right('bypass', gate),
@@ -87,6 +88,60 @@ function unpin(rollout: Rollout, step: string): Remedy {
   };
 }
 
+export function openRolloutGate(gate: ObjectRef, step?: string): Remedy {
+  return {
+    text: `let every version pass RolloutGate ${gate.name}`,
+    command: `${PROGRAM} open rolloutgate/${gate.name} -n ${gate.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${gate.namespace} patch rolloutgate/${gate.name} --type=merge -p '{"spec":{"passing":true}}'`,
+    ...right('patch', gate),
+    ...(step && { step }),
+  };
+}
+
+/** `allowed`: what its list has already; a merge patch replaces the list. */
+export function approveVersion(gate: ObjectRef, version: string, allowed: readonly string[], step?: string): Remedy {
+  const list = JSON.stringify([...allowed.filter(isLegalTag), shown(version)]);
+  return {
+    text: `let ${version} pass RolloutGate ${gate.name}`,
+    command: `${PROGRAM} approve rolloutgate/${gate.name} ${shown(version)} -n ${gate.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${gate.namespace} patch rolloutgate/${gate.name} --type=merge -p '{"spec":{"allowedVersions":${list}}}'`,
+    ...right('patch', gate),
+    ...(step && { step }),
+  };
+}
+
+export function bypassObject(object: ObjectRef, gate: ObjectRef): Remedy {
+  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  const patch = JSON.stringify({ metadata: { annotations: { [BYPASS_REASON]: '<why>' } }, spec: { suspend: false } });
+  return {
+    text: `resume ${object.kind} ${object.name} behind its closed gates: breaks the glass, and is recorded`,
+    command: `${PROGRAM} bypass ${target} -n ${object.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${object.namespace} patch ${target} --type=merge -p '${patch}'`,
+    ...right('bypass', gate),
+  };
+}
+
+export function resumeObject(object: ObjectRef): Remedy {
+  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  return {
+    text: `resume ${object.kind} ${object.name}`,
+    command: `flux resume ${FLUX_NAMES[object.kind as GovernedKind] ?? object.kind.toLowerCase()} ${object.name} -n ${object.namespace}`,
+    kubectl: `kubectl -n ${object.namespace} patch ${target} --type=merge -p '{"spec":{"suspend":false}}'`,
+    ...right('patch', object),
+  };
+}
+
+/** As the command of Flux calls them. */
+const FLUX_NAMES: Record<GovernedKind, string> = {
+  Kustomization: 'kustomization',
+  HelmRelease: 'helmrelease',
+  ImageUpdateAutomation: 'image update',
+  GitRepository: 'source git',
+  OCIRepository: 'source oci',
+  HelmRepository: 'source helm',
+  Bucket: 'source bucket',
+};
+
 /** `version`: the one that waits. */
 export function remediesOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Remedy[] {
   const blocking = steps.filter(({ state }) => state === 'blocks');
@@ -96,7 +151,7 @@ export function remediesOf(rollout: Rollout, steps: readonly Step[], version: st
   );
   const byHand =
     version !== undefined && heldForward
-      ? [deployByHand(rollout, version, `deploy ${version} by hand: only closed Gates hold that`)]
+      ? [deployByHand(rollout, version, `deploy ${version} by hand, past everything but closed Gates`)]
       : [];
   return [...perStep, ...byHand];
 }
@@ -107,6 +162,11 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
     case 'gate':
       if (!object) return [];
       return [openGate(object, id), ...(version === undefined ? [] : [bypassGate(rollout, version, object, id)])];
+    case 'rolloutGate': {
+      if (!object || version === undefined) return [];
+      const allowed = rollout.status?.gates?.find(({ name }) => name === object.name)?.allowedVersions;
+      return [allowed ? approveVersion(object, version, allowed, id) : openRolloutGate(object, id)];
+    }
     case 'pin':
       return [unpin(rollout, id)];
     case 'failure':

@@ -101,10 +101,10 @@ describe('docs/architecture.md', () => {
   it('lists the folders of core, each below those that it imports', () => {
     const folders = table('core').map(({ folder }) => codeIn(folder));
     const imported = (folder: string) =>
-      SOURCES.filter(({ path }) => path.startsWith(`${folder}/`))
+      SOURCES.filter(({ path }) => dirname(path) === folder)
         .flatMap(({ files }) => files.map(dirname))
         .filter((other) => other.startsWith('core/') && other !== folder);
-    const there = SOURCES.map(({ path }) => dirname(path)).filter((folder) => /^core\/\w+$/.test(folder));
+    const there = SOURCES.map(({ path }) => dirname(path)).filter((folder) => folder.startsWith('core/'));
     expect([...folders].sort()).toEqual([...new Set(there)].sort());
     for (const [i, folder] of folders.entries())
       expect(folders.slice(0, i), folder).toEqual(expect.arrayContaining(imported(folder)));

@@ -1,10 +1,10 @@
 /** What only the Rollout's own status knows: a pin, a minimum age, a copy that is not there, a failure that automation holds after. */
-import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../api/conditions.ts';
-import type { Condition } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import { findCondition } from '../kube/conditions.ts';
-import type { Step } from './application.ts';
-import { defined } from './defined.ts';
+import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
+import type { Condition } from '../../../api/kubernetes.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import type { Step } from '../application.ts';
+import { defined } from '../defined.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
   const { status, spec } = rollout;

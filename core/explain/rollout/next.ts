@@ -1,7 +1,10 @@
 /** What happens without anybody, and when. */
-import type { Rollout } from '../../api/types.ts';
-import { isBaking } from '../deployment/bake.ts';
-import type { Next, Step } from './application.ts';
+import type { Rollout } from '../../../api/types.ts';
+import { isBaking } from '../../deployment/bake.ts';
+import type { Next, Step } from '../application.ts';
+
+/** What the newest deployment passes, and not the version that waits. */
+const DEPLOYED: readonly Step['kind'][] = ['binding', 'check', 'bake'];
 
 export function nextOf({ status }: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
   const [head] = status?.history ?? [];
@@ -17,7 +20,9 @@ export function nextOf({ status }: Rollout, steps: readonly Step[], version: str
     return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
   }
   if (version === undefined) return undefined;
-  const inTheWay = steps.filter(({ kind, state }) => kind !== 'binding' && (state === 'blocks' || state === 'waits'));
+  const inTheWay = steps
+    .filter(({ kind, state }) => state === 'blocks' || (state === 'waits' && !DEPLOYED.includes(kind)))
+    .filter(({ kind }) => kind !== 'binding');
   if (inTheWay.length === 0) return { text: `${version} is deployed within moments` };
   const lasting = inTheWay.filter(({ until, state }) => until === undefined && state === 'blocks');
   if (lasting.length > 0) {

@@ -1,20 +1,20 @@
 /** What a deployment passes after it was committed: the Flux objects that take it, the HealthChecks that watch it, its bake. */
-import { READY } from '../../api/conditions.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBinding, HealthCheck, Rollout } from '../../api/types.ts';
-import { deployDeadline, isBaking } from '../deployment/bake.ts';
-import { isUnhealthy, sortedChecks } from '../deployment/healthChecks.ts';
-import { bakeSummary } from '../deployment/messages.ts';
-import { hasApplied, targetName } from '../deployment/progress.ts';
-import { association, healthCheckLabels } from '../health/association.ts';
-import { findCondition } from '../kube/conditions.ts';
-import { parseDuration } from '../kube/duration.ts';
-import { identityOf, refKey } from '../kube/names.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
-import type { Step, StepState } from './application.ts';
-import { defined } from './defined.ts';
-import { objectRef, targetRef } from './objectRef.ts';
-import { type Surroundings, unreadBecause } from './surroundings.ts';
+import { READY } from '../../../api/conditions.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { FluxBinding, HealthCheck, Rollout } from '../../../api/types.ts';
+import { deployDeadline, isBaking } from '../../deployment/bake.ts';
+import { isUnhealthy, sortedChecks } from '../../deployment/healthChecks.ts';
+import { bakeSummary } from '../../deployment/messages.ts';
+import { hasApplied, targetName } from '../../deployment/progress.ts';
+import { association, healthCheckLabels } from '../../health/association.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import type { Step, StepState } from '../application.ts';
+import { defined } from '../defined.ts';
+import { objectRef, targetRef } from '../objectRef.ts';
+import { type Surroundings, unreadBecause } from '../surroundings.ts';
 
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
   const { name, namespace = '' } = rollout.metadata;
@@ -107,6 +107,6 @@ const BAKE_STATES: Record<string, StepState> = {
   Deploying: 'waits',
   InProgress: 'waits',
   Succeeded: 'passed',
-  Failed: 'blocks',
+  Failed: 'failed',
   Cancelled: 'passed',
 };

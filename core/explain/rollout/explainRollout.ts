@@ -1,24 +1,32 @@
 /** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
 
-import { REQUESTED_AT, REQUESTED_BY } from '../../api/annotations.ts';
-import { READY } from '../../api/conditions.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { isBaking } from '../deployment/bake.ts';
-import { boundTo } from '../deployment/progress.ts';
-import { requestsOf } from '../evaluation/requests.ts';
-import { findCondition } from '../kube/conditions.ts';
-import type { Application, ApplicationState, DeploymentView, Step, WaitingVersion } from './application.ts';
+import { REQUESTED_AT, REQUESTED_BY } from '../../../api/annotations.ts';
+import { READY } from '../../../api/conditions.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import { isBaking } from '../../deployment/bake.ts';
+import { boundTo } from '../../deployment/progress.ts';
+import { requestsOf } from '../../evaluation/requests.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import type {
+  Application,
+  ApplicationState,
+  Cause,
+  DeploymentView,
+  Remedy,
+  Step,
+  WaitingVersion,
+} from '../application.ts';
+import { defined } from '../defined.ts';
+import { remediesOf } from '../remedies.ts';
+import { type Surroundings, unreadText } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
-import { defined } from './defined.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
 import { gateSteps } from './gateSteps.ts';
 import { nextOf } from './next.ts';
-import { remediesOf } from './remedies.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
-import { type Surroundings, unreadText } from './surroundings.ts';
 
 export function explainRollout(rollout: Rollout, around: Surroundings, now: EpochMs): Application {
   const { metadata, status } = rollout;
@@ -28,6 +36,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
   const history = (status?.history ?? []).map(deploymentView);
   const steps = stepsOf(rollout, bound, around, waiting?.version, now);
   const state = stateOf(rollout, waiting);
+  const causes = causesOf(rollout, steps);
   const next = nextOf(rollout, steps, waiting?.version);
   return {
     namespace,
@@ -46,12 +55,18 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
       next,
     }),
     steps,
-    causes: causesOf(rollout, steps),
-    remedies: remediesOf(rollout, steps, waiting?.version),
+    causes,
+    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version), causes),
     history,
     unread: around.unread.map(unreadText),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
+}
+
+/** What removes the cause stands first. */
+function causeFirst(remedies: readonly Remedy[], [cause]: readonly Cause[]): Remedy[] {
+  const isFirst = ({ step }: Remedy) => step !== undefined && step === cause?.step;
+  return [...remedies.filter(isFirst), ...remedies.filter((remedy) => !isFirst(remedy))];
 }
 
 function stepsOf(

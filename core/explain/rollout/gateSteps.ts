@@ -1,18 +1,17 @@
 /** The Gates in the way of a version, as the Rollout's status has them; live Gates say who, why and until when. */
-import { KINDS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { FluxBinding, Gate, GateSummary, Rollout } from '../../api/types.ts';
-import { evaluateGate } from '../gate/evaluate.ts';
-import { judgeGates } from '../gate/judge.ts';
-import { gateRefsOf, isTooMany } from '../gate/refs.ts';
-import { refKey } from '../kube/names.ts';
-import { formatTime } from '../kube/time.ts';
-import { closingsPassed } from '../suspend/passage.ts';
-import { closingKey } from '../suspend/stateAnnotation.ts';
-import type { Step } from './application.ts';
-import { defined } from './defined.ts';
-import { objectRef } from './objectRef.ts';
-import { finder, type Surroundings, unreadBecause } from './surroundings.ts';
+import { KINDS } from '../../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
+import { judgeGates } from '../../gate/judge.ts';
+import { gateRefsOf, isTooMany } from '../../gate/refs.ts';
+import { refKey } from '../../kube/names.ts';
+import { closingsPassed } from '../../suspend/passage.ts';
+import { closingKey } from '../../suspend/stateAnnotation.ts';
+import type { Step } from '../application.ts';
+import { defined } from '../defined.ts';
+import { gateFacts, gateText } from '../gateText.ts';
+import { objectRef } from '../objectRef.ts';
+import { finder, type Surroundings, unreadBecause } from '../surroundings.ts';
 
 const BEFORE_WHAT_IT_SAYS = 'Gate is closed: ';
 
@@ -71,23 +70,16 @@ function gateStep(
     return { ...step, state: said ? 'blocks' : 'unknown', ...defined({ detail }) };
   }
   const [judged] = judgeGates([ref], () => gate, now, wanted).all;
-  const cause = gate && evaluateGate(gate, now).cause;
-  const facts = defined({
-    until: judged?.until === undefined ? undefined : formatTime(judged.until),
-    by: cause?.by,
-    reason: cause?.reason,
-    since: cause && formatTime(cause.at),
-  });
-  if (!judged?.open) {
-    if (judged && passes.has(closingKey(judged))) {
-      return { ...step, ...facts, state: 'passed', detail: 'closed, and bypassed for this version' };
-    }
-    return { ...step, ...facts, state: 'blocks', detail: judged?.message ?? '' };
+  if (!judged || !gate)
+    return { ...step, state: 'blocks', detail: 'does not exist, and a missing gate counts as closed' };
+  const facts = { ...gateFacts(gate, now), detail: gateText(gate, now) };
+  if (!judged.open) {
+    if (!passes.has(closingKey(judged))) return { ...step, ...facts, state: 'blocks' };
+    return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
-  if (said && version !== undefined) {
-    return { ...step, ...facts, state: 'waits', detail: `${judged.message}, which the Rollout has not seen yet` };
-  }
-  return { ...step, ...facts, state: 'passed', detail: judged.message };
+  const isUnseen = said !== undefined && version !== undefined;
+  if (isUnseen) return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout is about to see it` };
+  return { ...step, ...facts, state: 'passed' };
 }
 
 function namedBy(key: string): NamespacedName {

@@ -5,14 +5,14 @@ import {
   GATE_UNTIL,
   SCHEDULE_KIND_LABEL,
   SCHEDULE_NAME_LABEL,
-} from '../../api/annotations.ts';
-import { KINDS } from '../../api/kinds.ts';
-import type { GateSummary, Rollout, RolloutGate } from '../../api/types.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
-import type { Step, StepKind, StepState } from './application.ts';
-import { defined } from './defined.ts';
-import { objectRef } from './objectRef.ts';
-import { finder, type Surroundings } from './surroundings.ts';
+} from '../../../api/annotations.ts';
+import { KINDS } from '../../../api/kinds.ts';
+import type { GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
+import { formatTime, parseTime } from '../../kube/time.ts';
+import type { Step, StepKind, StepState } from '../application.ts';
+import { defined } from '../defined.ts';
+import { objectRef } from '../objectRef.ts';
+import { finder, type Surroundings } from '../surroundings.ts';
 
 /** No RolloutGate can have a slash in its name: these are stages and budgets. */
 const PREFIXES: [prefix: string, kind: StepKind, title: string][] = [

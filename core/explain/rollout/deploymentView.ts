@@ -1,7 +1,7 @@
 /** An entry of the history, as people read it. */
-import type { HistoryEntry } from '../../api/types.ts';
-import type { DeploymentView, Outcome } from './application.ts';
-import { defined } from './defined.ts';
+import type { HistoryEntry } from '../../../api/types.ts';
+import type { DeploymentView, Outcome } from '../application.ts';
+import { defined } from '../defined.ts';
 
 const OUTCOMES: readonly string[] = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] satisfies Outcome[];
 

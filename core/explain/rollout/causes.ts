@@ -10,10 +10,10 @@ import {
   READY,
   RELEASES_UPDATED,
   ROLLED_BACK,
-} from '../../api/conditions.ts';
-import type { Condition } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import type { Cause, Step } from './application.ts';
+} from '../../../api/conditions.ts';
+import type { Condition } from '../../../api/kubernetes.ts';
+import type { Rollout } from '../../../api/types.ts';
+import type { Cause, Step } from '../application.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
@@ -40,7 +40,15 @@ export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
     problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
   ];
   const said = [...broken, ...waits, ...failed, ...idle, ...notes];
-  return said.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+  const causes = said.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+  return causes.flatMap((cause) => (cause.code === GATE_CLOSED ? [cause, ...closers(cause, steps)] : [cause]));
+}
+
+/** Everybody in the namespace reads the condition, and it keeps back who closed a Gate of another one: the reader may read that Gate. */
+function closers({ text }: Cause, steps: readonly Step[]): Cause[] {
+  return steps
+    .filter(({ kind, state, by }) => kind === 'gate' && state === 'blocks' && by && !text.includes(`closed by ${by}`))
+    .map(({ id, title, detail }) => ({ code: 'ClosedBy', text: `${title} was ${detail}`, step: id }));
 }
 
 function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {

@@ -1,0 +1,107 @@
+/** A collection as it is and as it changes, for as long as somebody looks: a list and a watch that goes on after it was lost. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { ApiError, isApiError } from './apiError.ts';
+import type { Collection, KubeClient, Selectors } from './client.ts';
+
+export type Change<T> =
+  /** All there is: at the beginning, and whenever the thread was lost. */
+  | { type: 'all'; items: T[] }
+  | { type: 'set'; object: T }
+  | { type: 'gone'; object: T }
+  /** Nothing is heard now; it is tried again. */
+  | { type: 'lost'; error: Error };
+
+/** The API server sends a bookmark about once a minute: whoever hears nothing for longer listens to a dead connection. */
+const SILENCE_MS = 150_000;
+/** A clock that runs on by more than this between two ticks: the machine slept, and the connection may have died unseen. */
+const TICK_MS = 5000;
+const SLEPT_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+
+/** Until the signal aborts. @throws ApiError for what waiting does not mend: no rights, no such kind, credentials that are refused. */
+export async function* follow<T extends KubeObject<any, any>>(
+  client: KubeClient,
+  from: Collection & Selectors,
+  signal: AbortSignal,
+): AsyncGenerator<Change<T>> {
+  let resourceVersion = '';
+  let pause = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    const ear = new Ear(signal);
+    try {
+      if (resourceVersion === '') {
+        const items: T[] = [];
+        for await (const page of client.pages<T>({ ...from, signal: ear.signal })) {
+          items.push(...page.items);
+          resourceVersion = page.resourceVersion;
+          ear.heard();
+        }
+        yield { type: 'all', items };
+      }
+      for await (const event of client.watch<T>({ ...from, resourceVersion, signal: ear.signal })) {
+        ear.heard();
+        pause = FIRST_PAUSE_MS;
+        if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 0, 'Watch', event.object.message ?? '');
+        resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion;
+        if (event.type === 'DELETED') yield { type: 'gone', object: event.object };
+        else if (event.type !== 'BOOKMARK') yield { type: 'set', object: event.object };
+      }
+      // The API server ends every watch after some minutes; one that ends at once must not be asked for again at once.
+      await rest(FIRST_PAUSE_MS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isApiError(error, 401, 403, 404, 405)) throw error;
+      if (!(error instanceof ApiError)) throw error;
+      // 410 Gone: what happened meanwhile is no longer known.
+      if (error.code === 410) resourceVersion = '';
+      else yield { type: 'lost', error };
+      await rest((error.retryAfterSeconds ?? 0) * 1000 || pause, signal);
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    } finally {
+      ear.close();
+    }
+  }
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Gives a connection up that has gone silent, or that a sleep of the machine has made doubtful. */
+class Ear {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #outer: AbortSignal;
+  readonly #abort = () => this.#controller.abort();
+  #heardAt = Date.now();
+  #tickAt = Date.now();
+
+  constructor(outer: AbortSignal) {
+    this.#outer = outer;
+    outer.addEventListener('abort', this.#abort, { once: true });
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    this.#heardAt = Date.now();
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    const slept = now - this.#tickAt > TICK_MS + SLEPT_MS;
+    this.#tickAt = now;
+    if (slept || now - this.#heardAt > SILENCE_MS) this.#abort();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#outer.removeEventListener('abort', this.#abort);
+  }
+}

@@ -1,0 +1,120 @@
+/** Why an object is as it is: reads what its explanation is made from, and asks what the reader may do about it. */
+import type { FluxObject } from '../../api/flux.ts';
+import { FLUX_BINDINGS, GATES, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Remedy } from '../../core/explain/application.ts';
+import { type Explanation, explanationOf } from '../../core/explain/explanation.ts';
+import { explainFluxObject, gatesOfObject } from '../../core/explain/kinds/fluxObject.ts';
+import { explainGate } from '../../core/explain/kinds/gate.ts';
+import { explainByConditions, explainHealthCheck } from '../../core/explain/kinds/otherKinds.ts';
+import { explainRolloutGate } from '../../core/explain/kinds/rolloutGate.ts';
+import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
+import type { Unread } from '../../core/explain/surroundings.ts';
+import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { readSurroundings } from './surroundings.ts';
+import type { Target } from './target.ts';
+
+export async function explained(
+  client: KubeClient,
+  { kind, resource, object }: Target,
+  now: EpochMs,
+): Promise<Explanation> {
+  const { namespace } = identityOf(object);
+  switch (kind) {
+    case 'Rollout': {
+      const rollout = object as Rollout;
+      const around = await readSurroundings(client, [rollout]);
+      return explanationOf(explainRollout(rollout, around, now));
+    }
+    case 'Gate':
+      return explainGate(object as Gate, now);
+    case 'RolloutGate': {
+      const gate = object as RolloutGate;
+      const name = gate.spec?.rolloutRef.name ?? '';
+      return explainRolloutGate(gate, await readable(client.get<Rollout>({ ...ROLLOUTS, namespace, name })));
+    }
+    case 'HealthCheck': {
+      const rollouts = await readable(client.list<Rollout>({ ...ROLLOUTS, namespace }));
+      return explainHealthCheck(object as HealthCheck, rollouts ?? []);
+    }
+    case 'FluxBinding':
+      return explainBinding(client, object as FluxBinding, now);
+    default:
+      if (governedKindOf(groupOf(object.apiVersion), object.kind))
+        return explainFlux(client, object as FluxObject, now);
+      return explainByConditions(object, resource);
+  }
+}
+
+async function explainBinding(client: KubeClient, binding: FluxBinding, now: EpochMs): Promise<Explanation> {
+  const { apiVersion, kind, name } = binding.spec?.target ?? { apiVersion: '', kind: '', name: '' };
+  const { namespace } = identityOf(binding);
+  const row = governedKindOf(groupOf(apiVersion), kind);
+  const resources = row ? await client.resources(apiVersion) : [];
+  const resource = resources.find((each) => each.kind === kind)?.name;
+  const object = resource && (await readable(client.get<FluxObject>({ apiVersion, resource, namespace, name })));
+  return object ? explainFlux(client, object, now, binding) : explainByConditions(binding, FLUX_BINDINGS.resource);
+}
+
+async function explainFlux(
+  client: KubeClient,
+  object: FluxObject,
+  now: EpochMs,
+  known?: FluxBinding,
+): Promise<Explanation> {
+  const { namespace, name } = identityOf(object);
+  const unread: Unread[] = [];
+  const [binding, gates] = await Promise.all([
+    known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
+    Promise.all(gatesOfObject(object).map((ref) => readGate(client, ref, unread))),
+  ]);
+  return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
+}
+
+async function readGate(client: KubeClient, ref: NamespacedName, unread: Unread[]): Promise<Gate | undefined> {
+  try {
+    return await client.get<Gate>({ ...GATES, ...ref });
+  } catch (error) {
+    if (!isApiError(error, 403)) throw error;
+    if (!unread.some(({ namespace }) => namespace === ref.namespace)) {
+      unread.push({ kind: 'Gate', namespace: ref.namespace, why: 'you may not read them' });
+    }
+    return undefined;
+  }
+}
+
+/** undefined for what the reader may not read. */
+async function readable<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isApiError(error, 403, 404)) return undefined;
+    throw error;
+  }
+}
+
+/** The remedies with whether the reader may use them; an API server that does not answer that question leaves it open. */
+export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
+  const asked = new Map<string, Promise<boolean | undefined>>();
+  const may = (remedy: Remedy) => {
+    const { verb, group, resource, subresource, namespace, name } = remedy;
+    const key = JSON.stringify([verb, group, resource, subresource, namespace, name]);
+    const answer =
+      asked.get(key) ??
+      client.mayI({ verb, group, resource, subresource, namespace, name }).catch((error: unknown) => {
+        if (isApiError(error, 403)) return undefined;
+        throw error;
+      });
+    asked.set(key, answer);
+    return answer;
+  };
+  return Promise.all(
+    remedies.map(async (remedy) => {
+      const allowed = await may(remedy);
+      return allowed === undefined ? remedy : { ...remedy, allowed };
+    }),
+  );
+}

@@ -1,0 +1,50 @@
+/** A part of the terminal that is drawn again and again, and leaves the terminal as it was. */
+
+import { widthOf } from './layout.ts';
+import type { Terminal } from './terminal.ts';
+
+const HIDE = '\x1b[?25l';
+const SHOW = '\x1b[?25h';
+const CLEAR_BELOW = '\x1b[0J';
+
+export interface Screen {
+  /** What fits is drawn in the place of what was; nothing where it is the same. */
+  draw(lines: readonly string[]): void;
+  /** The last picture stays, whole, and the cursor comes back. */
+  close(): void;
+}
+
+export function openScreen({ write }: Pick<Terminal, 'write'>, size: () => { rows: number; columns: number }): Screen {
+  let drawn = '';
+  let last: readonly string[] = [];
+  let height = 0;
+  write(HIDE);
+  const show = (lines: readonly string[]) => {
+    const { columns } = size();
+    const text = lines.map((line) => `${line}\n`).join('');
+    write(`${height > 0 ? `\x1b[${height}A\r` : ''}${CLEAR_BELOW}${text}`);
+    // A line that is wider than the terminal takes more than one row.
+    height = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+    drawn = text;
+  };
+  return {
+    draw(lines) {
+      last = lines;
+      const shown = fitting(lines, size().rows);
+      if (shown.map((line) => `${line}\n`).join('') !== drawn) show(shown);
+    },
+    close() {
+      if (last.length > 0) show(last);
+      write(SHOW);
+    },
+  };
+}
+
+function fitting(lines: readonly string[], rows: number): readonly string[] {
+  const room = Math.max(rows - 1, 5);
+  if (lines.length <= room) return lines;
+  return [
+    ...lines.slice(0, room - 1),
+    `… ${lines.length - room + 1} more lines: name one Rollout, or make the terminal higher`,
+  ];
+}

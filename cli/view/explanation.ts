@@ -1,0 +1,45 @@
+/** An explanation in sentences: the cause first, what happens by itself, then what lets it go, and whether you may. */
+import type { Remedy } from '../../core/explain/application.ts';
+import type { Explanation } from '../../core/explain/explanation.ts';
+import { PROGRAM } from '../../core/explain/remedies.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { wrapped } from '../terminal/layout.ts';
+import type { Look } from './look.ts';
+
+/** `program`: as it was called. */
+export function explanationLines(explanation: Explanation, look: Look, program: string): string[] {
+  const { object, headline, isHeld, causes, next, remedies, unread } = explanation;
+  const title = `${object.kind} ${refKey(object)}`;
+  const head = `${look.symbol(isHeld ? 'bad' : 'good')} ${look.strong(title)}: ${look.text(headline)}`;
+  const then = next ? `Next: ${look.text(next.text)}${next.at ? `, ${look.when(next.at)}` : ''}` : undefined;
+  const sentences = [...causes.map(({ text }) => look.text(text)), ...(then ? [then] : [])];
+  return [
+    ...wrapped(head, look.columns),
+    ...sentences.flatMap((text) => wrapped(ended(text), look.columns)),
+    ...unread.flatMap((text) => wrapped(look.faint(`Not taken into account: ${ended(text)}`), look.columns)),
+    ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, look, program))] : []),
+  ];
+}
+
+/** Commands are not wrapped: a line feed in the middle would be pasted too. */
+function remedyLines(
+  { text, command, kubectl, allowed, verb, resource }: Remedy,
+  look: Look,
+  program: string,
+): string[] {
+  const right =
+    allowed === undefined
+      ? look.faint('(not known whether you may)')
+      : allowed
+        ? look.tone('good', '(you may)')
+        : look.tone('bad', `(you may not: it takes ${verb} on ${resource})`);
+  const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
+  return [
+    ...wrapped(`To ${text} ${right}`, look.columns),
+    ...[ours, kubectl].map((line) => `  ${allowed === false ? look.faint(line) : line}`),
+  ];
+}
+
+function ended(text: string): string {
+  return /[.!?:]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,142 @@
+/** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
+import { GATE_STATE, GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
+import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { governedKindOf } from '../../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { FluxBinding, Gate } from '../../../api/types.ts';
+import { closedText, type JudgedGate, judgeGates } from '../../gate/judge.ts';
+import { parseGateRefs } from '../../gate/refs.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { groupOf, identityOf, refKey } from '../../kube/names.ts';
+import { formatTime } from '../../kube/time.ts';
+import { awaitsText } from '../../suspend/resume.ts';
+import { parseState } from '../../suspend/stateAnnotation.ts';
+import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
+import type { Explanation } from '../explanation.ts';
+import { objectRef } from '../objectRef.ts';
+import { bypassObject, openGate, resumeObject } from '../remedies.ts';
+import { finder, type Unread, unreadText } from '../surroundings.ts';
+
+export interface AroundFluxObject {
+  /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
+  binding?: FluxBinding | undefined;
+  gates: readonly Gate[];
+  unread: readonly Unread[];
+}
+
+/** The Gates that the object names and those that select it, each once. */
+export function gatesOfObject({ metadata }: FluxObject): NamespacedName[] {
+  const { namespace = '', annotations } = metadata;
+  const refs = [GATES, SELECTED_BY].flatMap((key) => parseGateRefs(annotations?.[key], namespace).refs);
+  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+}
+
+export function explainFluxObject(
+  object: FluxObject,
+  { binding, gates, unread }: AroundFluxObject,
+  now: EpochMs,
+): Explanation {
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  const ref = kind ? objectRef(kind, identityOf(object)) : plainRef(object);
+  const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
+  const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
+  const refs = gatesOfObject(object).filter(({ namespace }) => !hidden.has(namespace));
+  const closed = judgeGates(refs, finder(gates), now).closed;
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  const isSuspended = object.spec?.suspend === true;
+  const causes: Cause[] = [
+    ...gateCauses(name, closed, state?.is, isSuspended),
+    ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
+    ...bindingCauses(name, binding, closed.length > 0),
+    ...readyCause(object, name, isSuspended),
+  ];
+  const isHeld = closed.length > 0 || isSuspended;
+  const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
+  const next: Next | undefined =
+    closed.length > 0 && untils.length === closed.length
+      ? { text: 'its gates open by themselves', at: formatTime(Math.max(...untils)) }
+      : isHeld && closed.length > 0
+        ? { text: 'nothing by itself: it stays as it is until somebody opens the gate' }
+        : undefined;
+  return {
+    object: ref,
+    headline:
+      headlineOf(closed, isSuspended, isOurs, state?.is) ??
+      (causes.length > 0 ? 'not held, and not there yet' : 'not held'),
+    isHeld,
+    causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
+    ...(next && { next }),
+    remedies: remediesOf(ref, closed, isSuspended && !isOurs),
+    unread: unread.map(unreadText),
+  };
+}
+
+function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
+  const { namespace, name } = identityOf({ metadata });
+  return { group: groupOf(apiVersion), kind, resource: `${kind.toLowerCase()}s`, namespace, name };
+}
+
+function headlineOf(
+  closed: readonly JudgedGate[],
+  isSuspended: boolean,
+  isOurs: boolean,
+  state: string | undefined,
+): string | undefined {
+  if (closed.length > 0) return isSuspended ? 'held by a closed gate' : 'runs behind a closed gate';
+  if (!isSuspended) return undefined;
+  if (state === 'opening') return 'its gates are open, it waits for its applier';
+  return isOurs ? 'suspended by rollout-hooks' : 'suspended by a person';
+}
+
+function gateCauses(
+  name: string,
+  closed: readonly JudgedGate[],
+  state: string | undefined,
+  isSuspended: boolean,
+): Cause[] {
+  if (closed.length === 0) return [];
+  const text = closedText(closed);
+  if (!isSuspended && (state === 'bypassed' || state === 'passing')) {
+    return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
+  }
+  return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
+}
+
+/** Who it was, only a field manager tells: a Flux command, kubectl, or the owner of a Git sync. */
+function byHandCause({ metadata }: FluxObject, name: string): Cause {
+  const entry = (metadata.managedFields ?? []).find(({ fieldsV1 }) => {
+    const spec = fieldsV1?.['f:spec'];
+    return typeof spec === 'object' && spec !== null && 'f:suspend' in spec;
+  });
+  const by = entry?.manager
+    ? `, written by the field manager '${entry.manager}'${entry.time ? ` at ${entry.time}` : ''}`
+    : '';
+  return {
+    code: 'SuspendedByHand',
+    text: `${name} is suspended by somebody's hand and not by a gate: spec.suspend is true${by}`,
+  };
+}
+
+function bindingCauses(name: string, binding: FluxBinding | undefined, isHeld: boolean): Cause[] {
+  if (!binding) return [];
+  const { awaits, conditions } = binding.status ?? {};
+  const ready = findCondition(conditions, READY);
+  if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
+  const isSaid = ready?.status === 'True' || (isHeld && ready?.reason === GATE_CLOSED);
+  return ready && !isSaid ? [{ code: ready.reason, text: `${name} is ${ready.message}` }] : [];
+}
+
+function readyCause({ status }: FluxObject, name: string, isSuspended: boolean): Cause[] {
+  const ready = findCondition(status?.conditions, READY);
+  if (isSuspended || !ready || ready.status === 'True') return [];
+  return [{ code: ready.reason, text: `Flux says of ${name}: ${ready.message}` }];
+}
+
+function remediesOf(object: ObjectRef, closed: readonly JudgedGate[], isByHand: boolean): Remedy[] {
+  const there = closed.filter(({ missing, isLimit }) => !missing && !isLimit);
+  const opened = there.map(({ ref }) => openGate(objectRef('Gate', ref)));
+  const bypassed = there.slice(0, 1).map(({ ref }) => bypassObject(object, objectRef('Gate', ref)));
+  return [...opened, ...bypassed, ...(isByHand ? [resumeObject(object)] : [])];
+}
