@@ -92,6 +92,13 @@ export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
 /** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 
+/** On RolloutBudgets: the version that goes on although it has failed as often as `spec.maxFailures` allows. One-shot. */
+export const CONTINUE = 'rollout.kuberik.com/continue';
+/** Beside it, set by the webhook: which admission request that was, when and whose, `<uid> <RFC 3339> <user>`. */
+export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
+/** Suffix of the label that a RolloutBudget has for each slot that is granted and not used yet. See core/budget/wake.ts. */
+export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
+
 /** Label on the FluxBinding of an object that waits for its Kustomization's next apply: see core/suspend/resume.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 

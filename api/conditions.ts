@@ -16,6 +16,8 @@ export const PROGRESSING = 'Progressing';
 export const WAITING_FOR_ROLLOUT_GATES = 'WaitingForRolloutGates';
 /** There only while a version waits for the Rollouts of `spec.after`, or these are in a circle: which, and why. */
 export const WAITING_FOR_ROLLOUTS = 'WaitingForRollouts';
+/** There only while a version waits for a slot of a RolloutBudget: whose, and why. */
+export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 /** There only while `spec.wantedVersion` is set. */
 export const PINNED = 'Pinned';
 /** There only while the selector matches no HealthCheck at all. */

@@ -48,6 +48,8 @@ export const KINDS = {
   RolloutGate: { kind: 'RolloutGate', group: KUBERIK, versions: ['v1alpha1'], resource: 'rolloutgates' },
   RolloutSchedule: { kind: 'RolloutSchedule', group: KUBERIK, versions: ['v1alpha1'], resource: 'rolloutschedules' },
   ClusterRolloutSchedule: { kind: 'ClusterRolloutSchedule', group: KUBERIK, versions: ['v1alpha1'], resource: 'clusterrolloutschedules' },
+  RolloutBudget: { kind: 'RolloutBudget', group: KUBERIK, versions: ['v1alpha1'], resource: 'rolloutbudgets' },
+  ClusterRolloutBudget: { kind: 'ClusterRolloutBudget', group: KUBERIK, versions: ['v1alpha1'], resource: 'clusterrolloutbudgets' },
   HealthCheck: { kind: 'HealthCheck', group: KUBERIK, versions: ['v1alpha1'], resource: 'healthchecks' },
   FluxBinding: { kind: 'FluxBinding', group: KUBERIK, versions: ['v1alpha1'], resource: 'fluxbindings' },
 } as const satisfies { [Name in string]: KindRow<Name> };
@@ -77,6 +79,8 @@ export const KUSTOMIZATIONS = resourceOf(KINDS.Kustomization);
 export const GATES = resourceOf(KINDS.Gate);
 export const ROLLOUTS = resourceOf(KINDS.Rollout);
 export const ROLLOUT_GATES = resourceOf(KINDS.RolloutGate);
+export const ROLLOUT_BUDGETS = resourceOf(KINDS.RolloutBudget);
+export const CLUSTER_ROLLOUT_BUDGETS = resourceOf(KINDS.ClusterRolloutBudget);
 export const HEALTH_CHECKS = resourceOf(KINDS.HealthCheck);
 export const FLUX_BINDINGS = resourceOf(KINDS.FluxBinding);
 export const NAMESPACES = { apiVersion: 'v1', resource: 'namespaces' };

@@ -1,14 +1,18 @@
 /** Names for the parts of the generated types. */
+import type { ClusterRolloutBudget } from './generated/ClusterRolloutBudget.ts';
 import type { FluxBinding } from './generated/FluxBinding.ts';
 import type { Gate } from './generated/Gate.ts';
 import type { Rollout } from './generated/Rollout.ts';
+import type { RolloutBudget } from './generated/RolloutBudget.ts';
 import type { RolloutGate } from './generated/RolloutGate.ts';
 
+export type { ClusterRolloutBudget } from './generated/ClusterRolloutBudget.ts';
 export type { ClusterRolloutSchedule } from './generated/ClusterRolloutSchedule.ts';
 export type { FluxBinding } from './generated/FluxBinding.ts';
 export type { Gate } from './generated/Gate.ts';
 export type { HealthCheck } from './generated/HealthCheck.ts';
 export type { Rollout } from './generated/Rollout.ts';
+export type { RolloutBudget } from './generated/RolloutBudget.ts';
 export type { RolloutGate } from './generated/RolloutGate.ts';
 export type { RolloutSchedule } from './generated/RolloutSchedule.ts';
 
@@ -16,6 +20,8 @@ export type RolloutSpec = NonNullable<Rollout['spec']>;
 export type RolloutStatus = NonNullable<Rollout['status']>;
 export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
 export type VersionInfo = HistoryEntry['version'];
+/** What a Rollout asks RolloutBudgets for. */
+export type SlotRequest = NonNullable<RolloutStatus['slotRequest']>;
 export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
@@ -27,3 +33,9 @@ export type GateStatus = NonNullable<Gate['status']>;
 /** What a version needs on a RolloutGate; a Gate has the same. */
 export type ApprovalRule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
 export type ApprovalsStatus = NonNullable<NonNullable<RolloutGate['status']>['approvals']>;
+/** Both kinds; of one that is read, only the namespace says which. */
+export type Budget = RolloutBudget | ClusterRolloutBudget;
+export type BudgetStatus = NonNullable<Budget['status']>;
+export type Slot = NonNullable<BudgetStatus['slots']>[number];
+export type BudgetVersion = NonNullable<BudgetStatus['versions']>[number];
+export type Wave = NonNullable<BudgetVersion['waves']>[number];

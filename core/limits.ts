@@ -36,6 +36,14 @@ export const LIMITS = {
   after: 20,
   /** Rollouts that are read to find out whether one comes after itself: its stages, theirs, and so on. */
   stages: 200,
+  /** RolloutBudgets that are listed for one Rollout before a deployment: of its namespace, and of the cluster. */
+  listedBudgets: 100,
+  /** RolloutBudgets that may select one Rollout: it has to ask each of them in turn. */
+  budgetsOfRollout: 10,
+  /** Rollouts that one RolloutBudget may select. */
+  rolloutsOfBudget: 1000,
+  /** Versions that the status of a RolloutBudget remembers; of those that are asked for, none may be forgotten that has failed. */
+  budgetVersions: 20,
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
   resyncAfterSeconds: 3600,
 } as const;

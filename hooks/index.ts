@@ -18,6 +18,7 @@ import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from
 import { gateLabelsHook } from './labels.ts';
 import { rolloutRequestsHook } from './rollout/requests.ts';
 import { rolloutHook } from './rollout/rollout.ts';
+import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from './rolloutBudget.ts';
 import { rolloutGateHook } from './rolloutGate.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from './rolloutSchedule.ts';
 
@@ -36,6 +37,14 @@ export const HOOKS: readonly Entry[] = [
     subject: 'parent',
     kinds: ['ClusterRolloutSchedule'],
     hook: clusterRolloutScheduleHook,
+  },
+  { name: 'rolloutbudget', subject: 'parent', kinds: ['RolloutBudget'], hook: rolloutBudgetHook },
+  { name: 'clusterrolloutbudget', subject: 'parent', kinds: ['ClusterRolloutBudget'], hook: clusterRolloutBudgetHook },
+  {
+    name: 'rolloutbudget-slots',
+    subject: 'object',
+    kinds: ['RolloutBudget', 'ClusterRolloutBudget'],
+    hook: budgetSlotsHook,
   },
   { name: 'gate', subject: 'parent', kinds: ['Gate'], hook: gateHook },
   { name: 'gate-labels', subject: 'object', kinds: ['Gate'], hook: gateLabelsHook },

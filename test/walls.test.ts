@@ -111,6 +111,7 @@ const SMALLEST_FILE = 20;
 const SMALLER: Record<string, string> = {
   'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
   'webhooks/healthCheck.ts': 'a webhook',
+  'webhooks/rolloutBudget.ts': 'a webhook',
   'webhooks/schedule.ts': 'a webhook',
 };
 

@@ -9,6 +9,7 @@ import { validateHealthCheck } from './healthCheck.ts';
 import { type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rollout.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts';
+import { mutateRolloutBudget } from './rolloutBudget.ts';
 import { mutateRolloutGate } from './rolloutGate.ts';
 import { validateSchedule } from './schedule.ts';
 
@@ -18,6 +19,7 @@ export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
   'mutate/rolloutgate': mutateRolloutGate,
+  'mutate/rolloutbudget': mutateRolloutBudget,
   'mutate/gate': mutateGate,
   'validate/flux': validateFlux,
   'validate/rollout': validateRollout,

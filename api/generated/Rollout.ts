@@ -306,6 +306,44 @@ export interface Rollout {
       time?: string;
     };
     /**
+     * The image that the ImagePolicy finds releases of.
+     */
+    image?: string;
+    /**
+     * A RolloutBudget selects this Rollout, and this is what it asks for. Absent while nothing could be deployed.
+     */
+    slotRequest?: {
+      /**
+       * The status.revision in which the request was made. Another request is another slot.
+       */
+      id: number;
+      /**
+       * Since when it asks.
+       */
+      since: string;
+      /**
+       * What it would deploy, newest first, at most 20.
+       */
+      versions?: {
+        /**
+         * The tag.
+         */
+        tag: string;
+        /**
+         * Its digest, where it is known.
+         */
+        digest?: string;
+      }[];
+      /**
+       * Whom it asks now, as kind/name. Several are asked one after the other.
+       */
+      budgets?: string[];
+      /**
+       * It asks nobody until then: it had a slot of one budget, and another had none.
+       */
+      pausedUntil?: string;
+    };
+    /**
      * The tag deployed last.
      */
     currentVersion?: string;

@@ -335,6 +335,345 @@ export const SCHEMAS: Record<string, object> = {
    }
   }
  },
+ "ClusterRolloutBudget": {
+  "type": "object",
+  "required": [
+   "spec"
+  ],
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "selector",
+     "maxConcurrent"
+    ],
+    "properties": {
+     "selector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "namespaceSelector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "maxConcurrent": {},
+     "maxFailures": {},
+     "order": {
+      "type": "object",
+      "required": [
+       "label",
+       "values"
+      ],
+      "properties": {
+       "label": {
+        "type": "string"
+       },
+       "values": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "cooldown": {
+      "type": "string"
+     },
+     "slotTimeout": {
+      "type": "string"
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "revision": {
+      "type": "integer"
+     },
+     "handledRequest": {
+      "type": "string"
+     },
+     "selected": {
+      "type": "integer"
+     },
+     "maxConcurrent": {
+      "type": "integer"
+     },
+     "maxFailures": {
+      "type": "integer"
+     },
+     "underWay": {
+      "type": "integer"
+     },
+     "waiting": {
+      "type": "integer"
+     },
+     "failed": {
+      "type": "integer"
+     },
+     "slots": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "namespace",
+        "name",
+        "uid",
+        "version",
+        "rolloutRevision",
+        "grantedTime",
+        "state"
+       ],
+       "properties": {
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        },
+        "uid": {
+         "type": "string"
+        },
+        "request": {
+         "type": "integer"
+        },
+        "version": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "image": {
+         "type": "string"
+        },
+        "rolloutRevision": {
+         "type": "integer"
+        },
+        "grantedTime": {
+         "type": "string"
+        },
+        "revokedTime": {
+         "type": "string"
+        },
+        "state": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "cooling": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "versions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "image",
+        "version",
+        "failed"
+       ],
+       "properties": {
+        "image": {
+         "type": "string"
+        },
+        "version": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "wave": {
+         "type": "string"
+        },
+        "waves": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "value",
+           "total",
+           "done",
+           "underWay",
+           "waiting",
+           "failed"
+          ],
+          "properties": {
+           "value": {
+            "type": "string"
+           },
+           "total": {
+            "type": "integer"
+           },
+           "done": {
+            "type": "integer"
+           },
+           "underWay": {
+            "type": "integer"
+           },
+           "waiting": {
+            "type": "integer"
+           },
+           "failed": {
+            "type": "integer"
+           }
+          }
+         }
+        },
+        "failed": {
+         "type": "integer"
+        },
+        "failures": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "namespace",
+           "name",
+           "uid"
+          ],
+          "properties": {
+           "namespace": {
+            "type": "string"
+           },
+           "name": {
+            "type": "string"
+           },
+           "uid": {
+            "type": "string"
+           }
+          }
+         }
+        },
+        "held": {
+         "type": "boolean"
+        },
+        "failuresExcused": {
+         "type": "integer"
+        },
+        "continuedBy": {
+         "type": "string"
+        },
+        "continuedAt": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
  "ClusterRolloutSchedule": {
   "type": "object",
   "required": [],
@@ -963,6 +1302,310 @@ export const SCHEMAS: Record<string, object> = {
    }
   }
  },
+ "RolloutBudget": {
+  "type": "object",
+  "required": [
+   "spec"
+  ],
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "selector",
+     "maxConcurrent"
+    ],
+    "properties": {
+     "selector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
+       }
+      }
+     },
+     "maxConcurrent": {},
+     "maxFailures": {},
+     "order": {
+      "type": "object",
+      "required": [
+       "label",
+       "values"
+      ],
+      "properties": {
+       "label": {
+        "type": "string"
+       },
+       "values": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "cooldown": {
+      "type": "string"
+     },
+     "slotTimeout": {
+      "type": "string"
+     }
+    }
+   },
+   "status": {
+    "type": "object",
+    "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "revision": {
+      "type": "integer"
+     },
+     "handledRequest": {
+      "type": "string"
+     },
+     "selected": {
+      "type": "integer"
+     },
+     "maxConcurrent": {
+      "type": "integer"
+     },
+     "maxFailures": {
+      "type": "integer"
+     },
+     "underWay": {
+      "type": "integer"
+     },
+     "waiting": {
+      "type": "integer"
+     },
+     "failed": {
+      "type": "integer"
+     },
+     "slots": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "namespace",
+        "name",
+        "uid",
+        "version",
+        "rolloutRevision",
+        "grantedTime",
+        "state"
+       ],
+       "properties": {
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        },
+        "uid": {
+         "type": "string"
+        },
+        "request": {
+         "type": "integer"
+        },
+        "version": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "image": {
+         "type": "string"
+        },
+        "rolloutRevision": {
+         "type": "integer"
+        },
+        "grantedTime": {
+         "type": "string"
+        },
+        "revokedTime": {
+         "type": "string"
+        },
+        "state": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "cooling": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "versions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "image",
+        "version",
+        "failed"
+       ],
+       "properties": {
+        "image": {
+         "type": "string"
+        },
+        "version": {
+         "type": "string"
+        },
+        "digest": {
+         "type": "string"
+        },
+        "wave": {
+         "type": "string"
+        },
+        "waves": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "value",
+           "total",
+           "done",
+           "underWay",
+           "waiting",
+           "failed"
+          ],
+          "properties": {
+           "value": {
+            "type": "string"
+           },
+           "total": {
+            "type": "integer"
+           },
+           "done": {
+            "type": "integer"
+           },
+           "underWay": {
+            "type": "integer"
+           },
+           "waiting": {
+            "type": "integer"
+           },
+           "failed": {
+            "type": "integer"
+           }
+          }
+         }
+        },
+        "failed": {
+         "type": "integer"
+        },
+        "failures": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "namespace",
+           "name",
+           "uid"
+          ],
+          "properties": {
+           "namespace": {
+            "type": "string"
+           },
+           "name": {
+            "type": "string"
+           },
+           "uid": {
+            "type": "string"
+           }
+          }
+         }
+        },
+        "held": {
+         "type": "boolean"
+        },
+        "failuresExcused": {
+         "type": "integer"
+        },
+        "continuedBy": {
+         "type": "string"
+        },
+        "continuedAt": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
  "RolloutGate": {
   "type": "object",
   "required": [],
@@ -1433,6 +2076,50 @@ export const SCHEMAS: Record<string, object> = {
         "type": "integer"
        },
        "time": {
+        "type": "string"
+       }
+      }
+     },
+     "image": {
+      "type": "string"
+     },
+     "slotRequest": {
+      "type": "object",
+      "required": [
+       "id",
+       "since"
+      ],
+      "properties": {
+       "id": {
+        "type": "integer"
+       },
+       "since": {
+        "type": "string"
+       },
+       "versions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "tag"
+         ],
+         "properties": {
+          "tag": {
+           "type": "string"
+          },
+          "digest": {
+           "type": "string"
+          }
+         }
+        }
+       },
+       "budgets": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       },
+       "pausedUntil": {
         "type": "string"
        }
       }

@@ -1,6 +1,7 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
@@ -33,7 +34,7 @@ import {
   rejections,
   shownBypass,
 } from './rolloutGates.ts';
-import { isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
+import { choices, isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
 export interface RolloutState {
@@ -132,6 +133,7 @@ export function evaluate(
     head,
     rollback,
     gateFirst: config.gateFirstDeployment,
+    isGranted: grantedOnly(observed),
     rejectedBy: rejects,
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
@@ -188,6 +190,26 @@ function isFree({
 }: Pick<Evaluation, 'selection' | 'obstacles' | 'closed' | 'asked'>): boolean {
   if (selection.next === undefined || closed.length > 0 || !isApproved(asked)) return false;
   return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
+}
+
+/** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, stages and Gates let each through. */
+export function offeredVersions(
+  observed: Observed,
+  { history: [head] }: RolloutState,
+  { gateFirstDeployment }: RolloutConfig,
+  { verdict, copy }: Evaluation,
+  now: EpochMs,
+): VersionInfo[] {
+  const isLetThrough = grantedOnly(observed);
+  const all = choices({ head, gateFirst: gateFirstDeployment, verdict, isGranted: isLetThrough }).slice(0, OFFERED);
+  // Only the newest has been copied.
+  if (copy?.isAwaited) return all.slice(0, 1);
+  return all.filter(({ tag }) => judgeRequired(observed, tag, head, now).closed.length === 0);
+}
+
+function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
+  const slot = grantedSlot(rollout, budgets);
+  return slot && ((release) => isGranted(release, slot));
 }
 
 function youngUntil(release: VersionInfo, { minimumReleaseAge }: RolloutConfig, now: EpochMs): EpochMs | undefined {

@@ -3,6 +3,7 @@ import type { ImagePolicy } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Budgets } from '../budget/selects.ts';
 import type { Copying } from '../copy/job.ts';
 import type { CarriedDeployment } from '../deployment/adopt.ts';
 import type { Stages } from '../order/stages.ts';
@@ -21,6 +22,8 @@ export interface Observed {
   healthLeftOut?: number;
   /** What else is wrong with the spec in this cluster, a sentence each. */
   problems?: readonly string[];
+  /** The RolloutBudgets that select it, as read live before a deployment; absent where they were not read. */
+  budgets?: Budgets;
   /** The Gates that must be open for any deployment, and the objects that were found for them. */
   gateRefs: readonly NamespacedName[];
   gates: readonly Gate[];

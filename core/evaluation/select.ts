@@ -17,6 +17,8 @@ export interface Choice {
   rollback: Rollback | undefined;
   /** Whether RolloutGates hold the first deployment too. */
   gateFirst: boolean;
+  /** Whether the slots that budgets have granted are for this release; absent where none has granted one. */
+  isGranted?: ((release: VersionInfo) => boolean) | undefined;
   /** The gate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
@@ -35,7 +37,7 @@ export interface Selection {
 
 /** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
 export function select(choice: Choice): Selection {
-  const { initialVersion, wantedVersion, forceDeploy, verdict, head, rollback, gateFirst } = choice;
+  const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
   if (head === undefined && initialVersion) {
     const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
     return problem ? { manual: false, initial: true, problem } : { manual: false, initial: true, next: initialVersion };
@@ -43,12 +45,23 @@ export function select(choice: Choice): Selection {
   const asked = wantedVersion || forceDeploy;
   if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
   if (!asked) {
-    const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? verdict.promoted : verdict.gated;
-    return { manual: false, ...(pool[0] && { next: pool[0].tag }) };
+    const [newest] = choices(choice);
+    return { manual: false, ...(newest && { next: newest.tag }) };
   }
   const problem = problemWith(asked, choice);
   if (problem) return { manual: true, problem };
   return asked === head?.version.tag ? { manual: true } : { manual: true, next: asked };
+}
+
+/** What automation may deploy now, newest first. */
+export function choices({
+  head,
+  gateFirst,
+  verdict,
+  isGranted = () => true,
+}: Pick<Choice, 'head' | 'gateFirst' | 'verdict' | 'isGranted'>): VersionInfo[] {
+  const pool = head === undefined && !gateFirst && verdict.gated.length === 0 ? verdict.promoted : verdict.gated;
+  return pool.filter(isGranted);
 }
 
 function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }: Choice): string | undefined {

@@ -11,6 +11,16 @@ export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest
   return latestRef?.digest ? { tag, digest: latestRef.digest } : { tag };
 }
 
+/** No image has a longer name; it stays in the status of Rollouts and budgets. */
+const MAX_IMAGE = 512;
+
+/** The image that the policy has chosen from, without tag and digest. */
+export function imageNameOf(policy: ImagePolicy | undefined): string | undefined {
+  const { latestRef, latestImage } = policy?.status ?? {};
+  const name = latestRef?.name || /^(.+):[^:/@]+(?:@.*)?$/.exec((latestImage ?? '').slice(0, 2 * MAX_IMAGE))?.[1];
+  return name && name.length <= MAX_IMAGE ? name : undefined;
+}
+
 /** Namespace and name of the ImagePolicy; undefined while spec names none. */
 export function policyRef({ metadata, spec }: Rollout): NamespacedName | undefined {
   const { name, namespace } = spec?.releasesImagePolicy ?? {};

@@ -7,10 +7,12 @@ import {
   PINNED,
   PROGRESSING,
   ROLLED_BACK,
+  WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { Waiting } from '../budget/turn.ts';
 import { healthChecksLeftOut, healthChecksMissing } from '../deployment/healthChecks.ts';
 import { progressing } from '../deployment/progressing.ts';
 import { rollbackCondition } from '../deployment/rollback.ts';
@@ -48,7 +50,7 @@ export function setConditions(
 export function nextConditions(
   observed: Observed,
   config: RolloutConfig,
-  { state, evaluation }: { state: RolloutState; evaluation: Evaluation },
+  { state, evaluation, waiting }: { state: RolloutState; evaluation: Evaluation; waiting?: Waiting },
   requests: Requests,
   problems: readonly string[],
   now: EpochMs,
@@ -60,6 +62,7 @@ export function nextConditions(
     [PROGRESSING, progressing(state.history[0], observed, config)],
     [WAITING_FOR_ROLLOUT_GATES, waitingForRolloutGates(observed, evaluation)],
     [WAITING_FOR_ROLLOUTS, order],
+    [WAITING_FOR_BUDGET, waiting?.condition],
     [COPIED, copied(evaluation)],
     [PINNED, pinned(observed, evaluation, requests)],
     [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentNotGated(observed, state, config)],
@@ -68,7 +71,14 @@ export function nextConditions(
   ];
   const over = new Set(passing.flatMap(([type, condition]) => (condition ? [] : [type])));
   const blocked = deploymentBlocked(observed, state, evaluation, config);
-  const ready = readyNow(observed, state, evaluation, [blocked, ...(order ? [order] : [])], requests, problems);
+  const ready = readyNow(
+    observed,
+    state,
+    evaluation,
+    [blocked, ...(order ? [order] : []), ...(waiting ? [waiting.condition] : [])],
+    requests,
+    problems,
+  );
   const said = [
     evaluation.verdict.condition,
     blocked,

@@ -3,6 +3,7 @@ import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import { takeTurn, type Waiting } from '../budget/turn.ts';
 import { adopted } from '../deployment/adopt.ts';
 import { deploy } from '../deployment/entry.ts';
 import { deploymentEvent } from '../deployment/events.ts';
@@ -10,7 +11,7 @@ import { healthSettlesAt } from '../deployment/healthChecks.ts';
 import { readyMessage } from '../deployment/messages.ts';
 import { bakeFailureDisabled } from '../deployment/recovery.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
-import { type Evaluation, evaluate, mayDeploy, type RolloutState } from '../evaluation/evaluation.ts';
+import { type Evaluation, evaluate, mayDeploy, offeredVersions, type RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
 import { isForward } from '../evaluation/select.ts';
@@ -36,10 +37,12 @@ export interface Decision {
   /** Requests that it uses up. */
   used: RequestKey[];
   events: NewEvent[];
+  /** What it waits for a slot of. */
+  waiting?: Waiting;
   requeueAt: EpochMs[];
 }
 
-type Deployed = Omit<Decision, 'evaluation' | 'commits' | 'requeueAt'>;
+type Deployed = Omit<Decision, 'evaluation' | 'commits' | 'waiting' | 'requeueAt'>;
 
 /** `usedBefore`: requests that earlier steps have used up. */
 export function decide(
@@ -62,12 +65,17 @@ export function decide(
   const evaluation = evaluate(observed, state, config, requests, now);
   const shown = withShownBypass(state, evaluation, now);
   const requeueAt: EpochMs[] = [];
+  const idle = { state: shown, evaluation, commits: false, used: usedInVain(evaluation, requests), events: [] };
   if (isReady(observed, config, evaluation)) {
     const settlesAt = waitsForHealth(observed, config, shown, evaluation, now);
-    if (settlesAt === undefined) return commit(deployNext(observed, config, shown, evaluation, requests, now));
-    requeueAt.push(settlesAt);
+    if (settlesAt !== undefined) requeueAt.push(settlesAt);
+    else {
+      const waiting = waitsForBudget(observed, config, shown, evaluation, now);
+      if (!waiting) return commit(deployNext(observed, config, shown, evaluation, requests, now));
+      return { ...idle, waiting, requeueAt: waiting.requeueAt };
+    }
   }
-  return { state: shown, evaluation, commits: false, used: usedInVain(evaluation, requests), events: [], requeueAt };
+  return { ...idle, requeueAt };
 }
 
 function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: RolloutState, now: EpochMs): Deployed {
@@ -89,6 +97,21 @@ function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: 
 function isReady({ imagePolicy }: Observed, { problems }: RolloutConfig, evaluation: Evaluation): boolean {
   const isOrdered = !isForward(evaluation.selection) || imagePolicy !== undefined;
   return problems.length === 0 && isOrdered && mayDeploy(evaluation);
+}
+
+/** Before a deployment is committed budgets are read live: without them there is nothing to wait for yet. */
+function waitsForBudget(
+  observed: Observed,
+  config: RolloutConfig,
+  state: RolloutState,
+  evaluation: Evaluation,
+  now: EpochMs,
+): Waiting | undefined {
+  const { rollout, budgets } = observed;
+  const { selection } = evaluation;
+  if (!budgets || selection.next === undefined || !isForward(selection)) return undefined;
+  const offered = offeredVersions(observed, state, config, evaluation, now);
+  return takeTurn(rollout, budgets, offered, selection.next, now);
 }
 
 /** See healthSettlesAt. Nothing was healthy before a first deployment, and a person does not wait. */

@@ -5,6 +5,7 @@ import {
   GATE_CLOSED,
   GATES_PASSING,
   READY,
+  WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
@@ -99,6 +100,13 @@ function conditionEvents(
       reason: order.type,
       message: order.message,
     });
+  const budget = changed(WAITING_FOR_BUDGET);
+  if (budget)
+    events.push({
+      type: budget.reason === 'NoSlot' ? 'Normal' : 'Warning',
+      reason: budget.type,
+      message: budget.message,
+    });
   // The same obstacle is worth an event again when another version meets it.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
@@ -114,6 +122,7 @@ const OF_OTHERS: readonly string[] = [
   RELEASE_TOO_YOUNG,
   WAITING_FOR_COPY,
   WAITING_FOR_APPROVALS,
+  WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUTS,
 ];
 

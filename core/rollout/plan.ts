@@ -10,13 +10,13 @@ import { storedState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { idleRequests, requestsOf } from '../evaluation/requests.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { revised } from '../status/revision.ts';
 import { nextConditions, setConditions } from './conditions.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
 import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
 import { gateSummaries } from './gateSummaries.ts';
 import { nextStatus } from './nextStatus.ts';
-import { revised } from './revision.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
 export interface Plan {
@@ -24,6 +24,8 @@ export interface Plan {
   status: RolloutStatus;
   /** A new history head: the hook decides it a second time from live reads. */
   commits: boolean;
+  /** It would commit, and has to wait for a slot. */
+  waitsForBudget: boolean;
   /** The head's bake begins: the hook makes sure that no bound object was overlooked. */
   startsBake: boolean;
   resyncAfterSeconds?: number;
@@ -37,7 +39,7 @@ export interface Plan {
 export function planRollout(observed: Observed, now: EpochMs): Plan {
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
-    return { status: rollout.status ?? {}, commits: false, startsBake: false, events: [] };
+    return { status: rollout.status ?? {}, commits: false, waitsForBudget: false, startsBake: false, events: [] };
   }
   const config = readConfig(rollout, observed.onFailure, observed.problems);
   const stored = storedState(rollout.status);
@@ -66,7 +68,8 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const status = revised(rollout, {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),
-    gates: gateSummaries(observed, decision.evaluation, now),
+    ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
+    gates: [...gateSummaries(observed, decision.evaluation, now), ...(decision.waiting?.gates ?? [])],
   });
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
@@ -76,6 +79,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   return {
     status,
     commits: decision.commits,
+    waitsForBudget: decision.waiting !== undefined,
     startsBake: progress.startsBake,
     ...resyncAfter(looks, rollout, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),

@@ -1,5 +1,5 @@
 /** Ready of a Rollout. Reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
-import { GATE_CLOSED, READY, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
+import { GATE_CLOSED, READY, WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
@@ -13,13 +13,15 @@ import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
 
-/** Reasons of DeploymentBlocked that Ready repeats while there is nothing deployed; it says of WaitingForRollouts that it is so. */
+/** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
+const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS];
+/** So it does with these reasons of DeploymentBlocked. */
 const UNTIL_IT_PASSES: readonly string[] = [
   GATE_CLOSED,
   RELEASE_TOO_YOUNG,
   WAITING_FOR_COPY,
   WAITING_FOR_APPROVALS,
-  WAITING_FOR_ROLLOUTS,
+  ...REPEATED,
 ];
 
 /** A problem outweighs the state of the deployment while it lasts; afterwards that state is restored. Undefined: Ready stays. */
@@ -76,7 +78,7 @@ export function isPassing(condition: Condition | undefined): boolean {
 /** Ready as the deployment itself would have it. */
 function readyOf(head: HistoryEntry | undefined, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
-    const said = waits.map((wait) => (wait.type === WAITING_FOR_ROLLOUTS ? { ...wait, reason: wait.type } : wait));
+    const said = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
     const wait = said.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
     if (wait) return ready('False', wait.reason, wait.message);
     return ready('False', 'RolloutSucceeded', 'No release candidates found');

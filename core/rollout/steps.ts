@@ -13,7 +13,7 @@ import type { RequestKey, Requests } from '../evaluation/requests.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { LIMITS } from '../limits.ts';
-import { latestOf } from '../policy/imagePolicy.ts';
+import { imageNameOf, latestOf } from '../policy/imagePolicy.ts';
 import { withFirstSeen } from '../release/age.ts';
 import { discover } from '../release/discovery.ts';
 import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
@@ -79,6 +79,7 @@ export function takeReleases(
     barriers: barriersOf(known.barriers, metadata),
     authors: authorsOf(wanted, known.authors, metadata),
     fields: {
+      ...imageField(rollout, imagePolicy),
       ...(lastReleaseUpdate !== undefined && { lastReleaseUpdate }),
       ...artifactFields(rollout.status ?? {}, latest && metadata[latest.tag]),
     },
@@ -89,6 +90,12 @@ export function takeReleases(
       ...(isMissing ? [now + (isNew ? METADATA_FIRST_MS : METADATA_RETRY_MS)] : []),
     ],
   };
+}
+
+/** Kept while the ImagePolicy is away. */
+function imageField({ status }: Observed['rollout'], policy: Observed['imagePolicy']): Pick<RolloutStatus, 'image'> {
+  const image = imageNameOf(policy) ?? status?.image;
+  return image === undefined ? {} : { image };
 }
 
 const UPDATED: NewCondition = {

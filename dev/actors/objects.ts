@@ -28,6 +28,8 @@ const typeOf = (kind: KindName) => [apiVersionOf(KINDS[kind]), kind] as const;
 export const API = {
   rollout: typeOf('Rollout'),
   rolloutGate: typeOf('RolloutGate'),
+  rolloutBudget: typeOf('RolloutBudget'),
+  clusterRolloutBudget: typeOf('ClusterRolloutBudget'),
   fluxBinding: typeOf('FluxBinding'),
   healthCheck: typeOf('HealthCheck'),
   gate: typeOf('Gate'),
@@ -50,6 +52,12 @@ export function rollout(namespace: string, name: string, extras: Extras = {}): A
 
 export function rolloutGate(namespace: string, name: string, rolloutName: string, spec: Record<string, unknown> = {}) {
   return build(...API.rolloutGate)(namespace, name, { spec: { rolloutRef: { name: rolloutName }, ...spec } });
+}
+
+/** In a namespace, or of the cluster: selects all Rollouts there unless the spec says otherwise. */
+export function rolloutBudget(namespace: string | undefined, name: string, spec: Record<string, unknown>): AnyObject {
+  const api = namespace ? API.rolloutBudget : API.clusterRolloutBudget;
+  return build(...api)(namespace, name, { spec: { selector: {}, ...spec } });
 }
 
 export function gate(namespace: string, name: string, extras: Extras = {}): AnyObject {

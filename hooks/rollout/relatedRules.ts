@@ -5,6 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
+import { slotRules } from '../../core/budget/wake.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
@@ -51,7 +52,14 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
     ...namedRules(GATES, gateRefsOf(rollout)),
     ...namedRules(ROLLOUTS, stageRefs(rollout)),
     { ...NAMESPACES, names: [namespace] },
+    ...(await served(slotRules({ namespace, name }), cluster)),
   ];
+}
+
+/** A rule for a kind that the cluster does not have would fail every sync (fact M14): its CRD may be younger than this server. */
+async function served(rules: RelatedResourceRule[], cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+  const answers = await Promise.all(rules.map((rule) => cluster.serves(rule)));
+  return rules.filter((_, index) => answers[index]);
 }
 
 async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<RelatedResourceRule[]> {

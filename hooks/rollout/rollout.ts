@@ -15,8 +15,9 @@ import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
 import { countsOf } from '../../core/rollout/counts.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
-import { isStale } from '../../core/rollout/revision.ts';
+import { isStale } from '../../core/status/revision.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
+import { liveBudgets } from './budgets.ts';
 import { copyingOf } from './copying.ts';
 import {
   carriedDeployments,
@@ -135,7 +136,7 @@ function metadataOf(
 
 /**
  * What cannot be taken back is decided a second time from live reads: the start of a bake, from the bindings of all bound
- * objects; a new head, from RolloutGates, stages and Gates, those of bound objects included.
+ * objects; a new head, from RolloutGates, stages, budgets and Gates, those of bound objects included.
  */
 async function decidedTwice(
   observed: Observed,
@@ -176,13 +177,14 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
 async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout, bindings } = observed;
   const gateRefs = gatesToPass(rollout, bindings, await liveSelectors(rollout, call.cluster));
-  const [rolloutGates, gates, stages] = await Promise.all([
+  const [rolloutGates, gates, stages, budgets] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
     liveStages(followed(rollout, call.settings), call),
+    liveBudgets(rollout, call.cluster),
   ]);
-  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages }, call.now);
-  return plan.commits ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
+  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages, budgets }, call.now);
+  return plan.commits || plan.waitsForBudget ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
 }
 
 function answer({ status, configMap, copyJob }: Plan, looks: (number | undefined)[]): CompositeResponse<RolloutStatus> {

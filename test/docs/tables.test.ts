@@ -16,6 +16,7 @@ describe('fields', () => {
   const rollout = crdFields(`${KUBERIK}rollouts`, 'status');
   const binding = crdFields(`${KUBERIK}fluxbindings`, 'status');
   const schedule = crdFields(`${KUBERIK}rolloutschedules`, 'spec');
+  const budget = crdFields(`${KUBERIK}rolloutbudgets`, 'spec');
   const ofCluster = crdFields(`${KUBERIK}clusterrolloutschedules`, 'spec');
   const documented: [string, Field[]][] = [
     ['Rollout.spec', crdFields(`${KUBERIK}rollouts`, 'spec')],
@@ -30,6 +31,14 @@ describe('fields', () => {
     ['Gate.status', crdFields(GATES, 'status')],
     ['HealthCheck.spec', crdFields(`${KUBERIK}healthchecks`, 'spec')],
     ['HealthCheck.status', crdFields(`${KUBERIK}healthchecks`, 'status')],
+    ['RolloutBudget.spec', budget],
+    ['RolloutBudget.status', crdFields(`${KUBERIK}rolloutbudgets`, 'status')],
+    [
+      'ClusterRolloutBudget.spec beside RolloutBudget.spec',
+      crdFields(`${KUBERIK}clusterrolloutbudgets`, 'spec').filter(
+        ({ path }) => !budget.some((field) => field.path === path),
+      ),
+    ],
     ['RolloutSchedule.spec', schedule],
     ['RolloutSchedule.status', crdFields(`${KUBERIK}rolloutschedules`, 'status')],
     [
@@ -53,9 +62,10 @@ describe('fields', () => {
     }
   });
 
-  it('are the same for both kinds of schedules', () => {
+  it('are the same for both kinds of schedules, and of budgets', () => {
     const status = (kind: string) => crdFields(`${KUBERIK}${kind}`, 'status').map(({ path }) => path);
     expect(status('clusterrolloutschedules')).toEqual(status('rolloutschedules'));
+    expect(status('clusterrolloutbudgets')).toEqual(status('rolloutbudgets'));
   });
 });
 
@@ -71,8 +81,12 @@ it('outcomes of a copy are those of core/copy/outcome.ts', () => {
 
 describe('annotations and labels', () => {
   /** Written with what stands for a name in them. */
-  const PATTERNS = ['rollout.kuberik.com/substitute.<VAR>.from', '<rollout>.rollout.kuberik.com/bound'];
-  const BEHIND_PATTERNS: string[] = [annotations.BOUND_LABEL_SUFFIX];
+  const PATTERNS = [
+    'rollout.kuberik.com/substitute.<VAR>.from',
+    '<rollout>.rollout.kuberik.com/bound',
+    '<hash>.slot.rollout.kuberik.com/granted',
+  ];
+  const BEHIND_PATTERNS: string[] = [annotations.BOUND_LABEL_SUFFIX, annotations.SLOT_LABEL_SUFFIX];
   const keys = Object.values(annotations)
     .filter((value) => typeof value === 'string')
     .filter((key) => !key.endsWith('/') && !BEHIND_PATTERNS.includes(key));
@@ -99,6 +113,11 @@ describe('conditions and Events', () => {
         'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate',
     },
     'core/approval': { tables: ['events RolloutGate'], words: 'Warning Normal ServiceAccount' },
+    'core/budget': {
+      tables: ['conditions RolloutBudget', 'events RolloutBudget', 'conditions Rollout'],
+      words:
+        'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists',
+    },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
@@ -114,7 +133,7 @@ describe('conditions and Events', () => {
     hooks: {
       tables: ['conditions Gate'],
       words:
-        'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
+        'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule RolloutBudget ClusterRolloutBudget Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
         'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap ImageRepository Job',
     },
     webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview Kustomization' },
@@ -128,7 +147,12 @@ describe('conditions and Events', () => {
 
   it('every row has a reason that the code says', () => {
     const said = new Set(Object.keys(FOLDERS).flatMap(capitalWords));
-    for (const reason of [conditions.GATE_CLOSED, conditions.GATES_OPEN, conditions.WAITING_FOR_ROLLOUTS])
+    for (const reason of [
+      conditions.GATE_CLOSED,
+      conditions.GATES_OPEN,
+      conditions.WAITING_FOR_ROLLOUTS,
+      conditions.WAITING_FOR_BUDGET,
+    ])
       said.add(reason);
     const told = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
     expect(told.filter((reason) => !said.has(reason))).toEqual([]);

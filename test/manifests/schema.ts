@@ -14,7 +14,14 @@ export function compileCrds(): Map<string, ValidateFunction> {
     formats: { int32: true, int64: true },
   });
   addFormats(ajv, ['date-time']);
-  for (const keyword of ['map-type', 'list-type', 'list-map-keys', 'validations', 'preserve-unknown-fields']) {
+  for (const keyword of [
+    'map-type',
+    'list-type',
+    'list-map-keys',
+    'validations',
+    'preserve-unknown-fields',
+    'int-or-string',
+  ]) {
     ajv.addKeyword(`x-kubernetes-${keyword}`);
   }
   const compiled = new Map<string, ValidateFunction>();

@@ -2,11 +2,13 @@
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type {
+  ClusterRolloutBudget,
   ClusterRolloutSchedule,
   FluxBinding,
   Gate,
   HealthCheck,
   Rollout,
+  RolloutBudget,
   RolloutGate,
   RolloutSchedule,
 } from '../../api/types.ts';
@@ -16,6 +18,8 @@ interface Typed {
   RolloutGate: RolloutGate;
   RolloutSchedule: RolloutSchedule;
   ClusterRolloutSchedule: ClusterRolloutSchedule;
+  RolloutBudget: RolloutBudget;
+  ClusterRolloutBudget: ClusterRolloutBudget;
   HealthCheck: HealthCheck;
   FluxBinding: FluxBinding;
   Gate: Gate;

@@ -22,6 +22,8 @@ export const OUR_FIELDS = [
   'youngReleases',
   'releaseAuthors',
   'copy',
+  'image',
+  'slotRequest',
 ] as const satisfies (keyof RolloutStatus)[];
 
 export const OUR_ENTRY_FIELDS = [

@@ -303,6 +303,58 @@ const schedule = object(KUBERIK, 'RolloutSchedule', 'hours', {
   spec: { rolloutSelector: expressions, action: 'Allow', timezone: 'Europe/Berlin', rules: closed.spec.schedule.rules },
   status: { active: true, activeRules: ['day'], managedGates: ['schedule-gate-1'], conditions },
 });
+const slot = { namespace: 'shop', name: 'app', uid: 'uid-of-app', image: 'registry.example/app', grantedTime: AT };
+const budget = object(
+  KUBERIK,
+  'RolloutBudget',
+  'fleet',
+  {
+    spec: {
+      selector: expressions,
+      maxConcurrent: '10%',
+      maxFailures: 2,
+      order: { label: 'ring', values: ['canary', 'eu'] },
+      cooldown: '10m',
+      slotTimeout: '2h',
+    },
+    status: {
+      revision: 3,
+      handledRequest: 'uid-0',
+      selected: 2,
+      maxConcurrent: 1,
+      slots: [
+        { ...slot, request: 7, version: '1.2.0', rolloutRevision: 7, state: 'Granted' },
+        { ...slot, uid: 'gone', version: '1.1.0', digest: 'sha256:1', rolloutRevision: 2, state: 'Baking' },
+      ],
+      cooling: [AT],
+      versions: [
+        {
+          image: 'registry.example/app',
+          version: '1.2.0',
+          failed: 1,
+          failures: [{ namespace: 'shop', name: 'b', uid: 'uid-of-b' }],
+          wave: 'canary 0/1',
+          waves: [{ value: 'canary', total: 1, done: 0, underWay: 0, waiting: 1, failed: 0 }],
+        },
+      ],
+      conditions,
+    },
+  },
+  {
+    labels: { '0123456789abcdef.slot.rollout.kuberik.com/granted': '' },
+    annotations: {
+      'rollout.kuberik.com/continue': '1.2.0',
+      'rollout.kuberik.com/continue-request': `uid-1 ${AT} system:admin`,
+    },
+  },
+);
+const clusterBudget = object(
+  KUBERIK,
+  'ClusterRolloutBudget',
+  'fleet',
+  { spec: { ...budget.spec, namespaceSelector: expressions }, status: budget.status },
+  { namespace: undefined },
+);
 const namespace = object('v1', 'Namespace', 'shop', {}, { namespace: undefined, labels: { team: 'a' } });
 const secret = object('v1', 'Secret', 'token', { data: { token: 'c2VjcmV0' } });
 const deploymentObject = object('apps/v1', 'Deployment', 'web', {
@@ -321,6 +373,8 @@ const WORLD = [
   kustomization,
   repository,
   binding,
+  budget,
+  clusterBudget,
   namespace,
   secret,
   deploymentObject,
@@ -356,6 +410,9 @@ const SUBJECTS: Record<string, AnyObject[]> = {
     { ...schedule, kind: 'ClusterRolloutSchedule', spec: { ...schedule.spec, namespaceSelector: expressions } },
   ],
   schedule: [schedule],
+  rolloutbudget: [budget],
+  clusterrolloutbudget: [clusterBudget],
+  'rolloutbudget-slots': [budget, clusterBudget],
   gate: [closed, open],
   'gate-labels': [closed, open],
   fluxbinding: [binding],

@@ -7,7 +7,15 @@ describe('customize', () => {
       gates: [{ name: 'freeze' }, { name: 'b', namespace: 'ops' }],
       healthCheckSelector: { matchLabels: { app: 'app' } },
     };
+    const ofGrants = {
+      apiVersion: 'kuberik.com/v1alpha1',
+      labelSelector: {
+        matchExpressions: [{ key: expect.stringMatching(/^[0-9a-f]{16}\.slot\./), operator: 'Exists' }],
+      },
+    };
     expect(await rules(spec)).toEqual({
+      clusterrolloutbudgets: ofGrants,
+      rolloutbudgets: { ...ofGrants, namespace: 'team-a' },
       imagepolicies: { apiVersion: 'image.toolkit.fluxcd.io/v1', namespace: 'team-a', names: ['policy'] },
       rolloutgates: {
         apiVersion: 'kuberik.com/v1alpha1',

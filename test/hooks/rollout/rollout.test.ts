@@ -140,6 +140,8 @@ describe('sync', () => {
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'get gates team-a of-object',
       'get gates team-a own',
+      'list clusterrolloutbudgets',
+      'list rolloutbudgets team-a',
     ]);
     const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
     expect(blocked?.message).toContain("gate 'team-a/of-object' is closed");
@@ -230,12 +232,16 @@ describe('sync', () => {
       'list gates',
       'list gates team-a',
       'list rolloutgates team-a spec.rolloutRef.name=app',
+      'list clusterrolloutbudgets',
+      'list rolloutbudgets team-a',
       'get rollouts team-a app',
     ]);
     expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual([
       'list gates',
       'list gates team-a',
       'list rolloutgates team-a spec.rolloutRef.name=app',
+      'list clusterrolloutbudgets',
+      'list rolloutbudgets team-a',
       'get rollouts team-a app',
     ]);
   });

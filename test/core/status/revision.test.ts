@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { isStale, revised } from '../../../core/rollout/revision.ts';
-import { observed } from './observedFixture.ts';
+import { isStale, revised } from '../../../core/status/revision.ts';
+import { observed } from '../rollout/observedFixture.ts';
 
 function rollout(status: RolloutStatus | undefined, generation = 1) {
   const { rollout: base } = observed({}, status);

@@ -1,0 +1,53 @@
+/** `rollout.kuberik.com/continue` on a budget: a version goes on in spite of its failures. The webhook notes who asked; a request is acted on once. */
+import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Budget } from '../../api/types.ts';
+import { annotate } from '../kube/annotate.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import type { Continue } from './versions.ts';
+
+/** An image, a tag and a colon. */
+const MAX_VERSION = 1024;
+
+export interface ContinueRequest extends Continue {
+  /** Of the admission request. */
+  uid: string;
+}
+
+/** undefined where there is none, or nobody has noted whose it is. */
+export function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
+  const version = metadata.annotations?.[CONTINUE];
+  const [, uid, time, by] =
+    /^(\S{1,128}) (\S{1,64}) (.{1,512})$/.exec(metadata.annotations?.[CONTINUE_REQUEST] ?? '') ?? [];
+  const at = parseTime(time);
+  if (!version || version.length > MAX_VERSION || !uid || !by || at === undefined) return undefined;
+  return { version, uid, by, at };
+}
+
+/** The one that was not acted on yet. */
+export function pendingContinue(budget: Budget): ContinueRequest | undefined {
+  const request = continueRequest(budget);
+  return request && request.uid !== budget.status?.handledRequest ? request : undefined;
+}
+
+/** Whether the annotation is there for nothing any more. */
+export function isUsed(budget: Budget): boolean {
+  const request = continueRequest(budget);
+  return request !== undefined && request.uid === budget.status?.handledRequest;
+}
+
+/** The budget of a write, with the record of this request where it asks for something new; nobody's own text counts. */
+export function recordContinue(
+  budget: Budget,
+  before: Budget | undefined,
+  request: { uid: string; user: string },
+  now: EpochMs,
+): Budget {
+  const asked = budget.metadata.annotations?.[CONTINUE];
+  if (asked === undefined) return annotate(budget, CONTINUE_REQUEST, undefined);
+  if (asked === before?.metadata.annotations?.[CONTINUE]) {
+    return annotate(budget, CONTINUE_REQUEST, before.metadata.annotations[CONTINUE_REQUEST]);
+  }
+  const user = request.user.replace(/[\r\n]/g, ' ').slice(0, 512);
+  return annotate(budget, CONTINUE_REQUEST, `${request.uid} ${formatTime(now)} ${user}`);
+}

@@ -1,0 +1,56 @@
+/** The Rollouts that a budget selects, as it was sent them: each may be older than what is stored. */
+import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
+import { type ImageVersion, imageOf, isSameDigest } from './version.ts';
+
+export interface Member {
+  rollout: Rollout;
+  uid: string;
+  image: string;
+  /** Index into `spec.order.values`; those that are not listed come last. */
+  wave: number;
+  head: HistoryEntry | undefined;
+  request: SlotRequest | undefined;
+  /** Newest first. One that was cancelled before it could tell anything is left out. */
+  byTag: ReadonlyMap<string, readonly HistoryEntry[]>;
+}
+
+export type Outcome = 'done' | 'failed' | 'underWay' | 'other';
+
+export function fleetOf(rollouts: readonly Rollout[], order?: { label: string; values: readonly string[] }): Member[] {
+  const waves = new Map(order?.values.map((value, index) => [value, index]));
+  return rollouts.map((rollout) => {
+    const { metadata, status } = rollout;
+    const history = status?.history ?? [];
+    const value = order && metadata.labels?.[order.label];
+    const telling = history.filter(
+      ({ bakeStatus, lastRetryTimestamp }) => bakeStatus !== 'Cancelled' || lastRetryTimestamp !== undefined,
+    );
+    return {
+      rollout,
+      uid: metadata.uid ?? '',
+      image: imageOf(rollout),
+      wave: (value === undefined ? undefined : waves.get(value)) ?? waves.size,
+      head: history[0],
+      request: status?.slotRequest,
+      byTag: Map.groupBy(telling, ({ version }) => version.tag),
+    };
+  });
+}
+
+/** What became of a version there: its newest deployment tells. */
+export function outcomeOf({ rollout, byTag }: Member, version: ImageVersion): Outcome {
+  const entry = byTag.get(version.tag)?.find((each) => isSameDigest(each.version, version));
+  switch (entry?.bakeStatus) {
+    case 'Succeeded':
+      return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';
+    case 'Failed':
+    // Of a retry.
+    case 'Cancelled':
+      return 'failed';
+    case 'Deploying':
+    case 'InProgress':
+      return 'underWay';
+    default:
+      return 'other';
+  }
+}

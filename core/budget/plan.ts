@@ -1,0 +1,184 @@
+/**
+ * What a RolloutBudget does: slots that have ended are freed, and free ones granted, in its own status, of which it is the only writer.
+ * Planning again on the result changes nothing.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot } from '../../api/types.ts';
+import { setCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { revised } from '../status/revision.ts';
+import { readBudget } from './config.ts';
+import { pendingContinue } from './continue.ts';
+import { fleetOf, type Member } from './fleet.ts';
+import { grant, queueOf } from './grants.ts';
+import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './report.ts';
+import { budgetKey } from './selects.ts';
+import { counts, type Judged, judgeSlot, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
+import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
+import { recallVersions, versionOf } from './versions.ts';
+import { finishedWaves, wavesOf, waveText } from './waves.ts';
+
+export interface Seen {
+  /** The Rollouts that it selects, as they were sent. */
+  rollouts: readonly Rollout[];
+  /** By uid: what is known of holders that are not among them. */
+  others: ReadonlyMap<string, Sight>;
+}
+
+export interface BudgetPlan {
+  status: BudgetStatus;
+  events: NewEvent[];
+  requeueAt: EpochMs[];
+}
+
+export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan {
+  const { problems, ...config } = readBudget(budget, seen.rollouts.length);
+  if (problems.length > 0) return kept(budget, problems, now);
+  const before = budget.status ?? {};
+  const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config.order);
+  const judged = judgeSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
+  const begun = withUninvited(judged, fleet, now);
+  const cooling = coolingNow(before.cooling, judged, config.cooldown, now);
+
+  const key = budgetKey(budget);
+  const queue = queueOf(fleet, begun, key);
+  const asked = firstChoices(queue);
+  const said = pendingContinue(budget);
+  const recalled = recallVersions(before.versions ?? [], fleet, begun, asked, config.maxFailures, said);
+  const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
+
+  const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
+  const taken = held.filter(counts).length + cooling.length;
+  const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
+  const granted = grant(queue, room, fleet, recalled.isHeld, now);
+  const slots = [...held, ...granted];
+  const versions = recalled.list.map((version) => {
+    const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+    return withWaves(version, known, fleet, slots, config.order?.values, asked);
+  });
+  const outcome = {
+    config: { ...config, problems },
+    selected: seen.rollouts.length,
+    problem: recalled.problem,
+    slots,
+    taken: taken + granted.length,
+    waiting: queue.length - granted.length,
+    held: versions.filter((each) => each.held && asked.some((version) => isSameVersion(version, versionOf(each)))),
+  };
+  const handledRequest = said?.uid ?? before.handledRequest;
+  const status = revised(budget, {
+    ...(handledRequest && { handledRequest }),
+    selected: outcome.selected,
+    maxConcurrent: config.maxConcurrent,
+    ...(config.maxFailures !== undefined && { maxFailures: config.maxFailures }),
+    underWay: outcome.taken,
+    waiting: outcome.waiting,
+    failed: versions[0]?.failed ?? 0,
+    ...(slots.length > 0 && { slots }),
+    ...(cooling.length > 0 && { cooling }),
+    ...(versions.length > 0 && { versions }),
+    conditions: setCondition(before.conditions, readyOf(budget, outcome), now),
+  });
+  const changes = [
+    ...(said ? [continueEvent(said.version, said.by, recalled.hasContinued, said.uid)] : []),
+    ...judged.flatMap(({ before: slot, judged: each }) => slotEvents(slot, each)),
+    ...heldEvents(budget, versions),
+    ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
+  ];
+  return {
+    status,
+    events: status === budget.status ? [] : changes,
+    requeueAt: [
+      ...judged.flatMap(({ judged: { requeueAt } }) => requeueAt ?? []),
+      ...cooling.flatMap((at) => (parseTime(at) ?? now) + config.cooldown),
+      ...(granted.length > 0 ? [now + UNUSED_MS] : []),
+      ...held.flatMap((slot, index) => (slot === begun[index] ? [] : [now])),
+    ],
+  };
+}
+
+/** What such a budget allows is unknown: nothing is granted, and nothing forgotten. */
+function kept(budget: Budget, problems: readonly string[], now: EpochMs): BudgetPlan {
+  const { revision: _, observedGeneration: __, ...before } = budget.status ?? {};
+  const conditions = setCondition(before.conditions, invalid(problems), now);
+  return { status: revised(budget, { ...before, conditions }), events: [], requeueAt: [] };
+}
+
+interface JudgedSlot {
+  before: Slot;
+  judged: Judged;
+}
+
+function judgeSlots(
+  slots: readonly Slot[],
+  fleet: readonly Member[],
+  { others }: Seen,
+  slotTimeout: number | undefined,
+  now: EpochMs,
+): JudgedSlot[] {
+  const byUid = new Map(fleet.map(({ uid, rollout }) => [uid, rollout]));
+  return slots.map((slot) => ({
+    before: slot,
+    judged: judgeSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
+  }));
+}
+
+function withUninvited(judged: readonly JudgedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
+  const slots = judged.flatMap(({ judged: { slot } }) => slot ?? []);
+  const holders = new Set(slots.map(({ uid }) => uid));
+  return [...slots, ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (uninvited(member, now) ?? [])))];
+}
+
+/** Only what was used cools down, and only what took room. */
+function coolingNow(
+  before: readonly string[] | undefined,
+  judged: readonly JudgedSlot[],
+  cooldown: number,
+  now: EpochMs,
+): string[] {
+  if (cooldown === 0) return [];
+  // Rounded up: it must not be over before its time.
+  const freed = formatTime(Math.ceil(now / 1000) * 1000);
+  const ended = judged.filter((each) => each.judged.freed === 'Ended' && counts(each.before)).map(() => freed);
+  const still = (before ?? []).filter((at) => (parseTime(at) ?? now) + cooldown > now);
+  return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
+}
+
+/** What Rollouts would like best, what most of them want first. */
+function firstChoices(queue: readonly Member[]): ImageVersion[] {
+  const counted = new Map<string, { version: ImageVersion; times: number }>();
+  for (const { image, request } of queue) {
+    const [first] = request?.versions ?? [];
+    if (!first) continue;
+    const version = { image, ...first };
+    const known = counted.get(versionKey(version));
+    if (known) known.times++;
+    else counted.set(versionKey(version), { version, times: 1 });
+  }
+  return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
+}
+
+/** Once it is done everywhere, and nobody asks for it, what is said of it stays. */
+function withWaves(
+  version: BudgetVersion,
+  known: BudgetVersion | undefined,
+  fleet: readonly Member[],
+  slots: readonly Slot[],
+  values: readonly string[] | undefined,
+  asked: readonly ImageVersion[],
+): BudgetVersion {
+  const of = versionOf(version);
+  const isCurrent = [...asked, ...slots.map(versionOf)].some((each) => isSameVersion(each, of));
+  if (!isCurrent && (!known?.waves || known.wave === 'done')) {
+    return known?.waves ? { ...version, wave: known.wave!, waves: known.waves } : version;
+  }
+  const waves = wavesOf(of, fleet, slots, values);
+  return { ...version, wave: waveText(waves), waves };
+}
+
+function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | undefined): NewEvent[] {
+  const known = before?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+  return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
+}

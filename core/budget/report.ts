@@ -1,0 +1,127 @@
+/** What a budget says: its Ready condition, and Events for what changes. */
+import { READY } from '../../api/conditions.ts';
+import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { firstFew } from '../kube/firstFew.ts';
+import { refKey } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import type { BudgetConfig } from './config.ts';
+import { budgetKey } from './selects.ts';
+import type { Judged } from './slots.ts';
+import { versionKey } from './version.ts';
+import { failedIn, versionOf } from './versions.ts';
+
+/** What a budget has come to. */
+export interface Outcome {
+  config: BudgetConfig;
+  selected: number;
+  /** Why nothing can be granted, of what it remembers. */
+  problem: string | undefined;
+  slots: readonly Slot[];
+  /** Slots that are taken. */
+  taken: number;
+  /** Rollouts that ask and have none. */
+  waiting: number;
+  /** Of what is asked for, what failures hold. */
+  held: readonly BudgetVersion[];
+}
+
+/** The first of what keeps Rollouts from beginning gives the reason; the message names all. */
+export function readyOf(budget: Budget, outcome: Outcome): NewCondition {
+  const { config, selected, problem, slots, held } = outcome;
+  const overdue = slots.filter(({ state }) => state === 'Overdue');
+  const wrong: [reason: string, message: string][] = [];
+  if (selected > LIMITS.rolloutsOfBudget) {
+    const message = `it selects ${selected} Rollouts, more than ${LIMITS.rolloutsOfBudget} (limit rolloutsOfBudget): no slot is granted`;
+    wrong.push(['TooManyRollouts', message]);
+  }
+  if (problem !== undefined) wrong.push(['TooManyVersions', `${problem}: no slot is granted`]);
+  if (config.maxConcurrent === 0 && selected > 0) {
+    wrong.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no Rollout begins`]);
+  }
+  wrong.push(...held.map((version) => ['VersionHeld', heldText(budget, version)] satisfies [string, string]));
+  if (overdue.length > 0) {
+    const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
+    wrong.push(['Overdue', `on the way for longer than spec.slotTimeout, and not counted: ${names}`]);
+  }
+  const [first] = wrong;
+  if (first) return ready('False', first[0], wrong.map(([, message]) => message).join('; '));
+  return ready('True', ...goingOn(outcome));
+}
+
+export function invalid(problems: readonly string[]): NewCondition {
+  return ready('False', 'InvalidBudget', `${problems.join('; ')}: no slot is granted until it is corrected`);
+}
+
+function goingOn({ config, selected, slots, taken, waiting }: Outcome): [reason: string, message: string] {
+  const queue = waiting === 0 ? '' : `, ${counted(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+  if (selected === 0) return ['NothingSelected', 'spec.selector matches no Rollout'];
+  if (taken === 0 && waiting === 0) return ['Idle', `${counted(selected)}, and none asks for a slot`];
+  const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
+  if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
+  if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for the waves before theirs`];
+  if (waiting > 0) return ['WaveIncomplete', `${message} for Rollouts of earlier waves that do not have their version`];
+  return ['Granting', message];
+}
+
+function counted(rollouts: number): string {
+  return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
+}
+
+function heldText({ metadata }: Budget, version: BudgetVersion): string {
+  const [kind, name] = budgetKey({ metadata }).split('/');
+  const where = metadata.namespace ? `-n ${metadata.namespace} ` : '';
+  return (
+    `${version.version} has failed in ${counted(version.failed)} (${failedIn(version)}): nobody else begins it. To go on: ` +
+    `kubectl annotate ${where}${kind?.toLowerCase()}/${name} rollout.kuberik.com/continue=${version.version}`
+  );
+}
+
+function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
+  return { type: READY, status, reason, message };
+}
+
+export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): NewEvent[] {
+  const known = new Map(budget.status?.versions?.map((each) => [versionKey(versionOf(each)), each.held === true]));
+  return versions
+    .filter((version) => version.held && !known.get(versionKey(versionOf(version))))
+    .map((version) => ({
+      type: 'Warning',
+      reason: 'VersionHeld',
+      message: heldText(budget, version),
+      about: `${versionKey(versionOf(version))}/${version.failed}`,
+    }));
+}
+
+export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
+  return {
+    type: 'Normal',
+    reason: 'WaveDone',
+    message: `Version ${version.version} has Succeeded in all ${counted(wave.total)} of the wave ${wave.value || '(rest)'}`,
+    about: `${versionKey(versionOf(version))}/${wave.value}/${wave.total}`,
+  };
+}
+
+/** For what nobody expects: a slot whose holder is gone or does not answer, and one that is overdue. */
+export function slotEvents(before: Slot, { slot, freed }: Judged): NewEvent[] {
+  const about = `${before.uid}/${before.request ?? before.grantedTime}`;
+  const holder = `Rollout '${refKey(before)}'`;
+  if (freed === 'Deleted') {
+    return [{ type: 'Normal', reason: 'SlotFreed', message: `${holder} is gone: its slot is free`, about }];
+  }
+  if (freed === 'Revoked') {
+    const message = `${holder} has not used its slot, and does not answer: the slot is free`;
+    return [{ type: 'Warning', reason: 'SlotFreed', message, about }];
+  }
+  if (slot?.state !== 'Overdue' || before.state === 'Overdue') return [];
+  const message = `${holder} has ${slot.version} on its way for longer than spec.slotTimeout: it counts as failed there, and its slot as free`;
+  return [{ type: 'Warning', reason: 'SlotOverdue', message, about }];
+}
+
+export function continueEvent(version: string, by: string, hasContinued: boolean, uid: string): NewEvent {
+  const message = hasContinued
+    ? `${by} lets version ${version} go on: its failures so far are excused`
+    : `${by} asked to continue version ${version}, of which no failure is known: nothing changes`;
+  return { type: 'Normal', reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored', message, about: uid };
+}

@@ -1,0 +1,113 @@
+/**
+ * What becomes of a slot. It is freed only on evidence that nothing can take back: its holder was seen in a status newer than that of
+ * the grant, without the request, and not on its way; or the holder is gone. An older status tells nothing.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import type { Member } from './fleet.ts';
+
+/** How long a grant may stay unused: a Rollout that does not take it is one whose hook fails. */
+export const UNUSED_MS = 600_000;
+/** How long after that its Rollout has been told: a commit that was decided before is stored by then. */
+export const REVOKED_MS = 60_000;
+
+/** `gone`: there is no such Rollout, or another of its name. undefined: nothing is known of it now. */
+export type Sight = Rollout | 'gone' | undefined;
+
+export interface Judged {
+  /** As it is from now on; absent where it is free. */
+  slot?: Slot;
+  /** Why it is free. Ended: its deployment has. Declined: it was not used. */
+  freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';
+  /** When it changes without anybody's doing. */
+  requeueAt?: EpochMs;
+}
+
+/** `slotTimeout`: milliseconds. */
+export function judgeSlot(slot: Slot, sight: Sight, slotTimeout: number | undefined, now: EpochMs): Judged {
+  if (sight === 'gone') return { freed: 'Deleted' };
+  if (sight === undefined || revisionOf(sight) < slot.rolloutRevision) return { slot };
+  const request = sight.status?.slotRequest?.id;
+  if (isUnused(slot) && request === slot.request) return unused(slot, now);
+  const [head] = sight.status?.history ?? [];
+  if (head && isBaking(head)) return underWay(slot, sight, head, slotTimeout, now);
+  return { freed: isUnused(slot) && !isOf(slot, head) ? 'Declined' : 'Ended' };
+}
+
+/** A grant that is not used yet and must not be used any more. Its Rollout does not begin on it, and asks anew. */
+export function revoking(slot: Slot, now: EpochMs): Slot {
+  if (slot.state !== 'Granted') return slot;
+  // Rounded up: it must not be free before its time.
+  return { ...slot, state: 'Revoking', revokedTime: formatTime(Math.ceil(now / 1000) * 1000) };
+}
+
+/** Whether the slot takes room. */
+export function counts({ state }: Slot): boolean {
+  return state !== 'Overdue';
+}
+
+/** A Rollout that is on its way without having asked, by hand or from before: it takes room, and nobody stops it. */
+export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
+  if (!head || !isBaking(head)) return undefined;
+  const { namespace = '', name = '' } = rollout.metadata;
+  return {
+    namespace,
+    name,
+    uid,
+    ...versionOf(head, image),
+    rolloutRevision: revisionOf(rollout),
+    grantedTime: formatTime(now),
+    state: stateOf(head),
+  };
+}
+
+export function revisionOf({ status }: Rollout): number {
+  return status?.revision ?? 0;
+}
+
+function isUnused({ state }: Slot): boolean {
+  return state === 'Granted' || state === 'Revoking';
+}
+
+/** Whether it was used at all: what has ended must not be taken for what was declined. */
+function isOf({ version, grantedTime }: Slot, head: HistoryEntry | undefined): boolean {
+  return head?.version.tag === version && (parseTime(head.timestamp) ?? 0) >= (parseTime(grantedTime) ?? 0);
+}
+
+function unused(slot: Slot, now: EpochMs): Judged {
+  const revoked = parseTime(slot.revokedTime);
+  if (slot.state === 'Revoking' && revoked !== undefined) {
+    const at = revoked + REVOKED_MS;
+    return now >= at ? { freed: 'Revoked' } : { slot, requeueAt: at };
+  }
+  const at = (parseTime(slot.grantedTime) ?? now) + UNUSED_MS;
+  return now < at ? { slot, requeueAt: at } : { slot: revoking(slot, now), requeueAt: now + REVOKED_MS };
+}
+
+function underWay(
+  slot: Slot,
+  rollout: Rollout,
+  head: HistoryEntry,
+  slotTimeout: number | undefined,
+  now: EpochMs,
+): Judged {
+  const { revokedTime: _, digest: __, ...kept } = slot;
+  const overdueAt = slotTimeout === undefined ? undefined : (parseTime(slot.grantedTime) ?? now) + slotTimeout;
+  const isOverdue = slot.state === 'Overdue' || (overdueAt !== undefined && now >= overdueAt);
+  const state = isOverdue ? 'Overdue' : stateOf(head);
+  const isNew = state !== slot.state || slot.version !== head.version.tag;
+  const next: Slot = isNew
+    ? { ...kept, ...versionOf(head, slot.image), state, rolloutRevision: revisionOf(rollout) }
+    : slot;
+  return { slot: next, ...(!isOverdue && overdueAt !== undefined && { requeueAt: overdueAt }) };
+}
+
+function versionOf({ version: { tag, digest } }: HistoryEntry, image: string | undefined) {
+  return { version: tag, ...(digest && { digest }), ...(image !== undefined && { image }) };
+}
+
+function stateOf({ bakeStatus }: HistoryEntry): Slot['state'] {
+  return bakeStatus === 'InProgress' ? 'Baking' : 'Deploying';
+}

@@ -1,0 +1,139 @@
+/**
+ * A Rollout's side of its budgets: it begins only with a slot of each, and asks for one in its own status. A request is used once,
+ * by a commit or by its end: both change the status, whose compare-and-swap lets only one of them happen.
+ */
+import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
+import type { NewCondition } from '../kube/conditions.ts';
+import { shortHash } from '../kube/names.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { nextRevision } from '../status/revision.ts';
+import { type Budgets, budgetKey, budgetTitle } from './selects.ts';
+import { imageOf, isSameDigest, isSameVersion } from './version.ts';
+
+/** How many versions a request offers. */
+export const OFFERED = 20;
+/** How long a slot of one budget is kept while another has none, and how long nothing is asked for after that. */
+const HELD_FOR_OTHERS_MS = 60_000;
+const PAUSE_MS = 30_000;
+/** A budget that was deleted, or selects other Rollouts now, wakes nobody. */
+const LOOK_MS = 60_000;
+
+/** What keeps the Rollout from beginning; undefined instead of it: it may. */
+export interface Waiting {
+  /** To be stored; absent where nobody is asked. */
+  request?: SlotRequest;
+  condition: NewCondition;
+  gates: GateSummary[];
+  requeueAt: EpochMs[];
+}
+
+/** The first slot that was granted; undefined where none is, or budgets were not read. */
+export function grantedSlot(rollout: Rollout, budgets: Budgets | undefined): Slot | undefined {
+  return slotsOf(rollout, budgets).find((slot) => slot?.state === 'Granted');
+}
+
+export function isGranted(release: VersionInfo, { version, digest }: Slot): boolean {
+  return release.tag === version && isSameDigest(release, { digest });
+}
+
+/** `offered`: what it could deploy now, newest first. `next`: which of it would be the next. */
+export function takeTurn(
+  rollout: Rollout,
+  { selecting, problem }: Budgets,
+  offered: readonly VersionInfo[],
+  next: string,
+  now: EpochMs,
+): Waiting | undefined {
+  if (problem !== undefined) {
+    const condition = waitingFor('TooManyBudgets', `Version ${next} waits: of the RolloutBudgets, ${problem}`);
+    return { condition, gates: [], requeueAt: [lookAt(rollout, now)] };
+  }
+  if (selecting.length === 0) return undefined;
+  const stored = rollout.status?.slotRequest;
+  const slots = slotsOf(rollout, { selecting });
+  const granted = slots.filter((slot) => slot?.state === 'Granted');
+  if (granted.length === selecting.length && granted.every((slot) => slot?.version === next)) return undefined;
+
+  const asked = selecting[slots.findIndex((slot) => slot?.state !== 'Granted')] ?? selecting[0]!;
+  const shown = { gates: selecting.map((budget, index) => summary(budget, slots[index], next)) };
+  const pausedUntil = parseTime(stored?.pausedUntil);
+  // One that is farther away was stored before the clock was set back.
+  if (stored && pausedUntil !== undefined && pausedUntil > now && pausedUntil <= now + PAUSE_MS) {
+    return { ...shown, request: stored, condition: waits(rollout, asked, next), requeueAt: [pausedUntil] };
+  }
+  const givesUpAt = granted.length === 0 ? undefined : sinceOf(granted) + HELD_FOR_OTHERS_MS;
+  const fresh = { id: nextRevision(rollout), since: formatTime(now) };
+  if (givesUpAt !== undefined && now >= givesUpAt) {
+    const until = now + PAUSE_MS;
+    const request = { ...fresh, pausedUntil: formatTime(until) };
+    return { ...shown, request, condition: waits(rollout, asked, next), requeueAt: [until] };
+  }
+  // A slot that is being taken back is given back by another request.
+  const isOver = stored === undefined || stored.pausedUntil !== undefined || slots.some((slot) => slot?.revokedTime);
+  const { id, since } = isOver ? fresh : stored;
+  const ask = isOver ? selecting.slice(0, 1) : selecting.filter((budget, i) => slots[i] || budget === asked);
+  const request = {
+    id,
+    since,
+    versions: offered.slice(0, OFFERED).map(({ tag, digest }) => ({ tag, ...(digest && { digest }) })),
+    budgets: ask.map(budgetKey),
+  };
+  const requeueAt = [lookAt(rollout, now), ...(givesUpAt === undefined ? [] : [givesUpAt])];
+  return { ...shown, request, condition: waits(rollout, asked, next), requeueAt };
+}
+
+/** What each budget has granted to the request that is stored, whatever became of it. */
+function slotsOf(rollout: Rollout, budgets: Budgets | undefined): (Slot | undefined)[] {
+  const request = rollout.status?.slotRequest?.id;
+  if (request === undefined) return (budgets?.selecting ?? []).map(() => undefined);
+  const isIts = (slot: Slot) => slot.uid === rollout.metadata.uid && slot.request === request;
+  return (budgets?.selecting ?? []).map(({ status }) => status?.slots?.find(isIts));
+}
+
+function sinceOf(granted: readonly (Slot | undefined)[]): EpochMs {
+  const times = granted.flatMap((slot) => parseTime(slot?.grantedTime) ?? []);
+  return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : 0;
+}
+
+/** About once a minute, and not all Rollouts of a budget at once. */
+function lookAt({ metadata }: Rollout, now: EpochMs): EpochMs {
+  const jitter = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  return now + LOOK_MS * (0.75 + jitter / 2);
+}
+
+function waits(rollout: Rollout, budget: Budget, next: string): NewCondition {
+  const why = whyClosed(budget, rollout, next);
+  const what = `Version ${next} waits for a slot of ${budgetTitle(budget)}`;
+  return why ? waitingFor(why.reason, `${what}: ${why.message}`) : waitingFor('NoSlot', what);
+}
+
+/** Only what lasts is said here: numbers that change with each slot are in the budget. */
+function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
+  const image = imageOf(rollout);
+  const isIt = (known: { image: string; version: string; digest?: string }) =>
+    isSameVersion({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
+  const held = status?.versions?.find((known) => known.held && isIt(known));
+  if (held) return { reason: 'VersionHeld', message: `it has failed in ${held.failed} Rollouts` };
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const isClosed = ready?.status === 'False' && ['InvalidBudget', 'TooManyRollouts', 'Closed'].includes(ready.reason);
+  return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
+}
+
+function waitingFor(reason: string, message: string): NewCondition {
+  return { type: WAITING_FOR_BUDGET, status: 'True', reason, message };
+}
+
+/** To clients that know RolloutGates only, a budget is one with a list. */
+function summary(budget: Budget, slot: Slot | undefined, next: string): GateSummary {
+  const isGranted = slot?.state === 'Granted';
+  const [kind, name] = budgetKey(budget).split('/');
+  const message = isGranted ? `A slot for ${slot.version}` : `${next} waits for a slot of ${budgetTitle(budget)}`;
+  return {
+    name: `${kind === 'RolloutBudget' ? 'budget' : 'clusterbudget'}/${name}`,
+    passing: true,
+    allowedVersions: isGranted ? [slot.version] : [],
+    message,
+  };
+}

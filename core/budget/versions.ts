@@ -1,0 +1,161 @@
+/**
+ * What a budget remembers of versions: in which Rollouts one has failed, and whether somebody goes on in spite of that. Failures are
+ * only ever added, so that a status that is behind takes none away; only a person excuses them.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { BudgetVersion, Slot } from '../../api/types.ts';
+import { firstFew } from '../kube/firstFew.ts';
+import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import type { Member } from './fleet.ts';
+import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
+
+/** Who has failed is remembered by name, so many for each version. */
+const REMEMBERED = 100;
+
+export type Failure = NonNullable<BudgetVersion['failures']>[number];
+
+export interface Continue {
+  /** `1.2.0`, or `image:1.2.0`. */
+  version: string;
+  by: string;
+  at: EpochMs;
+}
+
+export interface Versions {
+  list: BudgetVersion[];
+  /** Whether failures keep a version from beginning anywhere. */
+  isHeld: (version: ImageVersion) => boolean;
+  /** Why nothing can be granted. */
+  problem?: string;
+  /** Whether anything was there to be excused. */
+  hasContinued: boolean;
+}
+
+export function versionOf({ image, version, digest }: BudgetVersion | Slot): ImageVersion {
+  return { image: image ?? '', tag: version, digest };
+}
+
+/**
+ * `asked`: those that requests offer first, the most wanted first. `slots`: as they are from now on. A version that was forgotten
+ * is found again in the histories where it failed, as long as these remember it.
+ */
+export function recallVersions(
+  before: readonly BudgetVersion[],
+  fleet: readonly Member[],
+  slots: readonly Slot[],
+  asked: readonly ImageVersion[],
+  maxFailures: number | undefined,
+  said: Continue | undefined,
+): Versions {
+  const seen = failuresSeen(fleet, slots);
+  const failuresOf = (version: ImageVersion, known?: BudgetVersion) =>
+    union(
+      known?.failures ?? [],
+      (seen.get(versionKey(version)) ?? []).flatMap((each) => (isSameVersion(each.of, version) ? [each.failure] : [])),
+    );
+  const current = [...asked, ...slots.map(versionOf)];
+  const failing = fleet.flatMap(({ head, image }) =>
+    head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
+  );
+  const wanted = distinct([...current, ...failing, ...before.map(versionOf)]);
+  let hasContinued = false;
+  const all = wanted.map((version) => {
+    const known = before.find((each) => isSameVersion(versionOf(each), version));
+    const failures = failuresOf(version, known);
+    // Those beyond what is remembered by name may be seen no longer; the count does not fall.
+    const failed = Math.max(failures.length, known?.failed ?? 0);
+    const excuses = said !== undefined && failed > 0 && isNamed(version, said.version);
+    hasContinued ||= excuses;
+    return entryOf(version, known, failures, failed, maxFailures, excuses ? said : undefined);
+  });
+  const isCurrent = (entry: BudgetVersion) => current.some((each) => isSameVersion(each, versionOf(entry)));
+  const [now, past] = [all.filter(isCurrent), all.filter((entry) => !isCurrent(entry))];
+  const tooMany = now.filter(({ failed }) => failed > 0).length > LIMITS.budgetVersions;
+  const kept = [...now.filter(({ failed }) => failed > 0), ...past.filter(({ failed }) => failed > 0), ...all];
+  const chosen = new Set([...new Set(kept)].slice(0, LIMITS.budgetVersions));
+  const list = [...now, ...past].filter((entry) => chosen.has(entry));
+  const problem = `more than ${LIMITS.budgetVersions} versions have failed that are asked for (limit budgetVersions)`;
+  const byKey = Map.groupBy(all, (entry) => versionKey(versionOf(entry)));
+  const isHeld = (version: ImageVersion) => {
+    if (maxFailures === undefined) return false;
+    const known = byKey.get(versionKey(version))?.find((entry) => isSameVersion(versionOf(entry), version));
+    return known ? known.held === true : failuresOf(version).length >= maxFailures;
+  };
+  return { list, isHeld, hasContinued, ...(tooMany && { problem }) };
+}
+
+/** `team-a/app, team-b/app`. */
+export function failedIn({ failures = [], failed }: BudgetVersion): string {
+  return firstFew(
+    failures.map(({ namespace, name }) => `${namespace}/${name}`),
+    failed,
+  );
+}
+
+function entryOf(
+  { image, tag, digest }: ImageVersion,
+  known: BudgetVersion | undefined,
+  failures: readonly Failure[],
+  failed: number,
+  maxFailures: number | undefined,
+  said: Continue | undefined,
+): BudgetVersion {
+  const excused = said ? failed : (known?.failuresExcused ?? 0);
+  const held = maxFailures !== undefined && failed - excused >= maxFailures;
+  const continued = said
+    ? { continuedBy: said.by, continuedAt: formatTime(said.at) }
+    : {
+        ...(known?.continuedBy && { continuedBy: known.continuedBy }),
+        ...(known?.continuedAt && { continuedAt: known.continuedAt }),
+      };
+  return {
+    image,
+    version: tag,
+    ...((known?.digest ?? digest) && { digest: known?.digest ?? digest }),
+    failed,
+    ...(failures.length > 0 && { failures: failures.slice(0, REMEMBERED) }),
+    ...(held && { held }),
+    ...(excused > 0 && { failuresExcused: excused, ...continued }),
+  };
+}
+
+function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]) {
+  const found = new Map<string, { of: ImageVersion; failure: Failure }[]>();
+  const add = (of: ImageVersion, failure: Failure) => {
+    const key = versionKey(of);
+    const list = found.get(key);
+    if (list) list.push({ of, failure });
+    else found.set(key, [{ of, failure }]);
+  };
+  for (const { rollout, uid, image } of fleet) {
+    const { namespace = '', name = '' } = rollout.metadata;
+    for (const { bakeStatus, version } of rollout.status?.history ?? []) {
+      if (bakeStatus === 'Failed') add({ image, tag: version.tag, digest: version.digest }, { namespace, name, uid });
+    }
+  }
+  for (const slot of slots) {
+    const { namespace, name, uid, state } = slot;
+    if (state === 'Overdue') add(versionOf(slot), { namespace, name, uid });
+  }
+  return found;
+}
+
+/** Each Rollout once. */
+function union(known: readonly Failure[], seen: readonly Failure[]): Failure[] {
+  return [...new Map([...known, ...seen].map((failure) => [failure.uid, failure])).values()];
+}
+
+function distinct(versions: readonly ImageVersion[]): ImageVersion[] {
+  const byKey = new Map<string, ImageVersion[]>();
+  return versions.filter((version) => {
+    const same = byKey.get(versionKey(version)) ?? [];
+    if (same.some((each) => isSameVersion(each, version))) return false;
+    byKey.set(versionKey(version), [...same, version]);
+    return true;
+  });
+}
+
+function isNamed(version: ImageVersion, text: string): boolean {
+  return text === version.tag || text === versionKey(version);
+}

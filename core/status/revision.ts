@@ -1,0 +1,48 @@
+/**
+ * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. The CRDs keep it:
+ * docs/adr/0003-status-revision.md.
+ */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
+
+interface Revised {
+  revision?: number;
+  observedGeneration?: number;
+}
+
+/** The status to answer with: as stored when nothing changes, else with the next revision. */
+export function revised<Status extends object>(object: KubeObject<any, Status>, next: Status): Status {
+  const stored: Status & Revised = object.status ?? ({} as Status);
+  const { generation } = object.metadata;
+  const unchanged = sameJson(contentOf(stored), contentOf(next));
+  if (unchanged && object.status && (generation === undefined || stored.observedGeneration === generation))
+    return stored;
+  return {
+    ...contentOf(next),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    revision: nextRevision(object),
+  } as Status;
+}
+
+/** Of the next status that differs. */
+export function nextRevision({ status }: KubeObject<any, Revised>): number {
+  return (status?.revision ?? 0) + 1;
+}
+
+function contentOf<Status extends object>({ revision, observedGeneration, ...content }: Status & Revised): object {
+  return content;
+}
+
+/**
+ * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from: by its labels
+ * Gates select it, managed fields decide nothing. `live` is undefined where it is gone.
+ */
+export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
+  return !live || !sameJson(decisive(cached), decisive(live));
+}
+
+function decisive({ metadata, status }: Rollout) {
+  const { uid, generation, deletionTimestamp, annotations = {}, labels = {} } = metadata;
+  return { uid, generation, deletionTimestamp, annotations, labels, revision: status?.revision };
+}

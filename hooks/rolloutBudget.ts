@@ -1,0 +1,107 @@
+/**
+ * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts they select, in their own status.
+ * DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
+ */
+import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
+import { KINDS, ROLLOUTS } from '../api/kinds.ts';
+import type { RelatedResourceRule } from '../api/metacontroller.ts';
+import type { ClusterReader } from '../api/ports.ts';
+import type { Budget, Rollout, Slot } from '../api/types.ts';
+import { budgetProblems } from '../core/budget/config.ts';
+import { isUsed } from '../core/budget/continue.ts';
+import { planBudget } from '../core/budget/plan.ts';
+import { namespacesOf } from '../core/budget/selects.ts';
+import type { Sight } from '../core/budget/slots.ts';
+import { slotLabels } from '../core/budget/wake.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { objectsOf } from '../core/kube/objectMap.ts';
+import { compileSelector } from '../core/kube/selector.ts';
+import type { CompositeHook, DecoratorHook } from './hook.ts';
+
+/** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
+const UNSEEN_LOOK_S = 60;
+/** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
+const RETRY_S = 1;
+
+const budgetHook: CompositeHook = {
+  async customize({ parent }) {
+    const rule = rolloutRule(parent as unknown as Budget);
+    return { relatedResources: rule ? [rule] : [] };
+  },
+
+  async sync({ parent, related }, { now, cluster, events }) {
+    const budget = parent as unknown as Budget;
+    const found = objectsOf<Rollout>(related, KINDS.Rollout);
+    const rollouts = selected(budget, found);
+    const others = await othersOf(budget, rollouts, found, cluster);
+    const plan = planBudget(budget, { rollouts, others }, now);
+    for (const event of plan.events) {
+      events.record(eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`));
+    }
+    const looks = plan.requeueAt.map((at) => (at - now) / 1000);
+    if (others.size > 0 || namespacesOf(budget)) looks.push(UNSEEN_LOOK_S);
+    return {
+      status: plan.status,
+      children: [],
+      ...(looks.length > 0 && { resyncAfterSeconds: looks.reduce((a, b) => Math.min(a, b)) }),
+    };
+  },
+};
+
+export const rolloutBudgetHook = budgetHook;
+export const clusterRolloutBudgetHook = budgetHook;
+
+export const budgetSlotsHook: DecoratorHook = {
+  async sync({ object }) {
+    const budget = object as unknown as Budget;
+    const { labels = {}, deletionTimestamp } = budget.metadata;
+    if (deletionTimestamp) return { attachments: [] };
+    const wanted = new Set(slotLabels(budget));
+    const missing = [...wanted].filter((label) => labels[label] !== '');
+    const surplus = Object.keys(labels).filter((label) => label.endsWith(SLOT_LABEL_SUFFIX) && !wanted.has(label));
+    const used = isUsed(budget);
+    if (missing.length === 0 && surplus.length === 0 && !used) return { attachments: [] };
+    return {
+      attachments: [],
+      labels: Object.fromEntries([
+        ...missing.map((label) => [label, ''] as const),
+        ...surplus.map((label) => [label, null] as const),
+      ]),
+      ...(used && { annotations: { [CONTINUE]: null } }),
+      resyncAfterSeconds: RETRY_S,
+    };
+  },
+};
+
+/** undefined for a budget that does not compile: Metacontroller would fail on its selectors. */
+function rolloutRule(budget: Budget): RelatedResourceRule | undefined {
+  if (budgetProblems(budget).length > 0) return undefined;
+  const rule = { ...ROLLOUTS, labelSelector: budget.spec.selector };
+  if (budget.metadata.namespace) return { ...rule, namespace: budget.metadata.namespace };
+  const namespaceSelector = namespacesOf(budget);
+  return namespaceSelector ? { ...rule, namespaceSelector } : rule;
+}
+
+/** What is related may be as old as the customize answer. */
+function selected(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
+  if (budgetProblems(budget).length > 0) return [];
+  const matches = compileSelector(budget.spec.selector);
+  return rollouts.filter(({ metadata }) => matches(metadata.labels));
+}
+
+/** Holders that it does not select: of these the API server knows, a cache that lacks one may be behind. */
+async function othersOf(
+  { status }: Budget,
+  selected: readonly Rollout[],
+  found: readonly Rollout[],
+  cluster: ClusterReader,
+): Promise<ReadonlyMap<string, Sight>> {
+  const known = new Set(selected.map(({ metadata }) => metadata.uid));
+  const sent = new Map(found.map((rollout) => [rollout.metadata.uid, rollout]));
+  const missing = (status?.slots ?? []).filter(({ uid }) => !known.has(uid));
+  const sight = async ({ uid, namespace, name }: Slot): Promise<Sight> => {
+    const live = sent.get(uid) ?? (await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
+    return live?.metadata.uid === uid ? live : 'gone';
+  };
+  return new Map(await Promise.all(missing.map(async (slot) => [slot.uid, await sight(slot)] as const)));
+}

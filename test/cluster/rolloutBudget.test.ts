@@ -1,0 +1,190 @@
+/** RolloutBudgets: a few Rollouts at a time, in waves, and no more of them once a version has failed. */
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, ref, rollout, rolloutBudget, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { conditionOf } from './support/versions.ts';
+
+const { admin, developer, sre, newNamespace, publish } = sharedCluster();
+
+/** Rollouts of one application that bake until they are told how it went. */
+async function fleet(names: string[], labels: (name: string) => Record<string, string> = () => ({})) {
+  const ns = await newNamespace();
+  await publish(ns, 'app', '1.0.0');
+  const spec = { releasesImagePolicy: { name: 'app' }, bakeTime: '1h' };
+  const create = () =>
+    Promise.all(names.map((name) => developer.create(rollout(ns, name, { spec, labels: labels(name) }))));
+  const all = () => admin.list('kuberik.com/v1alpha1', 'Rollout', ns);
+  const baking = async (tag: string) => {
+    const found = (await all()).filter(({ status }) => status?.history?.[0]?.bakeStatus === 'InProgress');
+    return found
+      .filter(({ status }) => status.history[0].version.tag === tag)
+      .map(({ metadata }) => metadata.name as string)
+      .sort();
+  };
+  const bakes = (names: string[], tag: string) =>
+    waitFor(async () => {
+      expect(await baking(tag)).toEqual(names);
+      return true;
+    }, `${tag} to bake in ${names}`);
+  const end = async (name: string, bakeStatus: 'Succeeded' | 'Failed') => {
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('rollout', ns, name));
+      const [head, ...older] = status.history;
+      await admin.patchStatus(ref('rollout', ns, name), { history: [{ ...head, bakeStatus }, ...older] });
+      return true;
+    }, `the bake of ${name} to be ended`);
+  };
+  return { ns, create, all, baking, bakes, end };
+}
+
+const budgetOf = async (ns: string, name = 'fleet'): Promise<AnyObject> => admin.get(ref('rolloutBudget', ns, name));
+const budgetSays = (ns: string, expected: object, name = 'fleet') =>
+  waitFor(
+    async () => {
+      expect((await budgetOf(ns, name)).status).toMatchObject(expected);
+      return true;
+    },
+    `the budget to say ${JSON.stringify(expected)}`,
+  );
+
+describe('a RolloutBudget', () => {
+  it('lets so many begin at once, the first deployment too, and the next when one has ended', async () => {
+    const { ns, create, baking, bakes, end } = await fleet(['a', 'b', 'c', 'd']);
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
+    await create();
+    await budgetSays(ns, { selected: 4, maxConcurrent: 2, underWay: 2, waiting: 2 });
+    const first = await waitFor(async () => {
+      const names = await baking('1.0.0');
+      return names.length === 2 && names;
+    }, 'two to bake');
+    await staysTrue(async () => (await baking('1.0.0')).length === 2, 'two of them', 1000);
+    const third = ['a', 'b', 'c', 'd'].find((name) => !first.includes(name))!;
+    const waiting = conditionOf(await admin.get(ref('rollout', ns, third)), 'WaitingForBudget');
+    expect(waiting).toMatchObject({
+      status: 'True',
+      reason: 'NoSlot',
+      message: "Version 1.0.0 waits for a slot of RolloutBudget 'fleet'",
+    });
+    await end(first[0]!, 'Succeeded');
+    await waitFor(async () => (await baking('1.0.0')).length === 2, 'another one to bake');
+    expect(await baking('1.0.0')).toContain(first[1]);
+    for (const name of await baking('1.0.0')) await end(name, 'Succeeded');
+    const [last] = await waitFor(async () => {
+      const names = await baking('1.0.0');
+      return names.length === 1 && names;
+    }, 'the last one to bake');
+    await end(last!, 'Succeeded');
+    await budgetSays(ns, { underWay: 0, waiting: 0, versions: [{ version: '1.0.0', wave: 'done' }] });
+    await bakes([], '1.0.0');
+  });
+
+  it('holds a version that has failed, in its wave and after it, until somebody continues', async () => {
+    const ring = (name: string) => ({ ring: name.split('-')[0]! });
+    const { ns, create, bakes, end } = await fleet(['canary', 'eu-a', 'eu-b', 'us'], ring);
+    const order = { label: 'ring', values: ['canary', 'eu'] };
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 0, maxFailures: 1, order }));
+    await create();
+    await budgetSays(ns, { waiting: 4 });
+    await sre.mergePatch(ref('rolloutBudget', ns, 'fleet'), { spec: { maxConcurrent: 1 } });
+    await bakes(['canary'], '1.0.0');
+    await budgetSays(ns, { versions: [{ version: '1.0.0', wave: 'canary 0/1' }] });
+    await end('canary', 'Succeeded');
+    await bakes(['eu-a'], '1.0.0');
+    await end('eu-a', 'Failed');
+    await budgetSays(ns, {
+      failed: 1,
+      versions: [{ version: '1.0.0', wave: 'eu 0/2', held: true, failures: [{ namespace: ns, name: 'eu-a' }] }],
+      conditions: [{ type: 'Ready', status: 'False', reason: 'VersionHeld' }],
+    });
+    await waitFor(async () => {
+      const condition = conditionOf(await admin.get(ref('rollout', ns, 'eu-b')), 'WaitingForBudget');
+      return condition?.reason === 'NoSlot' || condition?.reason === 'VersionHeld';
+    }, 'eu-b to say that it waits');
+    await staysTrue(async () => (await budgetOf(ns)).status.slots === undefined, 'no slot for anybody', 1000);
+    await sre.mergePatch(ref('rolloutBudget', ns, 'fleet'), {
+      metadata: { annotations: { 'rollout.kuberik.com/continue': '1.0.0' } },
+    });
+    await bakes(['eu-b'], '1.0.0');
+    await budgetSays(ns, { versions: [{ continuedBy: 'sre', failuresExcused: 1 }] });
+    await waitFor(async () => {
+      const { annotations = {} } = (await budgetOf(ns)).metadata;
+      return annotations['rollout.kuberik.com/continue'] === undefined;
+    }, 'the request to be taken off');
+    await end('eu-b', 'Succeeded');
+    await budgetSays(ns, { underWay: 0, waiting: 1, conditions: [{ reason: 'WaveIncomplete' }] });
+    // A retry that succeeds completes the wave.
+    await end('eu-a', 'Succeeded');
+    await bakes(['us'], '1.0.0');
+  });
+
+  it('lets deployments by hand begin, and counts them', async () => {
+    const { ns, create, bakes, baking, end } = await fleet(['a', 'b', 'c']);
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 0 }));
+    await create();
+    await budgetSays(ns, { waiting: 3, conditions: [{ status: 'False', reason: 'Closed' }] });
+    await developer.mergePatch(ref('rollout', ns, 'b'), {
+      metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } },
+    });
+    await bakes(['b'], '1.0.0');
+    await budgetSays(ns, { underWay: 1, slots: [{ name: 'b', state: 'Baking' }] });
+    await sre.mergePatch(ref('rolloutBudget', ns, 'fleet'), { spec: { maxConcurrent: 1 } });
+    await budgetSays(ns, { maxConcurrent: 1, waiting: 2, conditions: [{ status: 'True', reason: 'Full' }] });
+    await staysTrue(async () => (await baking('1.0.0')).length === 1, 'b alone', 1000);
+    await end('b', 'Succeeded');
+    await waitFor(async () => (await baking('1.0.0')).length === 1, 'another one to bake');
+    expect(await baking('1.0.0')).not.toContain('b');
+  });
+
+  it('of the cluster and one of the namespace are both asked', async () => {
+    const team = `team-${Math.random().toString(36).slice(2)}`;
+    const { ns, create, baking, end } = await fleet(['a', 'b', 'c'], () => ({ team }));
+    await sre.create(
+      rolloutBudget(undefined, `all-${team}`, { selector: { matchLabels: { team } }, maxConcurrent: 2 }),
+    );
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: '10%' }));
+    await create();
+    await waitFor(async () => (await baking('1.0.0')).length === 1, 'one to bake');
+    await budgetSays(ns, { maxConcurrent: 1, underWay: 1 });
+    await staysTrue(async () => (await baking('1.0.0')).length === 1, 'only one', 1000);
+    const [first] = await baking('1.0.0');
+    await end(first!, 'Succeeded');
+    await waitFor(async () => {
+      const [second] = await baking('1.0.0');
+      return second !== undefined && second !== first;
+    }, 'the next one to bake');
+    await admin.remove(ref('clusterRolloutBudget', undefined, `all-${team}`));
+  });
+});
+
+describe('a write of a RolloutBudget', () => {
+  it.each<[string, object, string]>([
+    ['more than everybody', { maxConcurrent: '120%' }, 'maxConcurrent'],
+    ['less than nobody', { maxConcurrent: -1 }, 'maxConcurrent'],
+    ['neither a number nor a share', { maxConcurrent: 'many' }, 'maxConcurrent'],
+    ['no failure at all', { maxFailures: 0 }, 'maxFailures'],
+    ['a cooldown in days', { cooldown: '1d' }, 'cooldown'],
+    ['waves that come twice', { order: { label: 'ring', values: ['eu', 'eu'] } }, 'values'],
+    [
+      'a selector without values',
+      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+      'values are for In',
+    ],
+    ['a key that is none', { selector: { matchLabels: { 'a b': 'c' } } }, 'not a label key'],
+  ])('with %s is refused', async (_, spec, text) => {
+    const ns = await newNamespace();
+    const write = sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1, ...spec }));
+    await expect(write).rejects.toThrow(text);
+  });
+
+  it('with a status that is behind, or none, is refused', async () => {
+    const { ns, create, bakes } = await fleet(['a']);
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1 }));
+    await create();
+    await bakes(['a'], '1.0.0');
+    const which = ref('rolloutBudget', ns, 'fleet');
+    await expect(admin.patchStatus(which, { revision: 1, slots: null })).rejects.toThrow('stale status');
+    const { status: _, ...without } = await budgetOf(ns);
+    await expect(admin.replace(without as AnyObject, { subresource: 'status' })).rejects.toThrow(
+      'status must not be removed',
+    );
+  });
+});

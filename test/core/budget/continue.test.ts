@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { isUsed, pendingContinue, recordContinue } from '../../../core/budget/continue.ts';
+import { objectOf } from '../../support/objects.ts';
+import { NOW } from '../rollout/observedFixture.ts';
+
+const budget = (annotations: Record<string, string>, handledRequest?: string) =>
+  objectOf('RolloutBudget', {
+    metadata: { name: 'fleet', namespace: 'team-a', annotations },
+    spec: { selector: {}, maxConcurrent: 1 },
+    ...(handledRequest && { status: { handledRequest } }),
+  });
+const CONTINUE = 'rollout.kuberik.com/continue';
+const RECORD = 'rollout.kuberik.com/continue-request';
+const alice = { uid: 'uid-1', user: 'alice' };
+
+describe('the record of who continues', () => {
+  it('names the user, and is acted on once', () => {
+    const asked = recordContinue(budget({ [CONTINUE]: '1.2.0' }), budget({}), alice, NOW);
+    expect(asked.metadata.annotations?.[RECORD]).toBe('uid-1 2026-03-01T12:00:00Z alice');
+    expect(pendingContinue(asked)).toEqual({ version: '1.2.0', uid: 'uid-1', by: 'alice', at: NOW });
+    const done = { ...asked, status: { handledRequest: 'uid-1' } };
+    expect(pendingContinue(done)).toBeUndefined();
+    expect(isUsed(done)).toBe(true);
+  });
+
+  it.each([
+    ['of a new request', budget({}), 'uid-1 2026-03-01T12:00:00Z alice'],
+    [
+      'of one that stays',
+      budget({ [CONTINUE]: '1.2.0', [RECORD]: 'uid-0 2026-03-01T11:00:00Z bob' }),
+      'uid-0 2026-03-01T11:00:00Z bob',
+    ],
+  ])('and texts in it are the webhook’s alone: %s', (_, before, expected) => {
+    const forged = budget({ [CONTINUE]: '1.2.0', [RECORD]: 'uid-9 2026-03-01T12:00:00Z root' });
+    expect(recordContinue(forged, before, alice, NOW).metadata.annotations?.[RECORD]).toBe(expected);
+  });
+
+  it('goes with the request, and nobody has one without it', () => {
+    const forged = budget({ [RECORD]: 'uid-9 2026-03-01T12:00:00Z root' });
+    expect(recordContinue(forged, undefined, alice, NOW).metadata.annotations).toBeUndefined();
+    expect(pendingContinue(budget({ [CONTINUE]: '1.2.0' }))).toBeUndefined();
+  });
+});
