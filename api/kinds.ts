@@ -15,6 +15,8 @@ interface KindRow<Name extends string> {
   governed?: 'sync' | 'source';
   /** A Rollout can own fields of it; which ones is in core/pin/annotations.ts. */
   pinnable?: true;
+  /** A Rollout can wait for it: it owns no field of it, and has its version applied by way of the OCIRepository that it names. */
+  follows?: true;
   /** A Kustomization can apply its artifact. */
   artifact?: true;
   /** Flux's Alerts on it report what became of a deployment. */
@@ -31,7 +33,7 @@ const KUBERIK = 'kuberik.com';
 // biome-ignore format: a table
 export const KINDS = {
   Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', pinnable: true, notified: true },
-  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', notified: true },
+  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', follows: true, notified: true },
   ImageUpdateAutomation: { kind: 'ImageUpdateAutomation', group: IMAGE, versions: ['v1'], resource: 'imageupdateautomations', governed: 'sync' },
   GitRepository: { kind: 'GitRepository', group: SOURCE, versions: ['v1'], resource: 'gitrepositories', governed: 'source', artifact: true },
   OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', pinnable: true, artifact: true, notified: true },
@@ -62,6 +64,8 @@ const ROWS: readonly KindRow<KindName>[] = Object.values(KINDS);
 
 export const GOVERNED_KINDS = ROWS.filter((row): row is KindRow<GovernedKind> => row.governed !== undefined);
 export const PINNABLE_KINDS = ROWS.filter(({ pinnable }) => pinnable);
+/** Those that annotations may bind to a Rollout. */
+export const BOUND_KINDS = ROWS.filter(({ pinnable, follows }) => pinnable || follows);
 export const ARTIFACT_KINDS = ROWS.filter(({ artifact }) => artifact);
 export const NOTIFIED_KINDS = ROWS.filter(({ notified }) => notified);
 

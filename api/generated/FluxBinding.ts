@@ -35,7 +35,7 @@ export interface FluxBinding {
       uid: string;
     };
     /**
-     * Which Rollout owns which field.
+     * Which Rollout owns which field; of a HelmRelease, which one it follows by its OCIRepository.
      */
     pins?: {
       /**
@@ -43,7 +43,7 @@ export interface FluxBinding {
        */
       rollout: string;
       /**
-       * The substitute variable; absent for spec.ref.tag.
+       * The substitute variable; absent for spec.ref.tag, and for a HelmRelease.
        */
       variable?: string;
     }[];
@@ -69,7 +69,7 @@ export interface FluxBinding {
      */
     problems?: string[];
     /**
-     * The source whose artifact a Kustomization applies.
+     * The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases.
      */
     source?: {
       /**
@@ -136,7 +136,7 @@ export interface FluxBinding {
        */
       fetched?: string;
       /**
-       * The revision that a Kustomization applied and found ready with its current spec.
+       * The revision that a Kustomization applied and found ready with its current spec; of a HelmRelease the digest of the artifact whose chart it released.
        */
       applied?: string;
     };
@@ -166,7 +166,7 @@ export interface FluxBinding {
        */
       rollout: string;
       /**
-       * The substitute variable; absent for spec.ref.tag.
+       * The substitute variable; absent for spec.ref.tag, and for a HelmRelease.
        */
       variable?: string;
       /**
@@ -186,7 +186,7 @@ export interface FluxBinding {
        */
       state: 'Missing' | 'Waiting' | 'Applied';
       /**
-       * Why it is Missing.
+       * Why it is Missing, or why nothing comes.
        */
       message?: string;
     }[];

@@ -5,13 +5,14 @@ import type { DeploymentRef, FluxBinding } from '../../api/types.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { isSameDeployment, parseDeployments } from '../pin/deployment.ts';
 import { fetchedRevision, isOfTag } from '../pin/fetched.ts';
+import { FOLLOWER } from './follower.ts';
 
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
   return (deployments ?? []).some((s) => isSameDeployment(s, deployment));
 }
 
 /**
- * A pinned OCIRepository has fetched the tag; a pinned Kustomization has applied its source's newest artifact, and where
+ * A HelmRelease has released what its source has fetched of the deployment; a pinned OCIRepository has fetched the tag; a pinned Kustomization has applied its source's newest artifact, and where
  * the same Rollout pins that source too, this artifact is the deployment's.
  */
 export function hasArrived(
@@ -20,6 +21,9 @@ export function hasArrived(
   deployment: DeploymentRef,
 ): boolean {
   const observed = spec?.observed;
+  if (spec?.target.kind === FOLLOWER) {
+    return source !== undefined && hasFetched(source, deployment) && digestOf(source) === observed?.applied;
+  }
   if (!observed || !carries(observed.deployed, deployment)) return false;
   if (spec.target.kind === 'OCIRepository') return isOfTag(observed.fetched, deployment.version);
   if (observed.applied === undefined) return false;
@@ -29,6 +33,11 @@ export function hasArrived(
   const sameNamespace = spec.source.namespace === metadata.namespace;
   if (sameNamespace && pinsSource(source, deployment) && !hasFetched(source, deployment)) return false;
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
+}
+
+/** Of `<tag>@<digest>`. */
+function digestOf(source: FluxObject): string | undefined {
+  return fetchedRevision(source)?.split('@')[1];
 }
 
 function pinsSource(source: FluxObject, deployment: DeploymentRef): boolean {

@@ -52,7 +52,8 @@ function ready(status: FluxBindingStatus, spec: BindingSpec): Finding {
   if (pins.length === 0) return { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
   const waiting = pins.filter((pin) => pin.state === 'Waiting');
   if (waiting.length > 0) {
-    const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}`;
+    const why = waiting.map((pin) => (pin.message === undefined ? '' : `: ${pin.message}`)).join('');
+    const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}${why}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
   return { status: 'True', reason: 'Applied', message: `${unique(pins.map(deploymentText)).join(', ')} applied` };

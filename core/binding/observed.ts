@@ -6,6 +6,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { isSameVersion, parseDeployments } from '../pin/deployment.ts';
 import { bounded, fetchedRevision, isCurrent } from '../pin/fetched.ts';
 import { carries } from './arrival.ts';
+import { FOLLOWER, releasedDigest } from './follower.ts';
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
@@ -16,6 +17,8 @@ type Observed = NonNullable<FluxBindingSpec['observed']>;
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
+  // Nothing on it says which deployment it carries, to tell an old proof from a new one: a proof goes with what it proves.
+  if (object.kind === FOLLOWER) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name says nothing about this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
@@ -33,7 +36,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 function proofOf(object: FluxObject): Observed | undefined {
   const fetched = object.kind === 'OCIRepository' ? fetchedRevision(object) : undefined;
   if (fetched !== undefined) return { fetched };
-  const applied = object.kind === 'Kustomization' ? appliedRevision(object) : undefined;
+  const applied = object.kind === FOLLOWER ? releasedDigest(object) : appliedRevision(object);
   return applied === undefined ? undefined : { applied };
 }
 
@@ -41,6 +44,7 @@ function proofOf(object: FluxObject): Observed | undefined {
 function appliedRevision(object: FluxObject): string | undefined {
   const { metadata, spec, status } = object;
   const ready = findCondition(status?.conditions, 'Ready');
+  if (object.kind !== 'Kustomization') return undefined;
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
   return bounded(status?.lastAppliedRevision);

@@ -29,7 +29,8 @@ export function bindingOf(
   { gates, problems: gateProblems }: BindingGates,
   before: FluxBinding | undefined,
 ): FluxBinding | undefined {
-  const { pins, problems: pinProblems } = pinAnnotationsOf(object);
+  const { pins: own, follows, problems: pinProblems } = pinAnnotationsOf(object);
+  const pins = follows === undefined ? own : [{ rollout: follows }];
   const problems = [...pinProblems, ...gateProblems];
   const awaits = awaitedApply(object);
   if (pins.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;

@@ -10,6 +10,7 @@ import { awaitsOf } from '../suspend/resume.ts';
 import { closingKey } from '../suspend/stateAnnotation.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
+import { FOLLOWER, whyNothingComes } from './follower.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
@@ -31,14 +32,15 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const before = binding.status ?? {};
   const held = related.gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
-  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied));
+  const isFollower = spec.target.kind === FOLLOWER;
+  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, isFollower ? spec : undefined));
   const passing = held ? passingDeployments(spec, related, now) : [];
   const whole = wholeOf(binding, related);
   const desired = desiredDeployments(spec, related, { held, passing, whole });
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
-      deployed: formatDeployments(desired),
+      ...(!isFollower && { deployed: formatDeployments(desired) }),
       summary: desired.map(deploymentText).join(', '),
     }),
     ...(pins.length > 0 && { pins }),
@@ -55,7 +57,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
 /** Where the object's source is pinned by one of its Rollouts too. */
 function wholeOf({ spec, metadata }: FluxBinding, { source, rollouts }: RelatedToBinding): Whole | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
-  return isOwn ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
+  return isOwn && spec.target.kind !== FOLLOWER ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
 }
 
 function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindingStatus['source']> {
@@ -114,7 +116,12 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
 }
 
 /** "Written, not applied yet" is not a state of its own: it would cost a write for each release, and a sync of everything related. */
-function pinState(pin: Pin, related: RelatedToBinding, applied: readonly DeploymentRef[]): PinState {
+function pinState(
+  pin: Pin,
+  related: RelatedToBinding,
+  applied: readonly DeploymentRef[],
+  follower: FluxBindingSpec | undefined,
+): PinState {
   const rollout = related.rollouts.get(pin.rollout);
   const head = deploymentOf(rollout);
   if (!head) {
@@ -122,7 +129,9 @@ function pinState(pin: Pin, related: RelatedToBinding, applied: readonly Deploym
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
-  return { ...pin, id, version, uid, state: carries(applied, head) ? 'Applied' : 'Waiting' };
+  if (carries(applied, head)) return { ...pin, id, version, uid, state: 'Applied' };
+  const why = follower && whyNothingComes(follower, related.source, pin.rollout);
+  return { ...pin, id, version, uid, state: 'Waiting', ...(why !== undefined && { message: why }) };
 }
 
 function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {

@@ -7,7 +7,7 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
-import { pinAnnotationsOf } from '../pin/annotations.ts';
+import { boundRollouts } from '../pin/annotations.ts';
 import { parseDeployments } from '../pin/deployment.ts';
 import { withoutFirstSeen } from '../release/age.ts';
 import { triggeredBy } from './entry.ts';
@@ -26,7 +26,7 @@ export interface CarriedDeployment {
 export function isBound({ metadata }: KubeObject<any, any>, kind: string, rollout: string): boolean {
   // Asked of all objects of a namespace for each of its Rollouts: most are ruled out without parsing.
   if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
-  return pinAnnotationsOf({ kind, metadata }).pins.some((pin) => pin.rollout === rollout);
+  return boundRollouts({ kind, metadata }).includes(rollout);
 }
 
 /** This Rollout's deployment on an object bound to it; its uid may be that of an earlier Rollout of this name. */

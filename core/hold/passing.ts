@@ -1,7 +1,7 @@
 /** Which deployments go past the closed Gates of a Flux object (core/suspend/passage.ts): their pins move, and the object runs. */
 import type { FluxObject } from '../../api/flux.ts';
 import type { FluxBindingStatus, Rollout } from '../../api/types.ts';
-import { pinAnnotationsOf } from '../pin/annotations.ts';
+import { boundRollouts } from '../pin/annotations.ts';
 import { hasRun, isPassing } from '../suspend/passage.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { closedGates, requiredGates } from './requiredGates.ts';
@@ -22,9 +22,9 @@ export function passingRollouts(
   closings: readonly string[],
   { rollouts, now }: Pick<World, 'rollouts' | 'now'>,
 ): Map<string, Rollout> {
-  const names = oldObject && hasRun(oldObject) ? pinAnnotationsOf(oldObject).pins.map(({ rollout }) => rollout) : [];
+  const names = oldObject && hasRun(oldObject) ? boundRollouts(oldObject) : [];
   return new Map(
-    [...new Set(names)].flatMap((name) => {
+    names.flatMap((name) => {
       const rollout = rollouts.get(name);
       return rollout && isPassing(rollout, closings, now) ? [[name, rollout] as const] : [];
     }),

@@ -1,6 +1,7 @@
-/** The pin annotations of a Flux object: which Rollout owns which of its fields. docs/rollouts.md has their table. */
+/** The pin annotations of a Flux object: which Rollout owns which of its fields, or is followed by it. docs/rollouts.md has their table. */
 import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
+import type { FluxObject, SourceRef } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Pin } from '../../api/types.ts';
 import { splitNames } from '../kube/names.ts';
@@ -10,6 +11,8 @@ import { LIMITS } from '../limits.ts';
 export interface PinAnnotations {
   /** One per field, sorted by variable. A field that two Rollouts claim is not pinned: it is a problem. */
   pins: Pin[];
+  /** The Rollout of a HelmRelease: none of its fields is pinned, the chart comes from an OCIRepository that the same Rollout pins. */
+  follows?: string;
   /** What is wrong with the annotations, a sentence each. */
   problems: string[];
   /** More Rollouts are named, or variables pinned, than one object may follow: it counts as behind a closed gate. */
@@ -26,23 +29,43 @@ const MAX_OBJECT_NAME = 253;
 const MAX_PROBLEMS = 20;
 const MAX_QUOTE = 300;
 
+type Annotated = Pick<KubeObject, 'kind' | 'metadata'> & { spec?: Record<string, unknown> | undefined };
+
 interface Claim {
   annotation: string;
   rollouts: string;
   variable?: string;
 }
 
-export function pinAnnotationsOf(object: Pick<KubeObject, 'kind' | 'metadata'>): PinAnnotations {
+/** The metadata is enough for all but some of the problems. */
+export function pinAnnotationsOf(object: Annotated): PinAnnotations {
   const annotations = object.metadata?.annotations ?? {};
   const problems: string[] = [];
+  if (object.kind === KINDS.HelmRelease.kind) return followed(object, problems);
   let claims: Claim[] = [];
   if (object.kind === 'Kustomization') claims = substituteClaims(annotations, problems);
-  else if (object.kind === 'OCIRepository') claims = tagClaims(annotations);
+  else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
   else if (ROLLOUT in annotations)
     problems.push(`${ROLLOUT} has no effect on a ${object.kind}: a Rollout owns no field of it`);
-  const all = settle(claims, problems);
+  const all = settle(claims, problems, 'spec.ref.tag');
   const pins = limit(all, problems);
   return { pins, problems: problems.slice(0, MAX_PROBLEMS), ...(pins.length < all.length && { tooMany: true }) };
+}
+
+/** By name: the Rollouts that own fields of the object, and the one that it follows. */
+export function boundRollouts(object: Annotated): string[] {
+  const { pins, follows } = pinAnnotationsOf(object);
+  return [...new Set([...pins.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
+}
+
+function followed({ metadata, spec }: Annotated, problems: string[]): PinAnnotations {
+  const [claim] = settle(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
+  const ref = spec?.chartRef as SourceRef | undefined;
+  const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;
+  if (claim && spec && !isKnown) {
+    problems.push(`${ROLLOUT} on a HelmRelease needs a spec.chartRef to an OCIRepository of its namespace`);
+  }
+  return { pins: [], ...(claim && { follows: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
 /** Where the pinned value is, from the object's root. */
@@ -66,7 +89,7 @@ export function pinKey(pin: Pin): string {
   return [pin.rollout, ...pinPath(pin)].join(' ');
 }
 
-function tagClaims(annotations: Record<string, string>): Claim[] {
+function rolloutClaims(annotations: Record<string, string>): Claim[] {
   const rollouts = annotations[ROLLOUT];
   return rollouts === undefined ? [] : [{ annotation: ROLLOUT, rollouts }];
 }
@@ -91,8 +114,8 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
   });
 }
 
-/** One Rollout per field, or none. */
-function settle(claims: Claim[], problems: string[]): Pin[] {
+/** One Rollout per field, or none. `unnamed`: what is claimed where no variable is. */
+function settle(claims: Claim[], problems: string[], unnamed: string): Pin[] {
   const claimed = new Map<string, { variable?: string; rollouts: Set<string> }>();
   for (const { annotation, rollouts, variable } of claims) {
     const names = splitNames(rollouts) ?? [];
@@ -116,7 +139,7 @@ function settle(claims: Claim[], problems: string[]): Pin[] {
     if (names.length === 1) pins.push({ rollout: names[0]!, ...(variable !== undefined && { variable }) });
     else
       problems.push(
-        `${field || 'spec.ref.tag'} is claimed by Rollouts ${cut(names.sort().join(' and '))}: it is left as it is`,
+        `${field || unnamed} is claimed by Rollouts ${cut(names.sort().join(' and '))}: it is left as it is`,
       );
   }
   return pins;

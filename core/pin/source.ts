@@ -1,15 +1,20 @@
-/** The source whose artifact a Kustomization applies. */
+/** The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases. */
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
-import { ARTIFACT_KINDS, apiVersionOf } from '../../api/kinds.ts';
+import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBindingSpec } from '../../api/types.ts';
 
 const MAX_NAME = 253;
+const REFERENCES: Record<string, string> = {
+  [KINDS.Kustomization.kind]: 'sourceRef',
+  [KINDS.HelmRelease.kind]: 'chartRef',
+};
 
 export type Source = NonNullable<FluxBindingSpec['source']>;
 
 export function sourceOf(object: FluxObject): Source | undefined {
-  const ref = object.spec?.sourceRef as SourceRef | undefined;
-  if (object.kind !== 'Kustomization' || !ref?.name) return undefined;
+  const field = REFERENCES[object.kind];
+  const ref = (field === undefined ? undefined : object.spec?.[field]) as SourceRef | undefined;
+  if (!ref?.name) return undefined;
   const kind = ARTIFACT_KINDS.find((row) => row.kind === ref.kind);
   if (!kind) return undefined;
   // No such object can exist, and a name of any length would not fit into a FluxBinding.

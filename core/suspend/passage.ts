@@ -68,6 +68,6 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
  * anywhere, and does not pass with a deployment.
  */
 export function hasRun({ status }: FluxObject): boolean {
-  const { artifact, lastAppliedRevision } = (status ?? {}) as { artifact?: unknown; lastAppliedRevision?: unknown };
-  return Boolean(artifact ?? lastAppliedRevision);
+  const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
+  return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
 }

@@ -1,5 +1,5 @@
 /**
- * Flux in a test: on command it writes the status that source-controller and kustomize-controller would write, from what
+ * Flux in a test: on command it writes the status that source-controller, kustomize-controller and helm-controller would write, from what
  * the objects ask for at that moment. It applies nothing.
  */
 import { createHash } from 'node:crypto';
@@ -29,7 +29,9 @@ export interface FluxStandIn {
   attempt(namespace: string, name: string): Promise<void>;
   /** kustomize-controller tries to apply it and fails: `observedGeneration` stays, as it does in Flux. */
   fail(namespace: string, name: string, reason: string, message: string): Promise<void>;
-  /** Fetches and applies what all OCIRepositories and Kustomizations of the namespace ask for, where they do not have it. */
+  /** helm-controller releases the chart that the OCIRepository of `spec.chartRef` has fetched, or fails to. Answers the digest. */
+  release(namespace: string, name: string, options?: { fails?: boolean }): Promise<string | undefined>;
+  /** Fetches, applies and releases what all OCIRepositories, Kustomizations and HelmReleases of the namespace ask for, where they do not have it. */
   reconcile(namespace: string): Promise<void>;
   /** `reconcile` in a loop, whatever fails, until it is stopped. */
   follow(namespace: string): { stop(): Promise<void> };
@@ -94,6 +96,46 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     });
   }
 
+  async function releaseObject(object: AnyObject, { fails = false } = {}): Promise<string | undefined> {
+    const { namespace = '', name = '', generation } = object.metadata;
+    const source = await flux.find(ref('ociRepository', namespace, object.spec.chartRef?.name ?? ''));
+    const revision: string | undefined = source?.status?.artifact?.revision;
+    if (object.spec.suspend || revision === undefined) return undefined;
+    const [chartVersion = '', ociDigest = ''] = revision.split('@');
+    const before: AnyObject[] = object.status?.history ?? [];
+    const version = (before[0]?.version ?? 0) + 1;
+    const status = fails ? 'failed' : 'deployed';
+    const history = [{ name, namespace, version, status, chartName: name, chartVersion, ociDigest }, ...before].slice(
+      0,
+      2,
+    );
+    const message = `Helm upgrade ${fails ? 'failed for' : 'succeeded for'} release ${namespace}/${name}.v${version}`;
+    const ready = conditionAt(
+      'Ready',
+      generation,
+      fails ? 'False' : 'True',
+      fails ? 'UpgradeFailed' : 'UpgradeSucceeded',
+      message,
+    );
+    await flux.patchStatus(ref('helmRelease', namespace, name), {
+      ...(!fails && { observedGeneration: generation, lastAppliedRevision: chartVersion }),
+      lastAttemptedGeneration: generation,
+      lastAttemptedRevision: chartVersion,
+      lastAttemptedRevisionDigest: ociDigest,
+      history,
+      conditions: conditions(object, [ready]),
+    });
+    return ociDigest;
+  }
+
+  /** Whether the chart that its source has fetched was released last, and with the spec as it is. */
+  async function hasReleased(object: AnyObject): Promise<boolean> {
+    const { chartRef } = object.spec;
+    const source = chartRef && (await flux.find(ref('ociRepository', object.metadata.namespace, chartRef.name)));
+    const digest = source?.status?.artifact?.revision?.split('@')[1];
+    return !isBehind(object) && object.status?.history?.[0]?.ociDigest === digest;
+  }
+
   async function reconcile(namespace: string): Promise<void> {
     const list = (apiVersion: string, kind: string) => flux.list(apiVersion, kind, namespace);
     for (const source of await list('source.toolkit.fluxcd.io/v1', 'OCIRepository')) {
@@ -104,6 +146,9 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
       const has = object.status?.lastAppliedRevision === (await sourceRevision(object));
       if (!has || isBehind(object)) await applyObject(object);
     }
+    for (const object of await list('helm.toolkit.fluxcd.io/v2', 'HelmRelease')) {
+      if (!(await hasReleased(object))) await releaseObject(object);
+    }
   }
 
   return {
@@ -112,6 +157,8 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
       applyObject(await flux.get(ref('kustomization', namespace, name)), options),
     attempt: (namespace, name) => notApplied(namespace, name, 'Unknown', 'Progressing', 'Reconciliation in progress'),
     fail: (namespace, name, reason, message) => notApplied(namespace, name, 'False', reason, message),
+    release: async (namespace, name, options) =>
+      releaseObject(await flux.get(ref('helmRelease', namespace, name)), options),
     reconcile,
     follow: (namespace) => {
       let stopped = false;

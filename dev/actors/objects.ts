@@ -35,6 +35,7 @@ export const API = {
   gate: typeOf('Gate'),
   kustomization: typeOf('Kustomization'),
   ociRepository: typeOf('OCIRepository'),
+  helmRelease: typeOf('HelmRelease'),
   imagePolicy: typeOf('ImagePolicy'),
   configMap: ['v1', 'ConfigMap'],
 } as const;
@@ -94,6 +95,17 @@ export function ociRepository(
   const annotations = { ...(pinnedBy && { 'rollout.kuberik.com/rollout': pinnedBy }), ...extras.annotations };
   const spec = { interval: '10m', url: `oci://registry.example.com/${name}`, ...extras.spec };
   return build(...API.ociRepository)(namespace, name, { ...extras, annotations, spec });
+}
+
+/** A HelmRelease of the chart that the OCIRepository of its name brings; `rollout` annotates it as a follower. */
+export function helmRelease(
+  namespace: string,
+  name: string,
+  { rollout: followed, ...extras }: Extras & { rollout?: string } = {},
+): AnyObject {
+  const annotations = { ...(followed && { 'rollout.kuberik.com/rollout': followed }), ...extras.annotations };
+  const spec = { interval: '10m', chartRef: { kind: 'OCIRepository', name }, ...extras.spec };
+  return build(...API.helmRelease)(namespace, name, { ...extras, annotations, spec });
 }
 
 export function imagePolicy(namespace: string, name: string, spec: Record<string, unknown> = {}): AnyObject {

@@ -2,6 +2,7 @@
 import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import {
+  BOUND_KINDS,
   FLUX_BINDINGS,
   GATES,
   KINDS,
@@ -81,7 +82,7 @@ export async function configMapIsForeign(request: CompositeRequest, cluster: Clu
 
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
-  const objects = await pinnedObjects(metadata.namespace ?? '', cluster);
+  const objects = await objectsOfKinds(PINNABLE_KINDS, metadata.namespace ?? '', cluster);
   return objects.flatMap(({ kind, object }) => carriedDeployment(object, kind, metadata.name ?? '') ?? []);
 }
 
@@ -94,7 +95,7 @@ export async function liveBindings(rollout: Rollout, cluster: ClusterReader): Pr
       namespace,
       labelSelector: boundLabel(name),
     }),
-    pinnedObjects(namespace, cluster),
+    objectsOfKinds(BOUND_KINDS, namespace, cluster),
   ]);
   const seen = new Set(bindings.map(({ spec }) => `${spec?.target.kind}/${spec?.target.name}`));
   const unseen = objects.filter(
@@ -104,12 +105,13 @@ export async function liveBindings(rollout: Rollout, cluster: ClusterReader): Pr
   return [...bindings, ...unseen.map(({ kind, object }) => unseenBinding(rollout, kind, object.metadata.name ?? ''))];
 }
 
-async function pinnedObjects(
+async function objectsOfKinds(
+  kinds: typeof BOUND_KINDS,
   namespace: string,
   cluster: ClusterReader,
 ): Promise<{ kind: string; object: KubeObject }[]> {
   const lists = await Promise.all(
-    PINNABLE_KINDS.map(async (row) => {
+    kinds.map(async (row) => {
       if (!(await cluster.serves(resourceOf(row)))) return [];
       const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
       return objects.map((object) => ({ kind: row.kind, object }));

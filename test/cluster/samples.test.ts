@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
-import { pathOf } from '../../dev/client/resources.ts';
-import { send } from '../../dev/client/send.ts';
 import { type AnyObject, rollout, sharedCluster } from './support/cluster.ts';
+import { createStrictly } from './support/examples.ts';
 import { tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, flux, newNamespace, publish } = sharedCluster();
@@ -19,24 +18,18 @@ function samples(file: string, namespace: string): AnyObject[] {
   });
 }
 
-/** kubectl's default: unknown and duplicate fields are errors. */
-async function createStrictly(object: AnyObject) {
-  const path = await pathOf(admin.access, { ...object, metadata: { namespace: object.metadata.namespace! } });
-  return send(admin.access, 'POST', path, { body: object, query: { fieldValidation: 'Strict' } });
-}
-
 describe('the samples', () => {
   it.each(['as-written.yaml', 'flux.yaml'])('%s apply without an unknown field', async (file) => {
     const ns = await newNamespace();
     for (const object of samples(file, ns)) {
-      const { object: stored } = await createStrictly(object);
+      const { object: stored } = await createStrictly(admin, object);
       expect(stored.spec).toMatchObject(object.spec);
     }
   });
 
   it('work together as the README says', async () => {
     const ns = await newNamespace();
-    for (const object of samples('flux.yaml', ns)) await createStrictly(object);
+    for (const object of samples('flux.yaml', ns)) await createStrictly(admin, object);
     for (const name of ['my-app-rollout', 'frontend-rollout', 'backend-rollout', 'api-rollout']) {
       const policy = name === 'my-app-rollout' ? 'my-app-policy' : name;
       await admin.create(rollout(ns, name, { spec: { releasesImagePolicy: { name: policy } } }));

@@ -12,7 +12,7 @@ import { gateReads } from '../../core/hold/reads.ts';
 import type { GateWorld } from '../../core/hold/requiredGates.ts';
 import type { World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { pinAnnotationsOf, rolloutsLeft } from '../../core/pin/annotations.ts';
+import { boundRollouts, pinAnnotationsOf, rolloutsLeft } from '../../core/pin/annotations.ts';
 import { isSettled } from '../../core/pin/mutate.ts';
 import { sourceOf } from '../../core/pin/source.ts';
 import { applierOf } from '../../core/suspend/applier.ts';
@@ -41,7 +41,8 @@ export async function readWorld(
   { again = false } = {},
 ): Promise<World> {
   const objects = [object, oldObject].filter((each) => each !== undefined);
-  const followed = object ? objects.flatMap(followedBy) : [];
+  // Of both: what an apply leaves out is held behind a closed gate, and may be what passes it.
+  const followed = object ? objects.flatMap(boundRollouts) : [];
   const [{ rollouts, source }, gates, closedForPins, applier] = await Promise.all([
     readPinned(object, again ? 'settled' : oldObject, followed, namespace, call),
     readGates(objects, namespace, call, !again && !oldObject),
@@ -72,9 +73,6 @@ async function readPinned(
   });
   return { rollouts, source };
 }
-
-/** Of both: what an apply leaves out is held behind a closed gate, and may be what passes it. */
-const followedBy = (object: FluxObject) => pinAnnotationsOf(object).pins.map(({ rollout }) => rollout);
 
 /** The closed Gates of the Rollouts that lose a field of the object in this write; `object` is undefined where it goes. */
 export async function readClosedForPins(

@@ -131,6 +131,14 @@ const rollout = object(
       healthCheckSelector: { selector: expressions, namespaceSelector: {} },
       gates: [{ name: 'a' }, { name: 'b', namespace: 'shop' }],
       after: [{ name: 'staging', namespace: 'shop', bakedFor: '1h', match: 'revision' }],
+      targetRepository: {
+        url: 'oci://registry.example/prod/app',
+        secretRef: { name: 'push' },
+        certSecretRef: { name: 'ca' },
+        insecure: false,
+        when: 'BeforeDeployment',
+        overwrite: true,
+      },
       onFailure: 'Hold',
       releaseConfigMap: { name: 'app-release' },
     },
@@ -140,6 +148,14 @@ const rollout = object(
       handledRequest: { retry: 'r1' },
       conditions,
       currentVersion: '1.0.0',
+      copy: {
+        tag: '1.0.0',
+        url: 'oci://registry.example/prod/app',
+        digest: 'sha256:1',
+        bytes: 7,
+        uploadedBytes: 3,
+        time: AT,
+      },
       history: [deployment('1.0.0', 2), deployment('0.9.0', 1)],
       availableReleases: [{ tag: '0.9.0' }, { tag: '1.0.0' }, { tag: '1.1.0', created: AT }],
       releaseCandidates: [{ tag: '1.1.0' }],
@@ -270,6 +286,21 @@ const repository = object(
     },
   },
 );
+const helmRelease = object(
+  'helm.toolkit.fluxcd.io/v2',
+  'HelmRelease',
+  'web',
+  {
+    spec: { interval: '1m', chartRef: { kind: 'OCIRepository', name: 'web' }, values: { replicas: 3 } },
+    status: {
+      observedGeneration: 1,
+      conditions,
+      lastAppliedRevision: '1.0.0',
+      history: [{ version: 2, status: 'deployed', chartVersion: '1.0.0', ociDigest: 'sha256:1' }],
+    },
+  },
+  { labels, annotations: { 'rollout.kuberik.com/rollout': 'app', 'gate.fluxcd.io/gates': 'b' } },
+);
 const binding = object(
   KUBERIK,
   'FluxBinding',
@@ -298,6 +329,21 @@ const binding = object(
     },
   },
   { labels: { 'app.rollout.kuberik.com/bound': '', 'gate.fluxcd.io/resumed-by': 'shop.apps' } },
+);
+const followerBinding = object(
+  KUBERIK,
+  'FluxBinding',
+  'helmrelease-web',
+  {
+    spec: {
+      target: { apiVersion: helmRelease.apiVersion, kind: 'HelmRelease', name: 'web', uid: 'uid-web' },
+      pins: [{ rollout: 'app' }],
+      source: { apiVersion: repository.apiVersion, kind: 'OCIRepository', namespace: 'shop', name: 'web' },
+      observed: { applied: 'sha256:1' },
+    },
+    status: { observedGeneration: 1, pins: [{ rollout: 'app', state: 'Waiting', message: 'why' }], conditions },
+  },
+  { labels: { 'app.rollout.kuberik.com/bound': '' } },
 );
 const schedule = object(KUBERIK, 'RolloutSchedule', 'hours', {
   spec: { rolloutSelector: expressions, action: 'Allow', timezone: 'Europe/Berlin', rules: closed.spec.schedule.rules },
@@ -372,9 +418,11 @@ const WORLD = [
   healthCheck,
   kustomization,
   repository,
+  helmRelease,
   binding,
   budget,
   clusterBudget,
+  followerBinding,
   namespace,
   secret,
   deploymentObject,
@@ -415,9 +463,9 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   'rolloutbudget-slots': [budget, clusterBudget],
   gate: [closed, open],
   'gate-labels': [closed, open],
-  fluxbinding: [binding],
-  flux: [kustomization, repository],
-  'flux-created': [kustomization, repository],
+  fluxbinding: [binding, followerBinding],
+  flux: [kustomization, repository, helmRelease],
+  'flux-created': [kustomization, repository, helmRelease],
 };
 
 function hookBody(about: AnyObject): object {

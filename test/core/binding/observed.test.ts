@@ -3,7 +3,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../../api/types.ts';
 import { observedOf } from '../../../core/binding/observed.ts';
 import { objectOf } from '../../support/objects.ts';
-import { deployment, kustomization, ociRepository } from '../hold/objects.ts';
+import { deployment, helmRelease, kustomization, ociRepository, released } from '../hold/objects.ts';
 
 type Observed = FluxBindingSpec['observed'];
 
@@ -87,7 +87,46 @@ const rows: Row[] = [
   },
 ];
 
-it.each(rows)('$says', ({ object, before: observed, latched, now }) => {
+const releases: Row[] = [
+  {
+    says: 'a HelmRelease has released a chart',
+    object: helmRelease({ status: released('sha256:2') }),
+    before: { applied: 'sha256:1' },
+    now: { applied: 'sha256:2' },
+  },
+  {
+    says: 'it is being upgraded: what ran before is told no more, for it may come back without running',
+    object: helmRelease({ status: released('sha256:2', { ready: 'Unknown' }) }),
+    before: { applied: 'sha256:1' },
+    now: {},
+  },
+  {
+    says: 'its upgrade has failed',
+    object: helmRelease({ status: released('sha256:2', { status: 'failed', ready: 'False' }) }),
+    before: { applied: 'sha256:1' },
+    now: {},
+  },
+  {
+    says: 'it has other values now, which are not released yet',
+    object: helmRelease({ generation: 4, status: released('sha256:2') }),
+    before: { applied: 'sha256:2' },
+    now: {},
+  },
+  {
+    says: 'it is Ready by another release than the newest',
+    object: helmRelease({ status: released('sha256:2', { status: 'superseded' }) }),
+    before: {},
+    now: {},
+  },
+  {
+    says: 'it is suspended, and only looks ready',
+    object: helmRelease({ spec: { suspend: true }, status: released('sha256:2') }),
+    before: {},
+    now: {},
+  },
+];
+
+it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, now }) => {
   const binding: FluxBinding = objectOf('FluxBinding', {
     metadata: { name: 'x' },
     spec: { target: { apiVersion: '', kind: '', name: '', uid: object.metadata.uid! }, ...(observed && { observed }) },

@@ -3,7 +3,16 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { bindingStatus, type GateEntry } from '../../../core/binding/status.ts';
-import { deployment, kustomization, NOW, ociRepository, rollout, rolloutsByName } from '../hold/objects.ts';
+import {
+  deployment,
+  helmRelease,
+  kustomization,
+  NOW,
+  ociRepository,
+  released,
+  rollout,
+  rolloutsByName,
+} from '../hold/objects.ts';
 
 const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');
@@ -199,6 +208,72 @@ const rows: Row[] = [
   },
 ];
 
+const chart = (digest: string) => ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched(`1.1.0@${digest}`) });
+
+const followers: Row[] = [
+  {
+    says: 'a HelmRelease has released what its source has fetched of the deployment',
+    object: helmRelease({ status: released('sha256:1') }),
+    source: chart('sha256:1'),
+    state: 'Applied',
+    ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
+  },
+  {
+    says: 'its source has fetched the deployment, and Helm has not released that',
+    object: helmRelease({ status: released('sha256:0') }),
+    source: chart('sha256:1'),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
+  },
+  {
+    says: 'it has released what its source has, and that is the version before',
+    object: helmRelease({ status: released('sha256:0') }),
+    source: ociRepository(
+      { tag: '1.0.0' },
+      { deployed: deployment('my-app', 1, '1.0.0'), status: fetched('1.0.0@sha256:0') },
+    ),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'its source has been told of the deployment, and still has the artifact before',
+    object: helmRelease({ status: released('sha256:0') }),
+    source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
+    state: 'Waiting',
+    ready: ['Unknown', /^waiting for Flux to apply/],
+  },
+  {
+    says: 'proven once is proven, also while its next upgrade fails',
+    object: helmRelease({ status: released('sha256:2', { status: 'failed', ready: 'False' }) }),
+    source: chart('sha256:2'),
+    before: { applied: [head] },
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
+    says: 'its source follows nobody',
+    object: helmRelease({ status: released('sha256:1') }),
+    source: ociRepository({ tag: '1.1.0' }, { annotations: {}, status: fetched('1.1.0@sha256:1') }),
+    state: 'Waiting',
+    ready: [
+      'Unknown',
+      /apply my-app 1\.1\.0 \(2\): OCIRepository 'web' does not follow that Rollout: annotate it with rollout\.kuberik\.com\/rollout=my-app$/,
+    ],
+  },
+  {
+    says: 'its source is not there',
+    object: helmRelease({ status: released('sha256:1') }),
+    state: 'Waiting',
+    ready: ['Unknown', /\(2\): OCIRepository 'web' does not exist$/],
+  },
+  {
+    says: 'its chart is not that of an OCIRepository',
+    object: helmRelease({ spec: { chartRef: { kind: 'HelmChart', name: 'web' } }, status: released('sha256:1') }),
+    state: 'Waiting',
+    ready: ['False', /^rollout\.kuberik\.com\/rollout on a HelmRelease needs a spec\.chartRef/],
+  },
+].map((row): Row => ({ ...row, ready: row.ready as Row['ready'], deployed: undefined }));
+
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
   const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
   return { ...bindingOf(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
@@ -225,7 +300,7 @@ describe('spec of a FluxBinding', () => {
 });
 
 describe('status of a FluxBinding', () => {
-  it.each(rows)('$says', (row) => {
+  it.each([...rows, ...followers])('$says', (row) => {
     const binding = bound(row.object, row);
     const { source, applier, gates = [] } = row;
     const around = { rollouts: rolloutsByName(...(row.rollouts ?? [my])), source, applier, gates };

@@ -91,6 +91,40 @@ export function ociRepository(ref: Record<string, string> | null, parts: Kustomi
   });
 }
 
+/** Named shop/web; follows Rollout my-app by its OCIRepository unless annotations say otherwise. */
+export function helmRelease(parts: KustomizationParts = {}): FluxObject {
+  return objectOf('HelmRelease', {
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-helm',
+      generation: parts.generation ?? 3,
+      annotations: parts.annotations ?? { 'rollout.kuberik.com/rollout': 'my-app' },
+    },
+    spec: { interval: '10m', chartRef: { kind: 'OCIRepository', name: 'web' }, ...parts.spec },
+    ...(parts.status && { status: parts.status }),
+  });
+}
+
+/** As helm-controller reports a release of the chart in an OCI artifact. */
+export function released(ociDigest: string, { generation = 3, ready = 'True', status = 'deployed' } = {}) {
+  return {
+    observedGeneration: generation,
+    lastAttemptedRevisionDigest: ociDigest,
+    history: [{ version: 2, status, ociDigest }],
+    conditions: [
+      {
+        type: 'Ready',
+        status: ready,
+        reason: 'x',
+        message: '',
+        lastTransitionTime: '',
+        observedGeneration: generation,
+      },
+    ],
+  };
+}
+
 /** A managedFields entry that owns the given paths, such as `spec.postBuild.substitute.APP` or `annotation:key`. */
 export function owner(operation: 'Apply' | 'Update', ...paths: string[]): ManagedFieldsEntry {
   const fieldsV1: Record<string, any> = {};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pinAnnotationsOf } from '../../../core/pin/annotations.ts';
-import { kustomization, ociRepository } from '../hold/objects.ts';
+import { boundRollouts, pinAnnotationsOf } from '../../../core/pin/annotations.ts';
+import { helmRelease, kustomization, ociRepository } from '../hold/objects.ts';
 
 const from = (variable: string) => `rollout.kuberik.com/substitute.${variable}.from`;
 const ROLLOUT = 'rollout.kuberik.com/rollout';
@@ -96,7 +96,31 @@ describe('annotations of 256 kB', () => {
   });
 });
 
+describe('marks of a HelmRelease', () => {
+  it('have it follow one Rollout, and pin nothing', () => {
+    expect(pinAnnotationsOf(helmRelease())).toEqual({ pins: [], follows: 'my-app', problems: [] });
+    expect(boundRollouts(helmRelease())).toEqual(['my-app']);
+    expect(pinAnnotationsOf(helmRelease({ annotations: {} }))).toEqual({ pins: [], problems: [] });
+  });
+
+  it('of two Rollouts are one too many', () => {
+    const marks = pinAnnotationsOf(helmRelease({ annotations: { [ROLLOUT]: 'b,a' } }));
+    expect(marks).toEqual({ pins: [], problems: ['the chart is claimed by Rollouts a and b: it is left as it is'] });
+  });
+
+  it.each([
+    ['a chart of its own', { chartRef: undefined, chart: { spec: { chart: 'web' } } }],
+    ['a HelmChart', { chartRef: { kind: 'HelmChart', name: 'web' } }],
+    ['an OCIRepository of another namespace', { chartRef: { kind: 'OCIRepository', name: 'web', namespace: 'other' } }],
+  ])('with %s are a problem, and it follows all the same: the metadata alone says so', (_, spec) => {
+    const { follows, problems } = pinAnnotationsOf(helmRelease({ spec }));
+    expect(follows).toBe('my-app');
+    expect(problems).toEqual([expect.stringContaining('needs a spec.chartRef to an OCIRepository of its namespace')]);
+    expect(pinAnnotationsOf({ kind: 'HelmRelease', metadata: helmRelease().metadata }).problems).toEqual([]);
+  });
+});
+
 it('says that a Rollout owns nothing of another kind', () => {
-  const object = { ...kustomization({ annotations: { [ROLLOUT]: 'my-app' } }), kind: 'HelmRelease' };
-  expect(pinAnnotationsOf(object).problems).toEqual([expect.stringContaining('has no effect on a HelmRelease')]);
+  const object = { ...kustomization({ annotations: { [ROLLOUT]: 'my-app' } }), kind: 'GitRepository' };
+  expect(pinAnnotationsOf(object).problems).toEqual([expect.stringContaining('has no effect on a GitRepository')]);
 });

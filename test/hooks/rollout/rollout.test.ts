@@ -225,6 +225,21 @@ describe('sync', () => {
     expect((await sync(rollout({}), [policy])).tags).toEqual(['1.0.0']);
   });
 
+  it.each(['Kustomization', 'HelmRelease'])(
+    'begins no bake before a bound %s has a binding that proves anything',
+    async (kind) => {
+      const key = kind === 'HelmRelease' ? 'rollout' : 'substitute.APP.from';
+      const bound = object('x/v1', kind, 'new', {});
+      bound.metadata.annotations = { [`rollout.kuberik.com/${key}`]: 'app' };
+      const status = { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' as const }] };
+      const parent = rollout({ bakeTime: '5m' }, status);
+      const begun = async (objects: KubeObject<any, any>[]) =>
+        (await sync(parent, [imagePolicy('1.0.0')], { objects })).status.history?.[0]?.bakeStatus;
+      expect(await begun([])).toBe('InProgress');
+      expect(await begun([bound])).toBe('Deploying');
+    },
+  );
+
   it('looks for carried deployments before a first one only', async () => {
     expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([
       'listMetadata kustomizations team-a',
