@@ -5,61 +5,16 @@ import { objections, type Stage } from '../naive/rollout.ts';
 import { type AnyObject, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
 import { expectThat } from '../world/finding.ts';
-import { rfc3339 } from './gateModel.ts';
-
-const NOW = Date.parse('2026-03-27T10:00:00Z');
-const KUBERIK = 'kuberik.com/v1alpha1';
-const TAGS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'];
-
-interface State {
-  wantedVersion: string | undefined;
-  forceDeploy: string | undefined;
-  bypassGates: string | undefined;
-  unblock: boolean;
-  retry: boolean;
-  /** Names of the Gates required; each is open for all, for one version, closed, or missing. */
-  gates: string[];
-  /** Names of the Gates that select the Rollout, where they exist. */
-  selecting: string[];
-  gateStates: Record<string, GateState>;
-  bound: string[];
-  rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
-  /** What it comes after, and what is there: one that is named may be missing. */
-  after: { name: string; hours: 0 | 1 }[];
-  stages: Record<string, Stage>;
-  latest: string;
-  below: string | undefined;
-  going: boolean;
-}
-type GateState = 'opened' | 'closed' | 'for 1.2.0' | 'missing';
-
-export interface RolloutCase {
-  live: State;
-  /** What the cache has instead, where it is behind. */
-  stale: Partial<State>;
-  policy: boolean;
-  available: { tag: string; firstSeen: FirstSeen }[];
-  history: { tag: string; bakeStatus: string; rolledBackFrom: string | undefined; namesCheck: boolean }[];
-  bakes: boolean;
-  onFailure: 'Continue' | 'Hold' | 'Rollback';
-  /** `spec.rollback.barrier`, and the releases that say so themselves. */
-  barrier: string | undefined;
-  barriers: string[];
-  rolledBack: string[];
-  minimumReleaseAge: string | undefined;
-  gateFirst: boolean;
-  health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
-}
-
-/** Since when a release is known here; undefined: a status from before such times were kept. */
-type FirstSeen = 'long ago' | 'just now' | undefined;
-
-const HOUR_MS = 3_600_000;
-const MINIMUM_AGE = '1h';
-const SEEN = { 'long ago': NOW - 2 * HOUR_MS, 'just now': NOW - HOUR_MS / 2 };
-/** When the newest deployment was made, and each before it an hour earlier. */
-const DEPLOYED = NOW - HOUR_MS;
-const CHANGED = { 'before it': DEPLOYED - 1000, 'since then': DEPLOYED };
+import {
+  type FirstSeen,
+  type GateState,
+  MINIMUM_AGE,
+  NOW,
+  objectsOf,
+  type RolloutCase,
+  type State,
+  TAGS,
+} from './rolloutObjects.ts';
 
 const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
 const gateState = fc.constantFrom<GateState>('opened', 'opened', 'closed', 'for 1.2.0', 'missing');
@@ -149,6 +104,10 @@ const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   rolledBack: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, fc.subarray(TAGS)),
   minimumReleaseAge: fc.constantFrom(undefined, undefined, '0s', MINIMUM_AGE),
   gateFirst: fc.boolean(),
+  copies: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    fc.record({ done: fc.constantFrom(undefined, ...TAGS) }),
+  ),
   health: fc.option(
     fc.record({
       status: fc.constantFrom('Healthy' as const, 'Unhealthy' as const, 'Pending' as const),
@@ -195,142 +154,6 @@ export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
   { weight: 1, arbitrary: anyCase.map(withStages) },
 );
 
-const named = (apiVersion: string, kind: string, name: string, fields: object, metadata: object = {}): AnyObject => ({
-  apiVersion,
-  kind,
-  metadata: { namespace: 'shop', name, uid: `uid-${name}`, generation: 1, ...metadata },
-  ...fields,
-});
-
-/** Everything of one moment. */
-function objectsOf(of: State, input: RolloutCase, generation: number) {
-  const { policy, available, history, bakes, onFailure, health } = input;
-  const at = rfc3339(DEPLOYED);
-  const annotations: Record<string, string> = {};
-  const request: string[] = [];
-  const asked = {
-    'force-deploy': of.forceDeploy,
-    'bypass-gates': of.bypassGates,
-    'unblock-failed': of.unblock ? 'true' : undefined,
-    retry: of.retry ? '' : undefined,
-  };
-  for (const [key, value] of Object.entries(asked)) {
-    if (value === undefined) continue;
-    annotations[`rollout.kuberik.com/${key}`] = value;
-    request.push(`${key}=r-${value}`);
-  }
-  if (request.length > 0) annotations['rollout.kuberik.com/request'] = request.join(',');
-  const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, namesCheck }, i) => ({
-    id: history.length - i,
-    version: { tag: version },
-    timestamp: rfc3339(DEPLOYED - i * HOUR_MS),
-    bakeStatus,
-    ...(bakeStatus === 'InProgress' && { bakeStartTime: at }),
-    ...(bakeStatus === 'Failed' && namesCheck && { failedHealthChecks: [{ namespace: 'shop', name: 'web' }] }),
-    ...(rolledBackFrom && { rolledBackFrom }),
-  }));
-  const rollout = named(
-    KUBERIK,
-    'Rollout',
-    'app',
-    {
-      spec: {
-        releasesImagePolicy: { name: 'app' },
-        onFailure,
-        gateFirstDeployment: input.gateFirst,
-        ...(input.barrier && { rollback: { barrier: input.barrier } }),
-        ...(input.minimumReleaseAge && { minimumReleaseAge: input.minimumReleaseAge }),
-        ...(of.wantedVersion && { wantedVersion: of.wantedVersion }),
-        ...(of.gates.length > 0 && { gates: of.gates.map((name) => ({ name })) }),
-        ...(of.after.length > 0 && {
-          after: of.after.map(({ name, hours }) => ({ name, ...(hours > 0 && { bakedFor: `${hours}h` }) })),
-        }),
-        ...(bakes && { bakeTime: '5m', healthCheckSelector: { selector: {} } }),
-      },
-      status: {
-        revision: 3,
-        ...(entries.length > 0 && { history: entries }),
-        availableReleases: available.map(({ tag: each, firstSeen }) => ({
-          tag: each,
-          ...(firstSeen && { firstSeen: rfc3339(SEEN[firstSeen]) }),
-        })),
-        ...(input.rolledBack.length > 0 && { rolledBackReleases: input.rolledBack }),
-        ...(input.barriers.length > 0 && { rollbackBarriers: input.barriers }),
-      },
-    },
-    { generation, annotations, ...(of.going && { deletionTimestamp: at, finalizers: ['x'] }) },
-  );
-  const gates = Object.entries(of.gateStates).flatMap(([name, gate]) => {
-    if (gate === 'missing') return [];
-    const open = { 'open.gate.fluxcd.io/requestedAt': at, 'open.gate.fluxcd.io/for': '1.2.0' };
-    const selects = of.selecting.includes(name) && { selects: { kinds: ['Rollout'] } };
-    const labels = selects ? { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' } : {};
-    const fields = { spec: { default: gate === 'opened' ? 'opened' : 'closed', ...selects } };
-    return [
-      named('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, fields, {
-        labels,
-        ...(gate === 'for 1.2.0' && { annotations: open }),
-      }),
-    ];
-  });
-  const rolloutGates = of.rolloutGates.map((spec, i) =>
-    named(
-      KUBERIK,
-      'RolloutGate',
-      `qa${i}`,
-      { spec: { rolloutRef: { name: 'app' }, ...spec } },
-      { labels: { 'rollout.kuberik.com/rollout-name': 'app' } },
-    ),
-  );
-  const stages = Object.entries(of.stages).map(([name, { history: had, rolledBack }]) =>
-    named(KUBERIK, 'Rollout', name, {
-      spec: { releasesImagePolicy: { name: 'app' } },
-      status: {
-        history: had.map(({ tag: version, bakeStatus, hours, retried }, i) => ({
-          id: had.length - i,
-          version: { tag: version },
-          timestamp: rfc3339(NOW - 9 * 3_600_000),
-          bakeStatus,
-          bakeEndTime: rfc3339(NOW - hours * 3_600_000),
-          ...(retried && { lastRetryTimestamp: at }),
-        })),
-        rolledBackReleases: rolledBack,
-      },
-    }),
-  );
-  const binding = named(
-    KUBERIK,
-    'FluxBinding',
-    'kustomization-web',
-    {
-      spec: {
-        target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' },
-        pins: [{ rollout: 'app', variable: 'APP' }],
-        ...(of.bound.length > 0 && { gates: of.bound.map((name) => ({ namespace: 'shop', name })) }),
-      },
-    },
-    { labels: { 'app.rollout.kuberik.com/bound': '' } },
-  );
-  const range = of.below ? `<${of.below}` : '*';
-  const imagePolicy = named('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app', {
-    spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range } } },
-    status: { latestRef: { name: 'registry.example/app', tag: of.latest } },
-  });
-  const reported = health && { status: health.status, lastChangeTime: rfc3339(CHANGED[health.changed]) };
-  const check = named(KUBERIK, 'HealthCheck', 'web', { status: reported });
-  return {
-    rollout,
-    others: [
-      ...gates,
-      ...rolloutGates,
-      ...stages,
-      ...(of.bound.length > 0 ? [binding] : []),
-      ...(policy ? [imagePolicy] : []),
-      ...(health ? [check] : []),
-    ],
-  };
-}
-
 export async function checkRollout(input: RolloutCase): Promise<void> {
   const { live, available, history, health, barrier } = input;
   // A policy's latest tag is one that it selects.
@@ -347,7 +170,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const body = {
     controller: { apiVersion: '', kind: '', metadata: {} },
     parent: cached.rollout,
-    children: {},
+    children: { 'Job.batch/v1': {} },
     related,
     finalizing: false,
   };
@@ -399,6 +222,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     barriers: [...input.barriers, ...(barrier ? [barrier] : [])],
     rolloutGates: live.rolloutGates,
     gateFirst: input.gateFirst,
+    inTarget: input.copies ? input.copies.done === head.version.tag : undefined,
     after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),
     gatesOpenFor: [...live.gates, ...live.selecting.filter((name) => live.gateStates[name] !== 'missing')].map((name) =>
       open(name, head.version.tag),

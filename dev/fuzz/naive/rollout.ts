@@ -37,6 +37,8 @@ export interface Circumstances {
   barriers: string[];
   rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
   gateFirst: boolean;
+  /** Whether the target repository has it; undefined where nothing is copied before it is deployed. */
+  inTarget: boolean | undefined;
   /** `stage` is missing where there is none. */
   after: { bakedHours: number; stage: Stage | undefined }[];
   /** Whether each Gate that it names or that selects it is open, for this version or for all. */
@@ -85,6 +87,8 @@ export function objections(of: Circumstances): string[] {
     const asked = of.wantedVersion || forceDeploy;
     return [...always, ...because(!asked, 'somebody asks for a version'), ...notBack(of)];
   }
+  // "The deployment waits for it, by hand too; a rollback does not."
+  always.push(...because(of.inTarget !== false, 'the target repository does not have it'));
   if (byHand) {
     const isKnown = of.wantedVersion === deployed || of.known.includes(deployed);
     return [...always, ...because(isKnown, 'force-deploy of a version that is not available')];

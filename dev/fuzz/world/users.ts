@@ -13,6 +13,7 @@ export const SETTINGS: Settings = {
   metacontrollerUser: METACONTROLLER,
   glassBreakers: [LISTED_PIPELINE],
   noCrossNamespaceRefs: false,
+  copyImage: 'registry.example/rollout-hooks:1',
 };
 
 export const WRITERS = [
