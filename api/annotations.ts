@@ -78,6 +78,11 @@ export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
 export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
 /** On Gates, set by the webhook: the request that arrived last, with who made it. See core/gate/acceptedRequests.ts. */
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
+/** On Gates with `spec.approvals`, as APPROVE and those beside it on RolloutGates: `<tag>`, or `<namespace>/<rollout>:<tag>`. */
+export const APPROVE_FOR = 'approve.gate.fluxcd.io/for';
+export const APPROVE_FOR_REASON = 'approve.gate.fluxcd.io/reason';
+export const UNAPPROVE_FOR = 'unapprove.gate.fluxcd.io/for';
+export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
 /** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 

@@ -2,6 +2,8 @@
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
+import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
+import { standingApprovals } from '../core/gate/approved.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateEvents } from '../core/gate/events.ts';
 import { type Requirer, requirersOf } from '../core/gate/requirers.ts';
@@ -27,14 +29,20 @@ export const gateHook: CompositeHook = {
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
     const [requirers, receiver] = await Promise.all([readRequirers(gate, call), receiverOf(gate, ref, call)]);
-    const status = gateStatus(gate, evaluation, { requirers, receiver }, call.now);
-    for (const event of gateEvents(gate, status)) call.events.record(eventRecord(event, gate, call.now));
-    const resync = resyncSeconds(gate, evaluation, call.now);
+    const record = standingApprovals(gate, call.now);
+    const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
+    const status = gateStatus(gate, evaluation, { requirers, receiver, approvals }, call.now);
+    const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
+    for (const event of [...gateEvents(gate, status), ...given]) call.events.record(eventRecord(event, gate, call.now));
+    const resync = resyncSeconds(gate, evaluation, call.now, until);
     // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.
     const waits = receiver && 'problem' in receiver;
     return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
   },
 };
+
+/** Who is behind a version is judged by each Rollout. */
+const unknown = () => undefined;
 
 /** undefined when the cluster does not answer: a Gate is evaluated anyway. */
 async function readRequirers(gate: Gate, { requirers, now }: HookCall): Promise<Requirer[] | undefined> {

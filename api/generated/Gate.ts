@@ -152,6 +152,27 @@ export interface Gate {
       };
     };
     /**
+     * While the gate is closed, a version of a Rollout that requires it is let through with this many approvals, and no request opens the gate. It is approved with the annotation approve.gate.fluxcd.io/for.
+     */
+    approvals?: {
+      /**
+       * By how many people.
+       */
+      required: number;
+      /**
+       * Whose approval does not count: requester, who asked for the deployment by hand; author, whom the manifest of the release names. Where its authors are not known, none counts.
+       */
+      notBy?: ('requester' | 'author')[];
+      /**
+       * How long an approval counts; without it as long as it stands.
+       */
+      expireAfter?: string;
+      /**
+       * The ServiceAccounts whose approval counts, as namespace/name; of others none does.
+       */
+      serviceAccounts?: string[];
+    };
+    /**
      * Lets a signed webhook call open and close the gate.
      */
     receiver?: {
@@ -273,6 +294,73 @@ export interface Gate {
        */
       name: string;
     }[];
+    /**
+     * The approvals that count now, where spec.approvals asks for any.
+     */
+    approvals?: {
+      /**
+       * How many a version needs.
+       */
+      required: number;
+      /**
+       * Of the version that waits, or was approved last: 1/2 for 1.2.0.
+       */
+      progress?: string;
+      /**
+       * Who last changed how many are needed.
+       */
+      changedBy?: string;
+      /**
+       * When that was.
+       */
+      changedAt?: string;
+      /**
+       * What has approvals, the newest first.
+       */
+      versions?: {
+        /**
+         * The tag.
+         */
+        version: string;
+        /**
+         * Namespace and name of its Rollout, on a Gate.
+         */
+        rollout?: string;
+        /**
+         * How many of them count.
+         */
+        count?: number;
+        /**
+         * Whether these are enough.
+         */
+        enough?: boolean;
+        /**
+         * The oldest first.
+         */
+        given: {
+          /**
+           * The authenticated user.
+           */
+          by: string;
+          /**
+           * When.
+           */
+          at: string;
+          /**
+           * The reason given.
+           */
+          reason?: string;
+          /**
+           * From then on it is gone.
+           */
+          expiresAt?: string;
+          /**
+           * Why it does not, if so.
+           */
+          doesNotCount?: string;
+        }[];
+      }[];
+    };
     /**
      * Where the receiver takes signed calls for this gate.
      */

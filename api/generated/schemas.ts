@@ -173,6 +173,32 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "approvals": {
+      "type": "object",
+      "required": [
+       "required"
+      ],
+      "properties": {
+       "required": {
+        "type": "integer"
+       },
+       "notBy": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       },
+       "expireAfter": {
+        "type": "string"
+       },
+       "serviceAccounts": {
+        "type": "array",
+        "items": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "receiver": {
       "type": "object",
       "required": [
@@ -291,6 +317,77 @@ export const SCHEMAS: Record<string, object> = {
         },
         "name": {
          "type": "string"
+        }
+       }
+      }
+     },
+     "approvals": {
+      "type": "object",
+      "required": [
+       "required"
+      ],
+      "properties": {
+       "required": {
+        "type": "integer"
+       },
+       "progress": {
+        "type": "string"
+       },
+       "changedBy": {
+        "type": "string"
+       },
+       "changedAt": {
+        "type": "string"
+       },
+       "versions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "version",
+          "given"
+         ],
+         "properties": {
+          "version": {
+           "type": "string"
+          },
+          "rollout": {
+           "type": "string"
+          },
+          "count": {
+           "type": "integer"
+          },
+          "enough": {
+           "type": "boolean"
+          },
+          "given": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "required": [
+             "by",
+             "at"
+            ],
+            "properties": {
+             "by": {
+              "type": "string"
+             },
+             "at": {
+              "type": "string"
+             },
+             "reason": {
+              "type": "string"
+             },
+             "expiresAt": {
+              "type": "string"
+             },
+             "doesNotCount": {
+              "type": "string"
+             }
+            }
+           }
+          }
+         }
         }
        }
       }

@@ -1,9 +1,10 @@
 /** The approvals that RolloutGates ask for, per version of their Rollout. They hold deployments by hand too, but no rollback. */
-import { APPROVALS, APPROVE } from '../../api/annotations.ts';
+import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
+import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, judgeApprovals, verdictText } from '../approval/verdict.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { requestersOf } from './requesters.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
@@ -71,10 +72,23 @@ export function approveCommand({ metadata }: RolloutGate, version: string): stri
 }
 
 /** The versions whose authors have to be known: those with an approval that must not be theirs. */
-export function authorsWanted(rolloutGates: readonly RolloutGate[], rollout: Rollout): string[] {
+export function authorsWanted(
+  rolloutGates: readonly RolloutGate[],
+  gates: readonly Gate[],
+  rollout: Rollout,
+): string[] {
   const own = rolloutGates.filter(({ spec }) => spec?.rolloutRef?.name === rollout.metadata.name);
-  const asking = own.filter(({ spec }) => spec?.approvals?.notBy?.includes('author'));
-  return [...new Set(asking.flatMap(({ metadata }) => versionsOf(metadata.annotations?.[APPROVALS])))];
+  const asks = ({ spec }: RolloutGate | Gate) => spec?.approvals?.notBy?.includes('author');
+  const key = refKey(identityOf(rollout));
+  const onGates = gates
+    .filter(asks)
+    .flatMap(({ metadata }) => parseApprovals(metadata.annotations?.[GATE_APPROVALS]).given);
+  return [
+    ...new Set([
+      ...own.filter(asks).flatMap(({ metadata }) => versionsOf(metadata.annotations?.[APPROVALS])),
+      ...onGates.filter((each) => each.rollout === key).map(({ version }) => version),
+    ]),
+  ];
 }
 
 function versionsOf(record: string | undefined): string[] {

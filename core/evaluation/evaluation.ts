@@ -4,15 +4,12 @@ import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.t
 import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import { deployCutoff } from '../health/cutoff.ts';
-import { refKey } from '../kube/names.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { parseTime } from '../kube/time.ts';
 import { judgeStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
-import { closingsPassed } from '../suspend/passage.ts';
-import { closingKey } from '../suspend/stateAnnotation.ts';
 import {
   type AskedApprovals,
   approvalJudge,
@@ -22,9 +19,9 @@ import {
 } from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
+import { type Approval, type GatesInTheWay, givenOn, judgeRequired } from './gatesInTheWay.ts';
 import type { Observed } from './observed.ts';
 import type { Requests } from './requests.ts';
-import { boundGates } from './requiredGates.ts';
 import {
   type GateVerdict,
   gatesOf,
@@ -48,8 +45,6 @@ export interface RolloutState {
   authors: readonly ReleaseAuthors[];
   conditions: readonly Condition[];
 }
-
-export type Approval = NonNullable<HistoryEntry['approvals']>[number];
 
 export function storedState(status: RolloutStatus = {}): RolloutState {
   return {
@@ -83,7 +78,7 @@ export interface Evaluation {
   closed: JudgedGate[];
   /** Those that are closed and that it may pass. */
   passed: JudgedGate[];
-  /** The requests that opened its Gates, and the approvals that its RolloutGates asked for. */
+  /** The requests that opened its Gates, and the approvals that Gates and RolloutGates asked for. */
   approvals: Approval[];
   /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback, and what ran before, do not. */
   asked: readonly AskedApprovals[];
@@ -92,8 +87,6 @@ export interface Evaluation {
   /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
   requeueAt: EpochMs[];
 }
-
-type GatesInTheWay = Pick<Evaluation, 'closed' | 'passed' | 'approvals' | 'requeueAt'>;
 
 /** `requests`: those that are not used up. */
 export function evaluate(
@@ -137,7 +130,7 @@ export function evaluate(
     rejectedBy: rejects,
   });
   const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
-  const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, head, now);
+  const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, head, state.authors, now);
   const holds = holdsAfter(head, config);
   const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
   const inWay = obstacles(
@@ -195,7 +188,7 @@ function isFree({
 /** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, stages and Gates let each through. */
 export function offeredVersions(
   observed: Observed,
-  { history: [head] }: RolloutState,
+  { history: [head], authors }: RolloutState,
   { gateFirstDeployment }: RolloutConfig,
   { verdict, copy }: Evaluation,
   now: EpochMs,
@@ -204,7 +197,7 @@ export function offeredVersions(
   const all = choices({ head, gateFirst: gateFirstDeployment, verdict, isGranted: isLetThrough }).slice(0, OFFERED);
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => judgeRequired(observed, tag, head, now).closed.length === 0);
+  return all.filter(({ tag }) => judgeRequired(observed, tag, head, authors, now).closed.length === 0);
 }
 
 function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
@@ -226,61 +219,8 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
 
 const NO_GATES: GatesInTheWay = { closed: [], passed: [], approvals: [], requeueAt: [] };
 
-/** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
-function judgeRequired(
-  { rollout, bindings, gateRefs, gates }: Observed,
-  version: string,
-  head: HistoryEntry | undefined,
-  now: EpochMs,
-): GatesInTheWay {
-  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
-  const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
-  const judged = gateRefs.map((ref) => {
-    const wanted = ofBound.has(refKey(ref)) ? undefined : version;
-    return judgeGates([ref], (each) => byKey.get(refKey(each)), now, wanted);
-  });
-  const passes = closingsPassed(rollout, head, version);
-  const all = reveal(
-    judged.flatMap((each) => each.closed),
-    rollout.metadata.namespace ?? '',
-  );
-  const { true: passed = [], false: closed = [] } = Object.groupBy(all, (gate) => `${passes.has(closingKey(gate))}`);
-  return {
-    closed,
-    passed,
-    approvals: approvalsOf(
-      judged.flatMap(({ all }) => all),
-      rollout.metadata.namespace,
-    ),
-    requeueAt: judged.flatMap(({ all }) => all).flatMap(({ until }) => until ?? []),
-  };
-}
-
-/** For how many Gates the history keeps who opened them, how many requests and approvals together, and how much of each reason. */
-const MAX_GATES = 10;
+/** Requests and approvals that the history keeps. */
 const MAX_APPROVALS = 20;
-const MAX_REASON = 256;
-
-/** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
-function approvalsOf(gates: readonly JudgedGate[], namespace: string | undefined): Approval[] {
-  return gates.slice(0, MAX_GATES).flatMap(({ ref, openedBy }) => {
-    if (!openedBy) return [];
-    const { at, by, reason } = openedBy;
-    const approval = { gate: refKey(ref), at: formatTime(at) };
-    if (ref.namespace !== namespace) return [approval];
-    return [{ ...approval, ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) }];
-  });
-}
-
-function givenOn({ gate, verdict }: AskedApprovals): Approval[] {
-  return verdict.counted.map(({ at, by, reason }) => ({
-    kind: 'RolloutGate',
-    gate: gate.metadata.name ?? '',
-    at: formatTime(at),
-    by,
-    ...(reason && { reason }),
-  }));
-}
 
 /** When an approval of what waits, or could be deployed in its place, ends by itself. */
 function expiries(judge: JudgeApprovals, pending: string | undefined, candidates: readonly VersionInfo[]): EpochMs[] {

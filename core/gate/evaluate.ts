@@ -4,7 +4,7 @@ import type { Gate } from '../../api/types.ts';
 import { compileCalendar } from '../calendar/calendar.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
-import type { GateRequest } from './acceptedRequests.ts';
+import type { GateRequest, GateRequests } from './acceptedRequests.ts';
 import { requestProblems, windowProblems } from './problems.ts';
 import { remembered } from './remembered.ts';
 import { gateRequestsOf } from './requests.ts';
@@ -70,9 +70,17 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
     calendar: compiled?.calendar,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // How long a request would hold is unknown: none counts.
-    requests: badWindow.length > 0 ? { handled: {} } : gateRequestsOf(gate, now),
+    requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
   };
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
+}
+
+/** On a Gate with approvals one person's request opens nothing: it ends the closing before it. */
+function countingRequests(gate: Gate, now: EpochMs): GateRequests {
+  const { current, planned, ...rest } = gateRequestsOf(gate, now);
+  const counts = (request: GateRequest | undefined) =>
+    gate.spec.approvals && request?.action === 'open' ? undefined : request;
+  return { ...rest, current: counts(current), planned: counts(planned) };
 }
 
 /** A request towards the default ends at once, and is still why the gate is at its default. */

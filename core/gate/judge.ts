@@ -1,9 +1,12 @@
 /** Whether all the Gates that an object requires let it through. */
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import type { Approval } from '../approval/record.ts';
+import { countText, verdictText } from '../approval/verdict.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import type { GateRequest } from './acceptedRequests.ts';
+import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
 import { closingOf, evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
 
@@ -30,6 +33,14 @@ export interface JudgedGate {
   closedBy?: string;
   /** The request that opened it, where one did. */
   openedBy?: GateRequest;
+  /** With `spec.approvals`: no request opens it. */
+  takesApprovals?: boolean;
+  /** The approvals that let the version through, the oldest first. */
+  approvedBy?: Approval[];
+  /** Of a version that lacks approvals: `1 of 2 approvals`, and the same with who gave them. */
+  lacks?: { count: string; names?: string; how: string };
+  /** When an approval expires. */
+  approvalsUntil?: EpochMs;
 }
 
 export interface Judgement {
@@ -41,20 +52,25 @@ export interface Judgement {
 
 /**
  * All must be open; an object that requires no gate is free. A missing gate counts as closed.
- * `version` is the tag a Rollout is about to deploy: an opening for that tag alone lets it through.
+ * `next` is what a Rollout is about to deploy: an opening for that version alone, and its approvals, let it through.
  */
 export function judgeGates(
   refs: readonly NamespacedName[],
   find: (ref: NamespacedName) => Gate | undefined,
   now: EpochMs,
-  version?: string,
+  next?: NextDeployment,
 ): Judgement {
-  const all = refs.map((ref) => judge(ref, find(ref), now, version));
+  const all = refs.map((ref) => judge(ref, find(ref), now, next));
   const closed = all.filter(({ open }) => !open);
   return { open: closed.length === 0, closed, all };
 }
 
-function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, version: string | undefined): JudgedGate {
+function judge(
+  ref: NamespacedName,
+  gate: Gate | undefined,
+  now: EpochMs,
+  next: NextDeployment | undefined,
+): JudgedGate {
   if (isTooMany(ref)) return { ref, open: false, message: TOO_MANY_TEXT, isLimit: true };
   if (!gate) {
     const message =
@@ -65,12 +81,24 @@ function judge(ref: NamespacedName, gate: Gate | undefined, now: EpochMs, versio
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, until, cause } = evaluation;
   const closing = opened ? '' : closingOf(evaluation);
-  const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === version), message };
+  const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === next?.version), message };
   if (until !== undefined) judged.until = until;
   if (closing) judged.closing = closing;
   if (judged.open && cause?.action === 'open') judged.openedBy = cause;
   if (!opened && cause?.action === 'close') judged.closedBy = askedBy(cause);
-  return judged;
+  if (gate.spec.approvals) judged.takesApprovals = true;
+  return opened || !next ? judged : withApprovals(judged, gate, next, now);
+}
+
+function withApprovals(judged: JudgedGate, gate: Gate, next: NextDeployment, now: EpochMs): JudgedGate {
+  const verdict = approvalsOn(gate, next, now);
+  if (!verdict) return judged;
+  const { counted, required, until, enough } = verdict;
+  const timed = { ...judged, ...(until !== undefined && { approvalsUntil: until }) };
+  if (enough) return { ...timed, open: true, approvedBy: counted };
+  const of = (text: string) => `${next.version} has ${text}`;
+  const how = `another person may: ${approveForCommand(gate, `${next.rollout}:${next.version}`)}`;
+  return { ...timed, lacks: { count: of(countText(counted.length, required)), names: of(verdictText(verdict)), how } };
 }
 
 /** `closed by alice: INC-42`. */
@@ -87,20 +115,21 @@ export function closedText(closed: readonly JudgedGate[]): string {
   return texts.join(', ');
 }
 
-/** What the gate says, and who closed it and why. */
-export function fullMessage({ message, closedBy }: JudgedGate): string {
-  return closedBy ? `${message}, ${closedBy}` : message;
+/** What the gate says, who closed it and why, and which approvals the version lacks. */
+export function fullMessage({ message, closedBy, lacks }: JudgedGate): string {
+  const said = closedBy ? `${message}, ${closedBy}` : message;
+  return lacks ? `${said}; ${lacks.names ?? lacks.count}; ${lacks.how}` : said;
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */
 export type Readable = ReadonlySet<string>;
 
-/** The gates as a reader in `namespace` may see them: who closed a Gate of another namespace, and why, is for those who may read it. */
+/** The gates as a reader in `namespace` may see them: who closed or approved on a Gate of another namespace, and why, is for those who may read it. */
 export function reveal(gates: JudgedGate[], namespace: string, readable: Readable = new Set()): JudgedGate[] {
   return gates.map((gate) => {
     if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
-    const { closedBy: _, ...rest } = gate;
-    return rest;
+    const { closedBy: _, lacks, ...rest } = gate;
+    return lacks ? { ...rest, lacks: { count: lacks.count, how: lacks.how } } : rest;
   });
 }
 
@@ -109,6 +138,6 @@ export function secrets(gates: readonly JudgedGate[], namespace: string): Namesp
   return gates.filter((gate) => isSecret(gate, namespace)).map(({ ref }) => ref);
 }
 
-function isSecret({ ref, closedBy }: JudgedGate, namespace: string): boolean {
-  return closedBy !== undefined && ref.namespace !== namespace;
+function isSecret({ ref, closedBy, lacks }: JudgedGate, namespace: string): boolean {
+  return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
 }

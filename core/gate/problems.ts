@@ -10,7 +10,9 @@ import { selectorProblems } from '../kube/selector.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { acceptRequests } from './accept.ts';
+import { takesOpening } from './approved.ts';
 import { REASON, REQUESTED_AT } from './requests.ts';
+import { selectsFlux } from './selects.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime, parseWindow } from './timestamp.ts';
 
 export function gateProblems(gate: Gate): FieldProblem[] {
@@ -20,6 +22,7 @@ export function gateProblems(gate: Gate): FieldProblem[] {
     ...durationProblems('spec.interval', gate.spec.interval),
     ...windowProblems(gate),
     ...calendarProblems(gate),
+    ...durationProblems('spec.approvals.expireAfter', gate.spec.approvals?.expireAfter),
     ...selectorProblems(gate.spec.selects?.namespaceSelector, 'spec.selects.namespaceSelector'),
     ...selectorProblems(gate.spec.selects?.labelSelector, 'spec.selects.labelSelector'),
   ];
@@ -75,6 +78,14 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   }
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
     warnings.push(`spec.window is ${gate.spec.window}: a request ends the moment it begins and has no effect`);
+  }
+  if (gate.spec.approvals && accepted.some(({ action }) => action === 'open') && !(old && takesOpening(old, now))) {
+    warnings.push('the request opens nothing: the Gate has spec.approvals');
+  }
+  if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {
+    warnings.push(
+      'spec.approvals let versions of Rollouts through, and open the Gate for no Flux object that it selects',
+    );
   }
   return [...warnings, ...scheduleWarnings(gate.spec.schedule?.rules ?? [])];
 }

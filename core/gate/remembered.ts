@@ -44,11 +44,12 @@ export function remembered<Value>(gate: Gate, now: EpochMs, make: () => Omit<Ste
 
 function contentOf({ metadata, spec, status }: Gate): string {
   const annotations = Object.fromEntries(ANNOTATIONS.map((key) => [key, metadata.annotations?.[key]]));
-  const { default: standard, window, schedule } = spec;
+  const { default: standard, window, schedule, approvals } = spec;
   return JSON.stringify({
     standard,
     window,
     schedule,
+    takesApprovals: approvals !== undefined,
     annotations,
     request: status?.request,
     planned: status?.planned,

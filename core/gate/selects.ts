@@ -93,11 +93,15 @@ function matches(
   }
 }
 
+export function selectsFlux(gate: Gate): boolean {
+  return GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind));
+}
+
 /** By which labels the Gate is found; undefined for those that it does not have. */
 export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefined> {
   const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
   return {
-    [SELECTS_LABEL]: GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind)) ? value : undefined,
+    [SELECTS_LABEL]: selectsFlux(gate) ? value : undefined,
     [SELECTS_ROLLOUTS_LABEL]: namesRollouts(gate) ? value : undefined,
   };
 }

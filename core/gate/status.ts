@@ -1,7 +1,7 @@
 /** A Gate's status: the RFC's fields, and who, why and what next. And when to look at it again. */
 import { OPENED, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { Gate, GateStatus } from '../../api/types.ts';
+import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/names.ts';
@@ -29,6 +29,8 @@ const SPREAD = 0.1;
 export interface GateFacts {
   /** undefined: not known now, the last count stays. */
   requirers?: readonly Requirer[] | undefined;
+  /** What was approved; undefined where nothing asks for approvals. */
+  approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;
 }
@@ -36,7 +38,7 @@ export interface GateFacts {
 /** The whole status; equal to the one before when nothing has changed. */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
-  const { receiver, requirers } = facts;
+  const { receiver, requirers, approvals } = facts;
   const objects = requirers ? requirers.slice(0, NAMED).map((each) => ({ ...each })) : gate.status?.heldObjects;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
@@ -50,6 +52,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     nextTransition: time(until),
     held: requirers?.length ?? gate.status?.held,
     heldObjects: objects?.length ? objects : undefined,
+    approvals,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
     conditions: conditionsOf(gate, evaluation, receiver, now),
   });
@@ -105,7 +108,12 @@ function withoutUndefined(status: { [K in keyof GateStatus]: GateStatus[K] | und
 }
 
 /** Seconds until the next edge, exactly, or until the interval is over. Always above 0: 0 would mean never. */
-export function resyncSeconds(gate: Gate, { until, planned }: GateEvaluation, now: EpochMs): number {
+export function resyncSeconds(
+  gate: Gate,
+  { until, planned }: GateEvaluation,
+  now: EpochMs,
+  approvalsUntil = Number.POSITIVE_INFINITY,
+): number {
   const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_MS;
   const interval = Math.min(Math.max(wanted, SHORTEST_MS), LONGEST_MS);
   const settling = isSettling(gate, now) ? SETTLING_MS : Number.POSITIVE_INFINITY;
@@ -114,6 +122,7 @@ export function resyncSeconds(gate: Gate, { until, planned }: GateEvaluation, no
     Math.min(interval, settling) * (1 - SPREAD * share),
     (until ?? Number.POSITIVE_INFINITY) - now,
     (planned?.at ?? Number.POSITIVE_INFINITY) - now,
+    approvalsUntil - now,
   );
   return Math.ceil(next) / 1000;
 }

@@ -20,10 +20,10 @@ export function closedGatesText(all: readonly JudgedGate[]): string {
   const gates = closed.map((gate) =>
     gate.isLimit
       ? gate.message
-      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)}${gate.closedBy ? `; ${gate.closedBy}` : ''})`,
+      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)}${gate.closedBy ? `; ${gate.closedBy}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
   );
   const commands = closed
-    .filter((gate) => !gate.missing && !gate.isLimit)
+    .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
     .map(
       ({ ref }) =>
         `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)"`,

@@ -11,6 +11,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { takesOpening } from '../gate/approved.ts';
 import { annotated, REASON, REQUESTED_AT } from '../gate/requests.ts';
 import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -81,6 +82,9 @@ export function judgeCall(gate: Gate, token: Uint8Array, path: string, call: Sig
   if ('problem' in body) return refuse(body.problem);
 
   const { action, reason, for: version } = body;
+  if (action === 'open' && !takesOpening(gate, now)) {
+    return refuse('the Gate has spec.approvals, and is opened by no request');
+  }
   const annotations: Record<string, string | null> = {
     [REQUESTED_AT[action]]: formatTime(requestTime(gate, action, now)),
     [REASON[action]]: reason ?? null,

@@ -66,7 +66,7 @@ export function takeReleases(
   const { available, lastReleaseUpdate, problem, requeueAt } = discover(rollout, imagePolicy, metadata, now);
   const latest = latestOf(imagePolicy);
   const [head] = history;
-  const wanted = authorsWanted(observed.rolloutGates, rollout);
+  const wanted = authorsWanted(observed.rolloutGates, observed.gates, rollout);
   const isMissing = metadataWanted(rollout, imagePolicy, wanted).some(({ tag }) => metadata[tag] === undefined);
   const isNew = available.length > (rollout.status?.availableReleases?.length ?? 0);
   return {

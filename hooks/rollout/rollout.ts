@@ -101,7 +101,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels: home?.metadata.labels ?? {} }),
     gates,
     ...(stages && { stages }),
-    metadata: metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, rollout), call),
+    metadata: metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
     configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
     onFailure: call.settings.onFailure,

@@ -108,6 +108,8 @@ describe('approvals on a RolloutGate', () => {
     await publish(ns, 'app', '1.0.0');
     await waitsWith('0 of 2 approvals');
     await approve('alice', '1.0.0');
+    // Until its status is told: a sync that meets that write in between is tried again later.
+    await waitFor(async () => (await admin.get(prod)).status?.approvals?.progress === '1/2 for 1.0.0', 'the progress');
     const manifest = rolloutGate(ns, 'prod', 'app', { passing: true, approvals: { required: 2 } });
     const sync = gitSync(flux, { namespace: ns, name: 'parent' });
     expect((await sync([manifest])).failed).toBeUndefined();

@@ -2,6 +2,7 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
@@ -24,10 +25,15 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   const more = held.length > NAMED ? ` and ${held.length - NAMED} more` : '';
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${held.slice(0, NAMED).join(', ')}${more}; ` +
-    'without the Gate they would stay closed. Open it first: ' +
-    `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)". ` +
+    `without the Gate they would stay closed. ${openFirst(gate, ref)} ` +
     `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
   return passOrDenyDelete(gate, [ref], () => ({ reason: 'gate_closed', text }), request, call);
+}
+
+function openFirst({ spec }: Gate, { namespace, name }: NamespacedName): string {
+  // Approvals let versions through, and open nothing else.
+  if (spec.approvals) return 'It is opened by no request: let nothing require it any more.';
+  return `Open it first: kubectl -n ${namespace} annotate --overwrite gate/${name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)".`;
 }
 
 /** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */

@@ -4,23 +4,25 @@ import { ACCEPTED_REQUEST, BYPASSED_BY, USED_CALLS } from '../../api/annotations
 import { KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { acceptRequests } from '../../core/gate/accept.ts';
+import { type Acceptance, acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
+import { annotate } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { identityOf } from '../../core/kube/names.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
 import { getPast } from '../bypass.ts';
 import { type AdmissionDecision, allowed, denied } from '../response.ts';
+import { refuseOpening, writeGateApprovals } from './approvals.ts';
 import { validateGateDelete } from './deletion.ts';
 
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
-/** Keeps the record of the accepted requests, the record of webhook calls and the labels; all from oldObject, never from the writer's text. */
+/** Keeps the records of accepted requests, approvals and webhook calls, and the labels; all from oldObject, never from the writer's text. */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
   const { gate, old } = gatesOf(request);
@@ -29,14 +31,24 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const before = old?.metadata.annotations ?? {};
   const metadata = { ...gate.metadata };
   const counts = await reasonCounts(gate, old, request, call);
+  const acceptance = acceptRequests(gate, old, request.userInfo.username, now);
+  const written = await writeGateApprovals(recorded(gate, acceptance), old, acceptance, request, call);
+  const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
+  if (denial !== undefined) return denied('invalid', `Gate '${refKey(identityOf(gate))}': ${denial}`);
   set(metadata, 'annotations', {
     ...mine,
-    [ACCEPTED_REQUEST]: acceptRequests(gate, old, request.userInfo.username, now).record,
+    ...written.annotations,
+    [ACCEPTED_REQUEST]: acceptance.record,
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
   set(metadata, 'labels', { ...gate.metadata.labels, ...selectsLabels(gate) });
-  return { allowed: true, object: { ...gate, metadata } };
+  return { allowed: true, object: { ...gate, metadata }, warnings: written.warnings };
+}
+
+/** As it will be stored, for what asks which of its requests counts. */
+function recorded(gate: Gate, { record }: Acceptance): Gate {
+  return annotate(gate, ACCEPTED_REQUEST, record);
 }
 
 /** It is for the deletion of a closed Gate, by somebody who may bypass it. */

@@ -2,9 +2,11 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { judgeGates } from '../../gate/judge.ts';
+import { backgroundOf } from '../../evaluation/approvals.ts';
+import type { NextDeployment } from '../../gate/approved.ts';
+import { type JudgedGate, judgeGates } from '../../gate/judge.ts';
 import { gateRefsOf, isTooMany } from '../../gate/refs.ts';
-import { refKey } from '../../kube/names.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
 import { closingsPassed } from '../../suspend/passage.ts';
 import { closingKey } from '../../suspend/stateAnnotation.ts';
 import type { Step } from '../application.ts';
@@ -35,14 +37,15 @@ export function gateSteps(
   // An opening for one version does not count for an object that requires the same Gate.
   const bySource = new Set(ofBound.map(refKey));
   return [...refs.values()].map((ref) => {
-    const wanted = bySource.has(refKey(ref)) ? undefined : version;
+    const isOfObject = version === undefined || bySource.has(refKey(ref));
+    const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
     return gateStep(ref, find(ref), said.get(refKey(ref)), around, { version, wanted, passes }, now);
   });
 }
 
 interface Way {
   version: string | undefined;
-  wanted: string | undefined;
+  wanted: NextDeployment | undefined;
   /** Closings that the version may pass. */
   passes: ReadonlySet<string>;
 }
@@ -72,7 +75,7 @@ function gateStep(
   const [judged] = judgeGates([ref], () => gate, now, wanted).all;
   if (!judged || !gate)
     return { ...step, state: 'blocks', detail: 'does not exist, and a missing gate counts as closed' };
-  const facts = { ...gateFacts(gate, now), detail: gateText(gate, now) };
+  const facts = { ...gateFacts(gate, now), detail: detailOf(gateText(gate, now), judged) };
   if (!judged.open) {
     if (!passes.has(closingKey(judged))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
@@ -80,6 +83,16 @@ function gateStep(
   const isUnseen = said !== undefined && version !== undefined;
   if (isUnseen) return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout is about to see it` };
   return { ...step, ...facts, state: 'passed' };
+}
+
+/** With the approvals that the version lacks, for those who may read the Gate. */
+function detailOf(text: string, { lacks }: JudgedGate): string {
+  return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
+}
+
+function nextDeployment(rollout: Rollout, version: string): NextDeployment {
+  const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
+  return { version, rollout: refKey(identityOf(rollout)), background };
 }
 
 function namedBy(key: string): NamespacedName {

@@ -46,6 +46,34 @@ const object = (apiVersion: string, kind: string, name: string, fields: object, 
   ...fields,
 });
 
+const approvals = {
+  required: 2,
+  notBy: ['requester', 'author'],
+  expireAfter: '24h',
+  serviceAccounts: ['ci/release-bot'],
+};
+const approvalsStatus = {
+  approvals: {
+    required: 2,
+    progress: '1/2 for 1.1.0',
+    changedBy: 'sre',
+    changedAt: AT,
+    versions: [
+      {
+        version: '1.1.0',
+        rollout: 'shop/app',
+        count: 1,
+        enough: false,
+        given: [{ by: 'alice', at: AT, reason: 'CHG-1', expiresAt: AT, doesNotCount: 'asked for it' }],
+      },
+    ],
+  },
+};
+const approvalsRecord = JSON.stringify({
+  given: [{ version: '1.1.0', rollout: 'shop/app', by: 'alice', at: AT, reason: 'CHG-1' }],
+  change: { by: 'sre', at: AT, from: 2, to: 1 },
+});
+
 const closed = object(
   'gating.toolkit.fluxcd.io/v1alpha1',
   'Gate',
@@ -73,9 +101,11 @@ const closed = object(
         labelSelector: { matchLabels: { tier: 'production' } },
       },
       receiver: { type: 'hmac', secretRef: { name: 'token' } },
+      approvals,
     },
     status: {
       observedGeneration: 1,
+      ...approvalsStatus,
       request: { action: 'close', at: AT, by: 'sre', reason: 'INC-1' },
       planned: { action: 'open', at: '2026-03-28T09:00:00Z', by: 'sre' },
       held: 1,
@@ -95,6 +125,10 @@ const closed = object(
       'gate.fluxcd.io/used-calls': '1774602000:0123456789abcdef.0123456789abcdef',
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-by': `${AT} sre`,
+      'approve.gate.fluxcd.io/for': 'shop/app:1.1.0',
+      'approve.gate.fluxcd.io/reason': 'CHG-1',
+      'unapprove.gate.fluxcd.io/for': '1.0.0',
+      'gate.fluxcd.io/approvals': approvalsRecord,
     },
   },
 );
@@ -161,6 +195,7 @@ const rollout = object(
       releaseCandidates: [{ tag: '1.1.0' }],
       gatedReleaseCandidates: [{ tag: '1.1.0' }],
       rejectedReleases: [{ tag: '1.2.0', gate: 'qa', timestamp: AT }],
+      releaseAuthors: [{ tag: '1.1.0', authors: 'Alice <alice@example.com>' }],
       gates: [
         { name: 'qa', passing: true, allowedVersions: ['1.1.0'] },
         { kind: 'Gate', name: 'shop/a', passing: false, message: 'Gate is closed: closed by default' },
@@ -176,6 +211,7 @@ const rollout = object(
       'rollout.kuberik.com/unblock-failed': 'true',
       'rollout.kuberik.com/deploy-message': 'hotfix',
       'rollout.kuberik.com/request': 'force-deploy=r1,retry=r2',
+      'rollout.kuberik.com/requesters': '{"force-deploy":"alice"}',
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-gates': '1.2.0 (3): shop/a@close=2026-03-27T09:00:00Z,shop/b',
     },
@@ -189,8 +225,25 @@ const rolloutGate = object(
   KUBERIK,
   'RolloutGate',
   'qa',
-  { spec: { rolloutRef: { name: 'app' }, passing: true, allowedVersions: ['1.1.0'], rejectedVersions: ['1.2.0'] } },
-  { labels: { 'rollout.kuberik.com/rollout-name': 'app' } },
+  {
+    spec: {
+      rolloutRef: { name: 'app' },
+      passing: true,
+      allowedVersions: ['1.1.0'],
+      rejectedVersions: ['1.2.0'],
+      approvals,
+    },
+    status: approvalsStatus,
+  },
+  {
+    labels: { 'rollout.kuberik.com/rollout-name': 'app' },
+    annotations: {
+      'rollout.kuberik.com/approve': '1.1.0',
+      'rollout.kuberik.com/approve-reason': 'CHG-1',
+      'rollout.kuberik.com/unapprove': '1.0.0',
+      'rollout.kuberik.com/approvals': approvalsRecord,
+    },
+  },
 );
 const policy = object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app', {
   spec: {

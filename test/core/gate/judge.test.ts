@@ -77,7 +77,9 @@ describe('required gates', () => {
     ['1.0.1', false],
     [undefined, false],
   ])('open for 1.0.0, asked for %s', (version, expected) => {
-    expect(judgeGates([one], () => forTag, at, version).open).toBe(expected);
+    const background = { requesters: [], authors: undefined };
+    const next = version === undefined ? undefined : { version, rollout: 'apps/app', background };
+    expect(judgeGates([one], () => forTag, at, next).open).toBe(expected);
   });
 });
 

@@ -9,6 +9,13 @@ import { NAMESPACE, T0, type World } from './world.ts';
 type Data = Record<string, any>;
 type Step = (world: World, data: any) => void | Promise<void>;
 
+const ON_GATE: Record<string, string> = {
+  approve: 'approve.gate.fluxcd.io/for',
+  unapprove: 'unapprove.gate.fluxcd.io/for',
+  open: 'open.gate.fluxcd.io/requestedAt',
+  close: 'close.gate.fluxcd.io/requestedAt',
+};
+
 export const STEPS: Record<string, Step> = {
   sync: async (world, times) => {
     for (let i = 0; i < (times ?? 1); i++) await world.sync();
@@ -70,6 +77,14 @@ export const STEPS: Record<string, Step> = {
     object.metadata.annotations = patched({ ...object.metadata.annotations }, Object.fromEntries(keys));
     world.denied = undefined;
     await world.put(object, as);
+  },
+  /** The same on a Gate, and requests to open and close it: `approve`, `unapprove`, `open`, `close` with a time. */
+  onGate: async (world, { as, gate, namespace = NAMESPACE, ...patch }: Data) => {
+    const object = world.find('Gate', namespace, gate)!;
+    const keys = Object.entries(patch).map(([key, value]) => [ON_GATE[key] ?? key, value]);
+    const annotations = patched({ ...object.metadata.annotations }, Object.fromEntries(keys));
+    world.denied = undefined;
+    await world.put({ ...structuredClone(object), metadata: { ...object.metadata, annotations } }, as);
   },
   gate: (world, { name, namespace, annotations, labels, ...spec }: Data) =>
     world.put(

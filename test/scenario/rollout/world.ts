@@ -12,6 +12,7 @@ import { matchesSelector } from '../../../core/kube/selector.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { mutateGate } from '../../../webhooks/gate/gate.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate.ts';
@@ -72,7 +73,9 @@ export class World {
       delete next.status;
       if (old?.status) next.status = structuredClone(old.status);
     }
-    const handler = { Rollout: mutateRollout, RolloutGate: mutateRolloutGate }[object.kind];
+    // What scenarios say of other Gates is stored as it is: they set requests without the order of writes.
+    const onGate = object.spec?.approvals ? mutateGate : undefined;
+    const handler = { Rollout: mutateRollout, RolloutGate: mutateRolloutGate, Gate: onGate }[object.kind];
     const request = this.request(next, old, user);
     const verdict = handler ? await handler(request, this.webhookCall()) : undefined;
     if (verdict?.allowed === false) {

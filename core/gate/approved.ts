@@ -1,0 +1,51 @@
+/**
+ * Approvals on a Gate with `spec.approvals`: they let one version of one Rollout through while it is closed. A request to close
+ * revokes those that were given before it; one to open only ends a closing, and opens nothing.
+ */
+import { APPROVE_FOR, GATE_APPROVALS } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
+import { type ApprovalVerdict, type Background, judgeApprovals } from '../approval/verdict.ts';
+import type { GateRequest } from './acceptedRequests.ts';
+import { gateRequestsOf } from './requests.ts';
+
+/** What a Rollout is about to deploy. */
+export interface NextDeployment {
+  version: string;
+  /** `namespace/name`. */
+  rollout: string;
+  background: Background;
+}
+
+/** undefined for a Gate that asks for none. */
+export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): ApprovalVerdict | undefined {
+  const rule = gate.spec.approvals;
+  if (!rule) return undefined;
+  const { given } = standingApprovals(gate, now);
+  const meant = given.filter(({ version, rollout }) => version === next.version && rollout === next.rollout);
+  return judgeApprovals(rule, meant, next.background, now);
+}
+
+/** The record, without what a closing has revoked. */
+export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
+  const record = parseApprovals(gate.metadata.annotations?.[GATE_APPROVALS]);
+  const closing = closingOf(gate, now);
+  return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
+}
+
+/** The request that closed it last, if it is the newest one; it may be over. */
+export function closingOf(gate: Gate, now: EpochMs): GateRequest | undefined {
+  const { current } = gateRequestsOf(gate, now);
+  return current?.action === 'close' ? current : undefined;
+}
+
+/** Whether a request to open means anything: with approvals it only ends a closing, or calls off what is planned. */
+export function takesOpening(gate: Gate, now: EpochMs): boolean {
+  return !gate.spec.approvals || closingOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined;
+}
+
+/** For whom a refusal or a condition tells how. */
+export function approveForCommand({ metadata }: Pick<Gate, 'metadata'>, version: string): string {
+  return `kubectl -n ${metadata.namespace} annotate gate/${metadata.name} ${APPROVE_FOR}=${version}`;
+}

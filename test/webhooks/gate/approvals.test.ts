@@ -1,0 +1,132 @@
+/** Approvals on a Gate: for which Rollout one is meant, and what becomes of requests to open. */
+import { describe, expect, it } from 'vitest';
+import type { Gate, Rollout } from '../../../api/types.ts';
+import { evaluateGate } from '../../../core/gate/evaluate.ts';
+import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
+import { gate } from '../../core/gate/gate.ts';
+import { objectOf } from '../../support/objects.ts';
+import { day, write } from './call.ts';
+
+const APPROVE = 'approve.gate.fluxcd.io/for';
+const RECORD = 'gate.fluxcd.io/approvals';
+const OPEN = 'open.gate.fluxcd.io/requestedAt';
+const CLOSE = 'close.gate.fluxcd.io/requestedAt';
+const SYNC = 'system:serviceaccount:flux-system:kustomize-controller';
+
+const SPEC: Gate['spec'] = { default: 'closed', approvals: { required: 2 } };
+
+/** Rollouts that name the Gate, with their releases. */
+const rollouts = (releases: Record<string, string[]>): Rollout[] =>
+  Object.entries(releases).map(([name, tags]) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name },
+      spec: { releasesImagePolicy: { name }, gates: [{ namespace: 'platform', name: 'freeze' }] },
+      status: { availableReleases: tags.map((tag) => ({ tag })) },
+    }),
+  );
+
+interface Given {
+  spec?: Gate['spec'];
+  old?: Gate;
+  user?: string;
+  at?: string;
+  releases?: Record<string, string[]>;
+}
+
+async function written(annotate: Record<string, string>, given: Given = {}) {
+  const { spec = SPEC, user = 'alice', at = '10:00:00', releases = { web: ['1.0.0'] } } = given;
+  const old = given.old ?? gate(spec);
+  const object = gate(spec, { ...old.metadata.annotations, ...annotate });
+  const of = { object, old, user, at: day(at), objects: rollouts(releases) };
+  // A denial of the mutating webhook is seen as one of a validating one.
+  const { allowed, message, warnings } = await write({ validate: mutateGate }, of);
+  if (!allowed) return { allowed, message, warnings, stored: old };
+  const stored = await write({ mutate: mutateGate, validate: validateGate }, of);
+  return { ...stored, warnings: [...warnings, ...stored.warnings], stored: stored.object as Gate };
+}
+
+const given = ({ metadata }: Gate) => JSON.parse(metadata.annotations?.[RECORD] ?? '{"given":[]}').given;
+
+describe('an approval on a Gate', () => {
+  it('is recorded for the one Rollout that has the version', async () => {
+    const releases = { web: ['1.0.0'], api: ['2.0.0'] };
+    const { stored } = await written({ [APPROVE]: '2.0.0' }, { releases });
+    expect(given(stored)).toEqual([{ version: '2.0.0', rollout: 'shop/api', by: 'alice', at: day('10:00:00') }]);
+    expect(stored.metadata.annotations).not.toHaveProperty(APPROVE);
+  });
+
+  it.each([
+    ['several that have it', '1.0.0', { web: ['1.0.0'], api: ['1.0.0'] }, 'write shop/web:1.0.0'],
+    ['none that has it', '3.0.0', { web: ['1.0.0'] }, "Rollout 'shop/web' has no release 3.0.0"],
+    [
+      'one that does not require it',
+      'shop/other:1.0.0',
+      { web: ['1.0.0'] },
+      "no Rollout 'shop/other' requires this Gate",
+    ],
+    ['no Rollout at all', '1.0.0', {}, "Rollout 'none that requires this Gate' has no release 1.0.0"],
+  ])('is refused with %s', async (_, version, releases, why) => {
+    const { allowed, message } = await written({ [APPROVE]: version }, { releases: releases as Given['releases'] });
+    expect(allowed).toBe(false);
+    expect(message).toContain(why);
+  });
+
+  it('names one of several', async () => {
+    const releases = { web: ['1.0.0'], api: ['1.0.0'] };
+    const { stored } = await written({ [APPROVE]: 'shop/api:1.0.0' }, { releases });
+    expect(given(stored)).toMatchObject([{ version: '1.0.0', rollout: 'shop/api' }]);
+  });
+
+  it('is refused where the Gate asks for none', async () => {
+    const { message } = await written({ [APPROVE]: '1.0.0' }, { spec: { default: 'closed' } });
+    expect(message).toContain('it has no spec.approvals');
+  });
+
+  it('is revoked by a closing, also by one whose clock is behind, and counts after it', async () => {
+    const { stored: approved } = await written({ [APPROVE]: '1.0.0' });
+    const { stored: closed } = await written({ [CLOSE]: day('09:55:00') }, { old: approved, at: '10:01:00' });
+    expect(given(closed)).toEqual([]);
+    const { stored } = await written({ [APPROVE]: '1.0.0' }, { old: closed, at: '10:01:00' });
+    expect(given(stored)).toMatchObject([{ at: day('10:01:00') }]);
+  });
+
+  it('stands while a closing is only planned', async () => {
+    const { stored: approved } = await written({ [APPROVE]: '1.0.0' });
+    const { stored } = await written({ [CLOSE]: day('12:00:00') }, { old: approved });
+    expect(given(stored).length).toBe(1);
+    const { stored: later } = await written({ 'a/b': 'c' }, { old: stored, at: '12:00:01' });
+    expect(given(later)).toEqual([]);
+  });
+});
+
+describe('a request to open a Gate with approvals', () => {
+  it('opens nothing, and is refused to a person', async () => {
+    const { allowed, message } = await written({ [OPEN]: day('10:00:00') });
+    expect(allowed).toBe(false);
+    expect(message).toContain('kubectl -n platform annotate gate/freeze approve.gate.fluxcd.io/for=<version>');
+  });
+
+  it('opens nothing where a sync brings it, which is told and not stopped', async () => {
+    const { allowed, stored, warnings } = await written({ [OPEN]: day('10:00:00') }, { user: SYNC });
+    expect(allowed).toBe(true);
+    expect(warnings).toEqual(['the request opens nothing: the Gate has spec.approvals']);
+    expect(evaluateGate(stored, Date.parse(day('10:00:01')))).toMatchObject({ opened: false });
+  });
+
+  it('ends a closing', async () => {
+    const spec: Gate['spec'] = { ...SPEC, default: 'opened' };
+    const { stored: closed } = await written({ [CLOSE]: day('10:00:00') }, { spec });
+    expect(evaluateGate(closed, Date.parse(day('10:00:30'))).opened).toBe(false);
+    const { allowed, stored } = await written({ [OPEN]: day('10:01:00') }, { spec, old: closed, at: '10:01:00' });
+    expect(allowed).toBe(true);
+    expect(evaluateGate(stored, Date.parse(day('10:01:30'))).opened).toBe(true);
+  });
+});
+
+it('a Gate with approvals that selects Flux objects is warned of what they do not open', async () => {
+  const object = gate({ ...SPEC, selects: { kinds: ['Kustomization'] } });
+  const { warnings } = await write({ validate: validateGate }, { object, at: day('10:00:00') });
+  expect(warnings).toEqual([
+    'spec.approvals let versions of Rollouts through, and open the Gate for no Flux object that it selects',
+  ]);
+});
