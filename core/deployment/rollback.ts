@@ -62,6 +62,17 @@ function stays(reason: string, from: string, why: string): Rollback {
   return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
 }
 
+/** How many entries of a history it takes to go back from its head, should that fail. None where failures are dealt with otherwise. */
+export function lengthOfWayBack(
+  [head, ...others]: readonly HistoryEntry[],
+  { onFailure }: { onFailure: OnFailure },
+): number {
+  if (onFailure !== 'Rollback') return 0;
+  return (
+    2 + others.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== head?.version.tag)
+  );
+}
+
 /** Automation holds after a rollback that failed as well. */
 export function holdsAfter(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
   if (head?.bakeStatus !== 'Failed') return false;

@@ -10,6 +10,7 @@ import { deploymentEvent } from '../deployment/events.ts';
 import { healthSettlesAt } from '../deployment/healthChecks.ts';
 import { readyMessage } from '../deployment/messages.ts';
 import { bakeFailureDisabled } from '../deployment/recovery.ts';
+import { lengthOfWayBack } from '../deployment/rollback.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import { type Evaluation, evaluate, mayDeploy, offeredVersions, type RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
@@ -20,6 +21,7 @@ import type { JudgedGate } from '../gate/judge.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 import { withoutFirstSeen } from '../release/age.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
@@ -163,7 +165,8 @@ function deployNext(
     },
     now,
   );
-  const kept = history.slice(0, config.historyLimit);
+  const length = Math.max(config.historyLimit, lengthOfWayBack(history, config));
+  const kept = history.slice(0, Math.min(length, LIMITS.history));
   const { unblocked } = kind;
   const conditions = [
     bakeFailureDisabled({
