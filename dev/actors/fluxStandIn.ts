@@ -31,13 +31,15 @@ export interface FluxStandIn {
   fail(namespace: string, name: string, reason: string, message: string): Promise<void>;
   /** helm-controller releases the chart that the OCIRepository of `spec.chartRef` has fetched, or fails to. Answers the digest. */
   release(namespace: string, name: string, options?: { fails?: boolean }): Promise<string | undefined>;
-  /** Fetches, applies and releases what all OCIRepositories, Kustomizations and HelmReleases of the namespace ask for, where they do not have it. */
+  /** Fetches, applies and releases what all GitRepositories, OCIRepositories, Kustomizations and HelmReleases of the namespace ask for, where they do not have it. */
   reconcile(namespace: string): Promise<void>;
   /** `reconcile` in a loop, whatever fails, until it is stopped. */
   follow(namespace: string): { stop(): Promise<void> };
 }
 
 const REVISION_WITHOUT_SOURCE = revisionOf('latest');
+const GIT = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository' };
+const BRANCH = `main@sha1:${'0'.repeat(40)}`;
 const FOLLOW_MS = 100;
 
 export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
@@ -59,9 +61,33 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
 
   async function sourceRevision(object: AnyObject): Promise<string | undefined> {
     const { kind, name, namespace = object.metadata.namespace } = object.spec.sourceRef;
-    if (kind !== 'OCIRepository') return REVISION_WITHOUT_SOURCE;
+    if (kind !== 'OCIRepository') return (await branchRevision(kind, namespace, name)) ?? REVISION_WITHOUT_SOURCE;
     const source = await flux.find(ref('ociRepository', namespace, name));
     return source?.status?.artifact?.revision ?? (source ? undefined : REVISION_WITHOUT_SOURCE);
+  }
+
+  /** What `reconcile` has fetched of a GitRepository. */
+  async function branchRevision(kind: string, namespace: string, name: string): Promise<string | undefined> {
+    if (kind !== GIT.kind) return undefined;
+    return (await flux.find({ ...GIT, metadata: { namespace, name } }))?.status?.artifact?.revision;
+  }
+
+  async function fetchBranch({ metadata }: AnyObject): Promise<void> {
+    const { generation, namespace, name = '' } = metadata;
+    await flux.patchStatus(
+      { ...GIT, metadata: { namespace, name } },
+      {
+        observedGeneration: generation,
+        artifact: {
+          revision: BRANCH,
+          digest: `sha256:${'0'.repeat(64)}`,
+          path: name,
+          url: `http://source-controller/${name}`,
+          lastUpdateTime: now(),
+        },
+        conditions: [conditionAt('Ready', generation, 'True', 'Succeeded', `stored artifact for revision '${BRANCH}'`)],
+      },
+    );
   }
 
   async function applyObject(object: AnyObject, options: ApplyOptions = {}): Promise<string | undefined> {
@@ -138,6 +164,9 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
 
   async function reconcile(namespace: string): Promise<void> {
     const list = (apiVersion: string, kind: string) => flux.list(apiVersion, kind, namespace);
+    for (const source of await list(GIT.apiVersion, GIT.kind)) {
+      if (!source.spec.suspend && isBehind(source)) await fetchBranch(source);
+    }
     for (const source of await list('source.toolkit.fluxcd.io/v1', 'OCIRepository')) {
       const has = source.status?.artifact?.revision === revisionOf(source.spec.ref?.tag ?? 'latest');
       if (!has || isBehind(source)) await fetchObject(source);

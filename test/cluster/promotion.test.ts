@@ -1,8 +1,7 @@
 /** `spec.after`: a version goes from stage to stage, and never before. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { type AnyObject, ApiError, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { ApiError, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { applyExample } from './support/examples.ts';
 import { conditionOf, history } from './support/versions.ts';
 
 const { admin, developer, newNamespace, publish } = sharedCluster();
@@ -198,9 +197,7 @@ describe('a circle that two writes at the same time have closed', () => {
 describe('manifests/examples/promotion/stages.yaml', () => {
   it('takes a version from dev to staging, and after its bake and the hour to production', async () => {
     const prefix = await newNamespace();
-    const text = readFileSync(new URL('../../manifests/examples/promotion/stages.yaml', import.meta.url), 'utf8');
-    const named = text.replaceAll('shop-', `${prefix}-`);
-    for (const document of parseAllDocuments(named)) await admin.create(document.toJS() as AnyObject);
+    await applyExample(admin, 'promotion/stages.yaml', { 'shop-': `${prefix}-` });
     const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`);
     const write = (ns: string, spec: Record<string, unknown>) =>
       developer.mergePatch(ref('rollout', ns, 'shop'), { spec });

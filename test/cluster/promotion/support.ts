@@ -1,0 +1,40 @@
+/** What the walks through manifests/examples/promotion have in common: a version on its way through Rollouts, and people who approve it. */
+import { expect } from 'vitest';
+import { type AnyObject, type ClusterView, ref, staysTrue, waitFor } from '../support/cluster.ts';
+import { conditionOf } from '../support/versions.ts';
+
+/** The Rollouts of one cluster. */
+export function promotionIn({ admin, developer }: Pick<ClusterView, 'admin' | 'developer'>) {
+  const get = (ns: string, name: string) => admin.get(ref('rollout', ns, name));
+  const head = async (ns: string, name: string): Promise<AnyObject> => (await get(ns, name)).status?.history?.[0] ?? {};
+  return {
+    head,
+    headIs: (ns: string, name: string, tag: string, bakeStatus: string) =>
+      waitFor(async () => {
+        expect(await head(ns, name)).toMatchObject({ version: { tag }, bakeStatus });
+        return true;
+      }, `${tag} to be ${bakeStatus} in ${ns}/${name}`),
+    hasNot: (ns: string, name: string, tag: string) =>
+      staysTrue(async () => (await head(ns, name)).version?.tag !== tag, `no ${tag} in ${ns}/${name}`, 1000),
+    says: (ns: string, name: string, type: string, text: string) =>
+      waitFor(async () => {
+        const message: string = conditionOf(await get(ns, name), type)?.message ?? 'no such condition';
+        if (!message.includes(text)) throw new Error(message);
+        return true;
+      }, `${type} of ${ns}/${name} to say: ${text}`),
+    spec: (ns: string, name: string, spec: object) => developer.mergePatch(ref('rollout', ns, name), { spec }),
+    /** Somebody of the group that the example lets approve. */
+    approve: (ns: string, group: string, person: string, version: string) =>
+      admin.mergePatch(
+        ref('rolloutGate', ns, 'approved'),
+        { metadata: { annotations: { 'rollout.kuberik.com/approve': version } } },
+        { headers: { 'Impersonate-User': person, 'Impersonate-Group': group } },
+      ),
+    /** Succeeded there before any of those begins. */
+    isBefore: async (ns: string, first: string[], then: string[]) => {
+      const ended = await Promise.all(first.map(async (name) => (await head(ns, name)).bakeEndTime));
+      const begun = await Promise.all(then.map(async (name) => (await head(ns, name)).timestamp));
+      expect(ended.sort().at(-1)! <= begun.sort()[0]!, `${ended} before ${begun}`).toBe(true);
+    },
+  };
+}

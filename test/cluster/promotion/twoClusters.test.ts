@@ -1,0 +1,87 @@
+/**
+ * manifests/examples/promotion/two-clusters, each half in a control plane of its own, between two real registries. The second knows nothing of the
+ * first but what is in the target repository. Flux is played, image-reflector-controller too.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import { type RealRegistry, startRealRegistry } from '../../server/registry/realRegistry.ts';
+import { type ClusterView, sharedCluster, viewCluster } from '../support/cluster.ts';
+import { pullSecret, pushTo } from '../support/copyingStory.ts';
+import { createStrictly, exampleObjects } from '../support/examples.ts';
+import { scanning } from '../support/imageReflector.ts';
+import { startTestCluster, type TestCluster } from '../support/testCluster.ts';
+import { promotionIn } from './support.ts';
+
+const first = sharedCluster();
+let other: TestCluster;
+let second: ClusterView;
+let source: RealRegistry;
+let target: RealRegistry;
+
+beforeAll(async () => {
+  [other, source, target] = await Promise.all([startTestCluster({}), startRealRegistry(), startRealRegistry()]);
+  second = viewCluster(other);
+}, 600_000);
+afterAll(() => Promise.all([other?.dispose(), source?.stop(), target?.stop()]));
+
+it('production deploys what staging has baked, byte for byte, in waves, and nothing before', async () => {
+  const prefix = await first.newNamespace();
+  const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`) as [
+    string,
+    string,
+    string,
+  ];
+  const repositories = { dev: `${prefix}/dev`, prod: `${prefix}/prod` };
+  const names = {
+    'registry.example/dev/web': `${source.host}/${repositories.dev}`,
+    'registry.example/prod/web': `${target.host}/${repositories.prod}`,
+    'web-': `${prefix}-`,
+  };
+  const apply = async ({ admin }: ClusterView, file: string) => {
+    for (const object of exampleObjects(`promotion/two-clusters/${file}`, names)) {
+      // The registries of this test have no TLS.
+      if (object.kind === 'ImageRepository') object.spec.insecure = true;
+      if (object.spec?.targetRepository) object.spec.targetRepository.insecure = true;
+      await createStrictly(admin, object);
+    }
+  };
+  const scans = (view: ClusterView, registry: RealRegistry, namespace: string, repository: string) =>
+    scanning(view, registry, { namespace, policy: 'web', repository });
+
+  await apply(first, 'staging.yaml');
+  await apply(second, 'production.yaml');
+  for (const namespace of [dev, staging]) await pullSecret(first, namespace, 'pull', source);
+  await pullSecret(first, staging, 'push', target);
+  await pullSecret(second, production, 'pull', target);
+  const running = [
+    ...[dev, staging].map((namespace) => fluxStandIn(first).follow(namespace)),
+    fluxStandIn(second).follow(production),
+    ...[dev, staging].map((namespace) => scans(first, source, namespace, repositories.dev)),
+    scans(second, target, production, repositories.prod),
+  ];
+  const here = promotionIn(first);
+  const there = promotionIn(second);
+  try {
+    const digest = await pushTo(source, repositories.dev, '1.0.0');
+    await here.headIs(staging, 'web', '1.0.0', 'InProgress');
+    await there.hasNot(production, 'canary', '1.0.0');
+    expect(await target.tags(repositories.prod)).toEqual([]);
+    await here.spec(staging, 'web', { bakeTime: '1s' });
+
+    await there.says(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
+    for (const person of ['alice', 'bob']) await there.approve(production, `${prefix}-approvers`, person, '1.0.0');
+    await there.headIs(production, 'canary', '1.0.0', 'InProgress');
+    await there.hasNot(production, 'eu', '1.0.0');
+    for (const name of ['canary', 'eu', 'us']) await there.spec(production, name, { bakeTime: '1s' });
+    await second.admin.mergePatch(
+      { apiVersion: 'kuberik.com/v1alpha1', kind: 'RolloutBudget', metadata: { namespace: production, name: 'web' } },
+      { spec: { cooldown: '1s' } },
+    );
+    await there.headIs(production, 'us', '1.0.0', 'Succeeded');
+    expect(await there.head(production, 'us')).toMatchObject({ version: { tag: '1.0.0', digest } });
+    await there.isBefore(production, ['canary'], ['eu']);
+    await there.isBefore(production, ['eu'], ['us']);
+  } finally {
+    await Promise.all(running.map((each) => each.stop()));
+  }
+}, 300_000);

@@ -1,0 +1,36 @@
+/** image-reflector-controller in a test: it scans a real registry, and an ImagePolicy selects the highest version that is there. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RealRegistry } from '../../server/registry/realRegistry.ts';
+import type { ClusterView } from './cluster.ts';
+
+const SCAN_MS = 200;
+const VERSION = /^\d+\.\d+\.\d+$/;
+
+/** In a loop, until it is stopped. @param repository of the registry, that the ImageRepository of the ImagePolicy names */
+export function scanning(
+  { publish }: Pick<ClusterView, 'publish'>,
+  registry: RealRegistry,
+  { namespace, policy, repository }: { namespace: string; policy: string; repository: string },
+): { stop(): Promise<void> } {
+  let stopped = false;
+  let selected: string | undefined;
+  const scan = async () => {
+    const versions = (await registry.tags(repository)).filter((tag) => VERSION.test(tag));
+    const newest = versions.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+    if (newest === undefined || newest === selected) return;
+    await publish(namespace, policy, newest, (await registry.pull(repository, newest))!.digest);
+    selected = newest;
+  };
+  const loop = (async () => {
+    while (!stopped) {
+      await scan().catch(() => {});
+      await wait(SCAN_MS);
+    }
+  })();
+  return {
+    stop: async () => {
+      stopped = true;
+      await loop;
+    },
+  };
+}
