@@ -111,6 +111,8 @@ export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
 export const KUSTOMIZATION_NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
+/** Kubernetes' own: why the object was changed last, for what has no annotation of its own to keep a reason in. */
+export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** HealthChecks and schedules. */

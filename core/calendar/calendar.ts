@@ -35,7 +35,8 @@ export interface Calendar {
   rules: Rule[];
 }
 
-const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+/** From Monday, as in ISO 8601. */
+export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MIDNIGHT = 0;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 /** The CRD's pattern lets 2025-02-30 through. */

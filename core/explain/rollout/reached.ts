@@ -17,6 +17,24 @@ export function progressTo(goal: Goal, app: Application, release: string | undef
   return entry ? progressOf(goal, entry) : 'under way';
 }
 
+/** Where the history stood when something was asked for. */
+export interface Since {
+  /** Of the newest deployment; 0 for none. */
+  id: number;
+  /** When that was last tried again. */
+  retriedAt?: string | undefined;
+}
+
+/** Of what has come of a request: a deployment that is newer, or tried again since. `version`: absent for whichever comes. */
+export function progressSince(goal: Goal, { history }: Application, since: Since, version?: string): Progress {
+  const entry = history.find(
+    (each) =>
+      (version === undefined || each.version === version) &&
+      (each.id > since.id || (each.id === since.id && each.retriedAt !== since.retriedAt)),
+  );
+  return entry ? progressOf(goal, entry) : 'under way';
+}
+
 function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): Progress {
   if (goal === 'waiting' || outcome === 'Succeeded') return 'reached';
   if (outcome === 'Failed' || outcome === 'Cancelled') return 'failed';
