@@ -18,6 +18,21 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'why', group: 'See', summary: 'why an object waits or is held, and what would let it go', load: async () => (await import('./why.ts')).why },
   { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./history.ts')).history },
   { name: 'status', group: 'See', summary: 'how far it has come, in one line and an exit code: for pipelines', load: async () => (await import('./status.ts')).status },
+  { name: 'deploy', group: 'Steer', summary: 'deploy a version now, by hand', load: async () => (await import('./rolloutVerbs.ts')).deployCommand },
+  { name: 'pin', group: 'Steer', summary: 'deploy a version and stay on it', load: async () => (await import('./rolloutVerbs.ts')).pinCommand },
+  { name: 'unpin', group: 'Steer', summary: 'let automation go on', load: async () => (await import('./rolloutVerbs.ts')).unpinCommand },
+  { name: 'rollback', group: 'Steer', summary: 'back to the last version that succeeded, and stay', load: async () => (await import('./rolloutVerbs.ts')).rollbackCommand },
+  { name: 'retry', group: 'Steer', summary: 'begin a failed deployment again', load: async () => (await import('./rolloutVerbs.ts')).retryCommand },
+  { name: 'unblock', group: 'Steer', summary: 'let the next version follow a failed one', load: async () => (await import('./rolloutVerbs.ts')).unblockCommand },
+  { name: 'approve', group: 'Steer', summary: 'let one version through the gate that holds it', load: async () => (await import('./approve.ts')).approveCommand },
+  { name: 'reject', group: 'Steer', summary: 'never deploy a version', load: async () => (await import('./approve.ts')).rejectCommand },
+  { name: 'bypass', group: 'Steer', summary: 'break the glass: one version past closed Gates', load: async () => (await import('./bypass.ts')).bypassCommand },
+  { name: 'freeze', group: 'Plan', summary: 'hold what is there as it is', load: async () => (await import('./freeze.ts')).freezeCommand },
+  { name: 'thaw', group: 'Plan', summary: 'end a freeze', load: async () => (await import('./gateVerbs.ts')).thawCommand },
+  { name: 'open', group: 'Plan', summary: 'open a Gate', load: async () => (await import('./gateVerbs.ts')).openCommand },
+  { name: 'close', group: 'Plan', summary: 'close a Gate', load: async () => (await import('./gateVerbs.ts')).closeCommand },
+  { name: 'calendar', group: 'Plan', summary: 'the next weeks of Gates and schedules, as a picture', load: async () => (await import('./calendar.ts')).calendarCommand },
+  { name: 'adopt', group: 'Set up', summary: 'put what runs under a Rollout, and change nothing', load: async () => (await import('./adopt.ts')).adoptCommand },
 ];
 
 export function commandEntry(name: string): CommandEntry | undefined {

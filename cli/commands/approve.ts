@@ -1,0 +1,210 @@
+/** approve and reject: a version, at the gate that is meant. */
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { approveAtGate, withdrawAtGate } from '../../core/requests/gate.ts';
+import { type Asked, nothing, wrong } from '../../core/requests/request.ts';
+import { passRolloutGates } from '../../core/requests/rollout.ts';
+import {
+  approve,
+  holdsVersion,
+  reject,
+  rejectByNewGate,
+  scheduleOf,
+  withdraw,
+} from '../../core/requests/rolloutGate.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import {
+  findGate,
+  findRollout,
+  findRolloutGate,
+  isGate,
+  parseNamed,
+  readAnyGate,
+  rolloutGatesOf,
+} from '../read/gate.ts';
+import { readRollout } from '../read/rollouts.ts';
+import { readSurroundings } from '../read/surroundings.ts';
+import { Problem } from '../terminal/exit.ts';
+import { WAIT_CODES } from '../view/waitFor.ts';
+import { awaitRollout } from '../write/awaitRollout.ts';
+import { type Choice, choose } from '../write/choose.ts';
+import { make } from '../write/make.ts';
+import { WAITING, WRITING } from '../write/options.ts';
+
+const ARGUMENTS = [
+  { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
+  { syntax: '<version>', help: 'a tag' },
+] as const;
+
+const GATE = {
+  flags: '--gate <name>',
+  help: 'which RolloutGate, where a Rollout is named',
+  completes: 'gates',
+} as const;
+
+export const approveCommand: CommandDefinition = {
+  description: `Lets one version through the gate that holds it, and nothing after it: a RolloutGate gets it on its list, a Gate is opened for it
+alone. Of a Rollout it is the gate in the version's way; where there are several it says which, and asks.`,
+  arguments: ARGUMENTS,
+  options: [
+    GATE,
+    { flags: '--withdraw', help: 'take your own approval back, where a gate asks for several' },
+    ...WRITING,
+    ...WAITING,
+  ],
+  exitCodes: WAIT_CODES,
+  examples: [
+    ['1.2.0 is tested', "approve my-app 1.2.0 --reason 'tested, QA-88'"],
+    ['at this gate', 'approve rolloutgate/qa 1.2.0'],
+    ['past a Gate that is closed for everybody else', 'approve gate/year-end 1.2.0 -n flux-system'],
+  ],
+  run: (context, invocation) => judge(context, invocation, 'approve'),
+};
+
+export const rejectCommand: CommandDefinition = {
+  description: `Puts a version on the list of those that are never deployed, not even by hand, for as long as it stands there. A Rollout without a
+RolloutGate gets one.`,
+  arguments: ARGUMENTS,
+  options: [GATE, ...WRITING],
+  examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
+  run: (context, invocation) => judge(context, invocation, 'reject'),
+};
+
+type Verb = 'approve' | 'reject';
+
+async function judge(context: Context, invocation: Invocation, verb: Verb): Promise<number> {
+  const [text, version] = invocation.arguments as [string, string];
+  const { gate, reason } = invocation.options;
+  const cluster = await context.cluster();
+  const { rollout, ...found } = await targetOf(
+    context,
+    cluster,
+    gate ? `rolloutgate/${gate}` : text,
+    version,
+    verb,
+    reason,
+  );
+  const made = await make(context, invocation, () => ask(context, invocation, cluster, { rollout, ...found }, verb));
+  return awaitRollout(context, invocation, made, rollout);
+}
+
+/** What is meant, and the Rollout, where that was named. */
+interface Found {
+  rollout?: Rollout | undefined;
+  gate?: { kind: 'Gate' | 'RolloutGate'; namespace: string; name: string };
+  /** There is no gate to write it on. */
+  none?: Asked;
+}
+
+async function ask(
+  context: Context,
+  { arguments: given, options }: Invocation,
+  cluster: Cluster,
+  { none, gate, rollout }: Found,
+  verb: Verb,
+): Promise<Asked> {
+  if (!gate) return none!;
+  const version = given[1] as string;
+  const { reason, withdraw: takesBack } = options;
+  // As it is now: somebody may have written meanwhile.
+  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`);
+  if (isGate(live)) {
+    if (takesBack) return withdrawAtGate(live, version);
+    const of = rollout && identityOf(rollout);
+    if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
+    return wrong(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
+  }
+  if (takesBack) return withdraw(live, version);
+  return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
+}
+
+async function targetOf(
+  context: Context,
+  cluster: Cluster,
+  text: string,
+  version: string,
+  verb: Verb,
+  reason: string | undefined,
+): Promise<Found> {
+  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  const ref = { namespace, name };
+  if (kind === 'Gate' || kind === 'RolloutGate') return { gate: { kind, ...ref } };
+  const [rollout, rolloutGate, gate] = await Promise.all([
+    findRollout(cluster.client, ref),
+    kind ? undefined : findRolloutGate(cluster.client, ref),
+    kind ? undefined : findGate(cluster.client, ref),
+  ]);
+  if (rollout) {
+    const chosen =
+      verb === 'approve'
+        ? await inTheWay(context, cluster, rollout, version, reason)
+        : await toReject(context, cluster, rollout, version, reason);
+    return { ...chosen, rollout };
+  }
+  const choices = [rolloutGate, gate].flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
+  // Says where there is one of that name.
+  if (choices.length === 0) await readRollout(cluster, text);
+  return choose(context, `There is more than one '${name}'.`, choices);
+}
+
+/** The gates that hold the version and can let it alone through. */
+async function inTheWay(
+  context: Context,
+  cluster: Cluster,
+  rollout: Rollout,
+  version: string,
+  reason: string | undefined,
+): Promise<Found> {
+  const around = await readSurroundings(cluster.client, [rollout]);
+  const own = around.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
+  const holding = own.filter((gate) => holdsVersion(gate, version));
+  const app = explainRollout(rollout, around, context.now());
+  const blocking = app.steps.flatMap(({ kind, state, object }) =>
+    kind === 'gate' && state === 'blocks' && object ? [refKey(object)] : [],
+  );
+  const isOpenFor = (gate: Gate) => evaluateGate(gate, context.now()).openFor === version;
+  const closed = around.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
+  const choices = [...holding.filter((gate) => !scheduleOf(gate)), ...closed].map((gate) =>
+    choiceOf('approve', gate, version),
+  );
+  if (choices.length > 0) return choose(context, `More than one gate is in the way of ${version}.`, choices);
+  const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
+  if (schedules.length > 0) {
+    context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
+    return { none: passRolloutGates(rollout, version, reason) };
+  }
+  if (app.unread.length > 0) {
+    throw new Problem(`No gate that holds ${version} could be found. Not read: ${app.unread.join('; ')}.`);
+  }
+  const says = own.length > 0 ? 'its RolloutGates let it through already' : 'it has no RolloutGate, and no closed Gate';
+  const of = `Rollout ${refKey(identityOf(rollout))}`;
+  return { none: nothing(`Nothing of ${of} waits for an approval of ${version}: ${says}.`) };
+}
+
+async function toReject(
+  context: Context,
+  { client }: Cluster,
+  rollout: Rollout,
+  version: string,
+  reason: string | undefined,
+): Promise<Found> {
+  const gates = (await rolloutGatesOf(client, rollout)).filter((gate) => !scheduleOf(gate));
+  if (gates.length === 0) return { none: rejectByNewGate(rollout, version, reason) };
+  const choices = gates.map((gate) => choiceOf('reject', gate, version));
+  return choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices);
+}
+
+function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Choice<Found> {
+  const { namespace, name } = identityOf(gate);
+  const kind = isGate(gate) ? 'Gate' : 'RolloutGate';
+  const lets = isGate(gate)
+    ? `opens Gate ${namespace}/${name} for ${version} only`
+    : `RolloutGate ${name} lets ${version} through`;
+  return {
+    text: verb === 'approve' ? lets : `RolloutGate ${name}`,
+    command: `${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,
+    value: { gate: { kind, namespace, name } },
+  };
+}

@@ -1,0 +1,68 @@
+import type { FluxObject } from '../../api/flux.ts';
+import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
+import type { Rollout } from '../../api/types.ts';
+import { bypassObject } from '../../core/requests/fluxObject.ts';
+import type { Asked } from '../../core/requests/request.ts';
+import { wrong } from '../../core/requests/request.ts';
+import { bypass } from '../../core/requests/rollout.ts';
+import type { Cluster, CommandDefinition } from '../command/command.ts';
+import { readRollout } from '../read/rollouts.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { WAIT_CODES } from '../view/waitFor.ts';
+import { awaitRollout } from '../write/awaitRollout.ts';
+import { make } from '../write/make.ts';
+import { WAITING, WRITING } from '../write/options.ts';
+
+export const bypassCommand: CommandDefinition = {
+  description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it. Or resumes
+one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
+  arguments: [
+    { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
+    { syntax: '[version]', help: 'a tag; the version that waits when absent' },
+  ],
+  options: [...WRITING, ...WAITING],
+  exitCodes: WAIT_CODES,
+  examples: [
+    ['a fix through a freeze', "bypass my-app 1.2.1 --reason 'INC-42, the fix'"],
+    ['resume one object', "bypass kustomization/web --reason 'INC-42: scale up'"],
+  ],
+  async run(context, invocation) {
+    const [target = '', version] = invocation.arguments as [string, string?];
+    const { reason } = invocation.options;
+    if (!reason) throw new Problem('A bypass takes a reason, which is recorded: --reason "<why>".', EXIT.usage);
+    const cluster = await context.cluster();
+    const read: { rollout?: Rollout } = {};
+    const made = await make(context, invocation, () => ask(cluster, target, version, reason, context.now(), read));
+    return awaitRollout(context, invocation, made, read.rollout);
+  },
+};
+
+async function ask(
+  cluster: Cluster,
+  target: string,
+  version: string | undefined,
+  reason: string,
+  now: number,
+  read: { rollout?: Rollout },
+): Promise<Asked> {
+  const [word = '', name] = target.split('/');
+  const kind = GOVERNED_KINDS.find((row) => [row.kind.toLowerCase(), row.resource].includes(word.toLowerCase()));
+  if (kind && name) {
+    const { client, namespace } = cluster;
+    const object = await client.get<FluxObject>({ ...resourceOf(kind), namespace, name });
+    return object
+      ? bypassObject(object, reason, now)
+      : wrong(`There is no ${kind.kind} '${name}' in namespace '${namespace}'.`);
+  }
+  const rollout = await readRollout(cluster, target);
+  read.rollout = rollout;
+  const { pendingVersion, history = [] } = rollout.status ?? {};
+  const under =
+    history[0] && ['Deploying', 'InProgress'].includes(history[0].bakeStatus ?? '')
+      ? history[0].version.tag
+      : undefined;
+  const chosen = version ?? pendingVersion ?? under;
+  return chosen === undefined
+    ? wrong(`No version of Rollout ${rollout.metadata.namespace}/${rollout.metadata.name} waits: say which to deploy.`)
+    : bypass(rollout, chosen, reason, now);
+}

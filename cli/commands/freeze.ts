@@ -1,0 +1,141 @@
+import { KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { isTimeZone } from '../../core/calendar/localTime.ts';
+import type { Requirer } from '../../core/gate/requirers.ts';
+import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../core/requests/freeze.ts';
+import { freezeConcerns, heldText, selectedBy } from '../../core/requests/held.ts';
+import { type Asked, isRequest } from '../../core/requests/request.ts';
+import { parseSelector } from '../../core/requests/selector.ts';
+import { parseDays, parseHours } from '../../core/requests/when.ts';
+import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { findGate, parseNamed } from '../read/gate.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { make } from '../write/make.ts';
+import { WRITING } from '../write/options.ts';
+import { endOf, spanOf, timeOf } from '../write/times.ts';
+
+/** What a freeze without a name is called. */
+const DEFAULT_NAME = 'freeze';
+
+export const freezeCommand: CommandDefinition = {
+  description: `Holds what is there as it is: closes the Gate of that name, or makes one that selects Flux objects and Rollouts. It says first what it
+would hold, and asks. Without an end it holds until it is thawed.`,
+  arguments: [{ syntax: '[name]', help: `of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
+  options: [
+    { flags: '--kinds <kinds>', help: `what it selects; ${FROZEN_KINDS.join(',')} when absent` },
+    { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
+    {
+      flags: '--namespace-selector <labels>',
+      help: 'of the namespaces with these labels, instead of its own; "" means all',
+    },
+    { flags: '--for <time>', help: 'it ends after this: 30m, 24h, 2d' },
+    { flags: '--until <time>', help: "it ends then: 'Mon 08:00', '18:00', '2027-01-04'" },
+    { flags: '--at <time>', help: 'it begins then; with --for it lasts as long' },
+    { flags: '--every <days>', help: 'by the calendar instead: Friday, sat,sun, weekend, weekday, day' },
+    { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
+    { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
+    ...WRITING,
+  ],
+  examples: [
+    ['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42'],
+    ['no deployments on Fridays', 'freeze no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
+    ['all syncs of a team', "freeze payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
+  ],
+  async run(context, invocation) {
+    const cluster = await context.cluster();
+    const [name = DEFAULT_NAME] = invocation.arguments as [string?];
+    const named = parseNamed(name, cluster.namespace);
+    const wanted = wantedOf(context, invocation, { namespace: named.namespace, name: named.name });
+    await make(context, invocation, async () => {
+      const existing = await findGate(cluster.client, wanted.ref);
+      const asked = freeze(wanted, existing, context.now());
+      return withWhatItHolds(cluster.client, asked, existing);
+    });
+    return EXIT.ok;
+  },
+};
+
+function wantedOf(context: Context, { options }: Invocation, ref: Freeze['ref']): Freeze {
+  const at = timeOf(context, '--at', options.at);
+  // A planned closing ends by the Gate's window: a Gate keeps one plan.
+  const window = at === undefined ? undefined : spanOf('--for', options.for);
+  return {
+    ref,
+    reason: options.reason,
+    at,
+    window,
+    until: endOf(context, window === undefined ? options : { ...options, for: undefined }),
+    kinds:
+      options.kinds === undefined
+        ? undefined
+        : checked('--kinds', options.kinds, parseKinds, 'Kustomization,HelmRelease,Rollout'),
+    labelSelector: optional('--selector', options.selector),
+    namespaceSelector: optional('--namespace-selector', options.namespaceSelector),
+    every: everyOf(context, options),
+  };
+}
+
+function everyOf({ timeZone }: Context, options: Invocation['options']): Freeze['every'] {
+  if (options.every === undefined) {
+    const stray = ['between', 'timezone'].find((option) => options[option] !== undefined);
+    if (stray) throw new Problem(`--${stray} goes with --every.`, EXIT.usage);
+    return undefined;
+  }
+  const timezone: string = options.timezone ?? timeZone;
+  if (!isTimeZone(timezone))
+    throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
+  return {
+    days: checked('--every', options.every, parseDays, 'Friday, sat,sun, weekend or day'),
+    hours: options.between === undefined ? undefined : checked('--between', options.between, parseHours, '16:00-08:00'),
+    timezone,
+  };
+}
+
+function optional(option: string, text: string | undefined) {
+  return text === undefined ? undefined : checked(option, text, parseSelector, 'team=payments,tier!=test');
+}
+
+function checked<T>(option: string, text: string, parse: (text: string) => T | undefined, example: string): T {
+  const parsed = parse(text);
+  if (parsed === undefined)
+    throw new Problem(`${option}: '${text}' does not parse; expected for example ${example}.`, EXIT.usage);
+  return parsed;
+}
+
+/** A freeze is agreed to by whoever knows what it holds. */
+async function withWhatItHolds(client: KubeClient, asked: Asked, existing: Gate | undefined): Promise<Asked> {
+  if (!isRequest(asked)) return asked;
+  const gate = existing ?? (asked.body as unknown as Gate);
+  const { held, unread } = await wouldHold(client, gate);
+  const counted = existing?.status?.held;
+  const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
+  const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
+  return { ...asked, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
+}
+
+async function wouldHold(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
+  const { selects } = gate.spec;
+  if (!selects) return { held: [], unread: [] };
+  const isWide = selects.namespaceSelector !== undefined;
+  const namespace = isWide ? undefined : gate.metadata.namespace;
+  const unread: string[] = [];
+  const listed = async (kind: string, from: Parameters<KubeClient['list']>[0]) => {
+    try {
+      return await client.list(from);
+    } catch (error) {
+      if (isApiError(error, 403)) unread.push(kind);
+      else if (!isApiError(error, 404)) throw error;
+      return [];
+    }
+  };
+  const kinds = (selects.kinds ?? []) as readonly KindName[];
+  const [namespaces, ...lists] = await Promise.all([
+    isWide ? listed('Namespaces', NAMESPACES) : [],
+    ...kinds.map((kind) => listed(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),
+  ]);
+  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
+  return { held: selectedBy(gate, lists.flat() as KubeObject<any, any>[], labels), unread };
+}

@@ -1,0 +1,57 @@
+/** The commands that ask one thing of one Rollout. */
+import { deploy, pin, retry, rollback, unblock, unpin } from '../../core/requests/rollout.ts';
+import { onRollout } from '../write/onRollout.ts';
+
+export const deployCommand = onRollout({
+  description: `Deploys a version now, by hand: past RolloutGates, HealthChecks and a running bake, but not past closed Gates. Newer versions are
+candidates again after it; pin a version to stay on it.`,
+  version: 'required',
+  examples: [
+    ['a fix, at once', "deploy my-app 1.2.1 --reason 'INC-7: login is broken'"],
+    ['and wait until it has baked', 'deploy my-app 1.2.1 --wait --timeout 30m'],
+    ['what would the API server say?', 'deploy my-app 1.2.1 --dry-run=server'],
+  ],
+  ask: (rollout, { version, reason }) => deploy(rollout, version, reason),
+});
+
+export const pinCommand = onRollout({
+  description:
+    'Deploys a version, also an older one, and stays on it: nothing newer is deployed until the Rollout is unpinned.',
+  version: 'required',
+  examples: [['go back, and stay there', "pin my-app 1.1.0 --reason 'leaks memory'"]],
+  ask: (rollout, { version, reason }) => pin(rollout, version, reason),
+});
+
+export const unpinCommand = onRollout({
+  description:
+    'Lets automation go on: the newest version that everything lets through is deployed at once. It says which that is, and asks.',
+  examples: [['back to automatic', 'unpin my-app']],
+  ask: (rollout, { reason }) => unpin(rollout, reason),
+});
+
+export const retryCommand = onRollout({
+  description:
+    'Begins the newest deployment again, after it has failed: it has to arrive, become healthy and bake once more.',
+  examples: [['the database is back', "retry my-app --reason 'the database is back'"]],
+  ask: (rollout, { reason }) => retry(rollout, reason),
+});
+
+export const unblockCommand = onRollout({
+  description: `Lets the next version follow one that has failed, where a failure holds what comes after it (onFailure: Hold). Gates and health
+still count.`,
+  examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
+  ask: (rollout, { reason }) => unblock(rollout, reason),
+});
+
+export const rollbackCommand = onRollout({
+  description: `Goes back to a version and stays there: to the one that is named, else to the last that succeeded before the one that runs. It asks
+before it goes past a release that says that it cannot be undone.`,
+  version: 'optional',
+  options: [{ flags: '--no-pin', help: 'do not stay there: newer versions are candidates again' }],
+  examples: [
+    ['back to what ran before', "rollback my-app --reason 'leaks memory'"],
+    ['to a particular version', 'rollback my-app 1.0.3'],
+  ],
+  ask: (rollout, { version, reason, options }) =>
+    rollback(rollout, version || undefined, options.pin !== false, reason),
+});

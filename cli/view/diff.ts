@@ -1,0 +1,43 @@
+/** Manifests as text: YAML, and what a change adds to an object. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Look } from './look.ts';
+
+export async function yamlOf(object: unknown): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd();
+}
+
+/** An object that is not there yet: every line is added. */
+export async function additionLines(object: KubeObject<any, any>, look: Look): Promise<string[]> {
+  const path = fileNameOf(object);
+  const body = (await yamlOf(object)).split('\n').map((line) => look.tone('good', `+${line}`));
+  return [look.strong('--- /dev/null'), look.strong(`+++ ${path}`), ...body];
+}
+
+/** Annotations that an object gets, in their place. */
+export async function annotationLines(
+  object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
+  annotations: Readonly<Record<string, string>>,
+  look: Look,
+): Promise<string[]> {
+  const path = fileNameOf(object);
+  const before = object.metadata.annotations ?? {};
+  const body = (await yamlOf(annotations)).split('\n').map((line) => look.tone('good', `+    ${line}`));
+  const head = Object.keys(before).length > 0 ? '   annotations:' : look.tone('good', '+  annotations:');
+  return [
+    look.strong(`--- ${path}`),
+    look.strong(`+++ ${path}`),
+    ` apiVersion: ${object.apiVersion}`,
+    ` kind: ${object.kind}`,
+    ' metadata:',
+    `   name: ${object.metadata.name}`,
+    `   namespace: ${object.metadata.namespace}`,
+    head,
+    ...body,
+  ];
+}
+
+/** `rollout-checkout.yaml`. */
+export function fileNameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  return `${kind.toLowerCase()}-${metadata.name}.yaml`;
+}

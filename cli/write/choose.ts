@@ -1,0 +1,33 @@
+/** Where several things could be meant: says which, and asks. */
+import type { Context } from '../command/command.ts';
+import { Problem } from '../terminal/exit.ts';
+
+export interface Choice<T> {
+  /** As it is shown: `RolloutGate qa, which does not allow 1.2.0`. */
+  text: string;
+  /** What chooses it on the command line: `approve rolloutgate/qa 1.2.0`. */
+  command: string;
+  value: T;
+}
+
+/** @throws Problem where nobody can be asked, with what to type instead. */
+export async function choose<T>(
+  { terminal, program }: Context,
+  question: string,
+  choices: readonly Choice<T>[],
+): Promise<T> {
+  const [first, ...others] = choices;
+  if (first && others.length === 0) return first.value;
+  if (!terminal.isInteractive) {
+    const lines = choices.map(({ text, command }) => `  ${program} ${command}   # ${text}`);
+    throw new Problem(`${question} It could be one of ${choices.length}:\n${lines.join('\n')}`);
+  }
+  terminal.note(question);
+  choices.forEach(({ text }, index) => {
+    terminal.note(`  ${index + 1}  ${text}`);
+  });
+  const answer = await terminal.ask(`Which? [1-${choices.length}] `);
+  const chosen = choices[Number(answer.trim()) - 1];
+  if (!chosen) throw new Problem('Nothing was changed.');
+  return chosen.value;
+}

@@ -1,0 +1,95 @@
+/** Makes a request: asks where it has to, sends it, and says what the API server said. */
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { type Asked, isRequest, kubectlOf, type WriteRequest } from '../../core/requests/request.ts';
+import type { Context, Invocation } from '../command/command.ts';
+import { isApiError } from '../kube/apiError.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { wrapped } from '../terminal/layout.ts';
+import { lookOf } from '../view/look.ts';
+import { structured } from '../view/structured.ts';
+
+export interface Made {
+  /** As the API server has stored it, or would have. */
+  object: KubeObject<any, any>;
+  /** The request itself; undefined where there was nothing to ask for. */
+  request: WriteRequest;
+  isDryRun: boolean;
+}
+
+/** Between the read and the write somebody else may write; more often than that it is somebody's loop. */
+const ATTEMPTS = 5;
+
+/**
+ * `asked` is computed anew from what is there when the object has changed since. undefined: there was nothing to ask for, which was said.
+ * @throws Problem for what makes no sense, and where the answer was no.
+ */
+export async function make(
+  context: Context,
+  { options }: Pick<Invocation, 'options'>,
+  asked: () => Promise<Asked> | Asked,
+): Promise<Made | undefined> {
+  const isDryRun = options.dryRun === 'server';
+  let agreed: string | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const request = await asked();
+    if (!isRequest(request)) {
+      if (request.isWrong) throw new Problem(request.none);
+      context.terminal.note(request.none);
+      return undefined;
+    }
+    const concerns = request.concerns.join('\n');
+    if (!isDryRun && !options.yes && concerns !== '' && concerns !== agreed) await agree(context, request.concerns);
+    agreed = concerns;
+    try {
+      return { object: await send(context, options, request, isDryRun), request, isDryRun };
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      for (const warning of error.warnings) context.terminal.note(warningText(context, warning));
+      if (attempt === ATTEMPTS || !isApiError(error, 409) || request.creates) throw error;
+    }
+  }
+}
+
+/** @throws Problem unless somebody at a terminal says yes. */
+export async function agree(context: Context, concerns: readonly string[]): Promise<void> {
+  const { terminal, signal } = context;
+  for (const concern of concerns) {
+    for (const line of wrapped(lookOf(context).text(ended(concern)), terminal.columns())) terminal.note(line);
+  }
+  if (!terminal.isInteractive) throw new Problem('Add --yes to go on: there is no terminal to ask on.', EXIT.usage);
+  const answer = await terminal.ask('Go on? [y/N] ');
+  if (signal.aborted || !/^y(es)?$/i.test(answer.trim())) throw new Problem('Nothing was changed.');
+}
+
+async function send(
+  context: Context,
+  options: Invocation['options'],
+  request: WriteRequest,
+  isDryRun: boolean,
+): Promise<KubeObject<any, any>> {
+  const { terminal } = context;
+  const { client } = await context.cluster();
+  const { apiVersion, object, body, creates } = request;
+  const { resource, namespace, name } = object;
+  const to = { apiVersion, resource, namespace: namespace || undefined };
+  if (options.showKubectl) terminal.note(kubectlOf(request));
+  const answer = creates
+    ? await client.create<KubeObject<any, any>>(to, body, { dryRun: isDryRun })
+    : await client.patch<KubeObject<any, any>>({ ...to, name }, body, { dryRun: isDryRun });
+  for (const warning of answer.warnings) terminal.note(warningText(context, warning));
+  if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${object.group}/${name}`);
+  else if (options.output) terminal.print(await structured(answer.object, options.output));
+  else {
+    const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
+    for (const line of wrapped(lookOf(context).text(ended(text)), terminal.columns())) terminal.print(line);
+  }
+  return answer.object;
+}
+
+function warningText({ terminal }: Context, text: string): string {
+  return `${terminal.paint.yellow('Warning:')} ${text}`;
+}
+
+export function ended(text: string): string {
+  return /[.!?:]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,70 @@
+/** Calls the command as a shell would, in this process: its two streams, its exit code. */
+import { PassThrough, Writable } from 'node:stream';
+import { run } from '../../cli/run.ts';
+
+export interface Called {
+  code: number;
+  out: string;
+  err: string;
+}
+
+export interface Surroundings {
+  env?: Record<string, string>;
+  /** Of a terminal; without it the command writes to a pipe. */
+  columns?: number;
+  now?: () => number;
+  program?: string;
+  signal?: AbortSignal;
+  /** What is typed on the terminal. */
+  answers?: string;
+  /** Sees what is written to standard output as it is written. */
+  onOutput?: (all: string) => void;
+}
+
+class Sink extends Writable {
+  text = '';
+  readonly isTTY: boolean;
+  readonly columns: number;
+  readonly rows = 50;
+  readonly #seen: (all: string) => void;
+
+  constructor(columns: number | undefined, seen: (all: string) => void = () => {}) {
+    super();
+    this.isTTY = columns !== undefined;
+    this.columns = columns ?? 80;
+    this.#seen = seen;
+  }
+
+  override _write(chunk: Buffer, _: string, done: () => void): void {
+    this.text += chunk.toString();
+    this.#seen(this.text);
+    done();
+  }
+}
+
+/** `line`: what stands after the program's name, words parted by spaces. */
+export async function call(line: string | readonly string[], around: Surroundings = {}): Promise<Called> {
+  const { env = {}, columns, now = Date.now, program = 'kubectl rollouts', signal, answers, onOutput } = around;
+  const [stdout, stderr] = [new Sink(columns, onOutput), new Sink(columns)];
+  const code = await run({
+    args: typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line,
+    env: { HOME: '/nonexistent', NO_COLOR: '1', LANG: 'C.UTF-8', ...env },
+    program,
+    version: '0.0.0',
+    now,
+    timeZone: 'UTC',
+    signal: signal ?? new AbortController().signal,
+    stdout,
+    stderr,
+    stdin: typed(answers),
+  });
+  return { code, out: stdout.text, err: stderr.text };
+}
+
+function typed(answers: string | undefined): PassThrough & { isTTY?: boolean } {
+  const stdin: PassThrough & { isTTY?: boolean } = new PassThrough();
+  if (answers === undefined) return stdin;
+  stdin.isTTY = true;
+  stdin.write(answers);
+  return stdin;
+}
