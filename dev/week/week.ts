@@ -1,7 +1,9 @@
 /** `node dev/week/week.ts`: the week by kubectl, by `kubectl rollouts` and on the page: steps, keystrokes, seconds. */
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { logToStderr } from '../local/process/log.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
+import { buildCli } from '../scripts/build-cli.ts';
 import { type Effort, effortOfCommands, effortOfPage } from './effort.ts';
 import { playTask } from './play.ts';
 import { enterStage } from './stage.ts';
@@ -13,7 +15,7 @@ Does the ten tasks of a working week (tasks.yaml) on a control plane of its own,
 those of a person by the keystroke-level model and those of the machine as measured. What is done on the page is counted, not played: its
 tests in Chromium do that.
 
-  --by WAY   only this one is played (default: kubectl, then rollouts); needs kubectl on the path
+  --by WAY   only this one is played (default: kubectl, which has to be on the path, then rollouts, which is built)
   --json     print JSON instead of a table
 `;
 
@@ -51,11 +53,18 @@ const code = await onTemporaryCluster({ prefix: 'rollout-hooks-week-' }, async (
     machine: {},
   }));
   const work = async () => {
+    const folder = join(cluster.dir, 'rollouts');
+    await buildCli(folder);
+    const rollouts = `${process.execPath} ${join(folder, 'kubectl-rollouts.js')}`;
     for (const way of played) {
       const namespace = `${NAMESPACE}-${way}`;
       const stage = await enterStage(cluster.accessOf, namespace);
       for (const row of rows) {
-        const { seconds } = await playTask(row.task, way, stage, { namespace, kubeconfigOf: cluster.kubeconfigOf });
+        const { seconds } = await playTask(row.task, way, stage, {
+          namespace,
+          rollouts,
+          kubeconfigOf: cluster.kubeconfigOf,
+        });
         row.machine[way] = seconds;
         logToStderr(`${row.task.id} by ${way}: done, ${seconds.toFixed(1)} s of the machine`);
       }

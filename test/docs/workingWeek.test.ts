@@ -1,0 +1,17 @@
+/** docs/working-week.md against the tasks: steps and keystrokes are counted, seconds are of the machine that measured them. */
+import { expect, it } from 'vitest';
+import { effortOfCommands, effortOfPage } from '../../dev/week/effort.ts';
+import { readTasks } from '../../dev/week/tasks.ts';
+import { table } from './tables.ts';
+
+it('has the steps and keystrokes of every task', () => {
+  const counted = readTasks().map(({ asks, ways }) => {
+    const efforts = [effortOfCommands(ways.kubectl), effortOfCommands(ways.rollouts), effortOfPage(ways.page)];
+    return [asks, ...efforts.map(({ steps, keystrokes }) => `${steps} / ${keystrokes}`)];
+  });
+  const said = table('week').map((row) => [
+    row.task,
+    ...[row.kubectl, row['kubectl rollouts'], row['the page']].map((cell) => cell?.replace(/ \/ \d+ s$/, '')),
+  ]);
+  expect(said).toEqual(counted);
+});
