@@ -5,8 +5,12 @@ import type { Cluster, CommandDefinition, Context, Invocation } from './command/
 import type { ConnectionFlags } from './kube/kubeconfig.ts';
 import type { Whereabouts } from './kube/problems.ts';
 import { commandFirst, createProgram, exitCodeOf } from './program.ts';
+
 import { EXIT, Problem } from './terminal/exit.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
+
+/** How kubectl, flux and the scripts of `completion` ask what may come next. */
+const COMPLETE = '__complete';
 
 export interface World extends Streams {
   /** After the program's name. */
@@ -25,6 +29,10 @@ export async function run(world: World): Promise<number> {
   const { env, program, version } = world;
   const args = commandFirst(world.args);
   const terminal = createTerminal(world, env, !args.includes('--no-color'));
+  if (world.args[0] === COMPLETE) {
+    for (const line of await completions(world, terminal)) terminal.print(line);
+    return EXIT.ok;
+  }
   const called = { exitCode: EXIT.ok as number, where: undefined as Whereabouts | undefined };
   const parser = await createProgram(
     {
@@ -65,6 +73,18 @@ async function runCommand(definition: CommandDefinition, context: Context, invoc
   } finally {
     await context.close();
   }
+}
+
+async function completions(world: World, terminal: Terminal): Promise<string[]> {
+  const { complete } = await import('./completion/complete.ts');
+  const opened: Context[] = [];
+  const lines = await complete(world.args.slice(1), (flags) => {
+    const context = contextOf(world, terminal, flags, () => {});
+    opened.push(context);
+    return context.cluster();
+  });
+  for (const context of opened) await context.close();
+  return lines;
 }
 
 function contextOf(

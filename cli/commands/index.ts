@@ -33,6 +33,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'close', group: 'Plan', summary: 'close a Gate', load: async () => (await import('./gateVerbs.ts')).closeCommand },
   { name: 'calendar', group: 'Plan', summary: 'the next weeks of Gates and schedules, as a picture', load: async () => (await import('./calendar.ts')).calendarCommand },
   { name: 'adopt', group: 'Set up', summary: 'put what runs under a Rollout, and change nothing', load: async () => (await import('./adopt.ts')).adoptCommand },
+  { name: 'completion', group: 'Set up', summary: 'a script that completes commands and names in bash, zsh or fish', load: async () => (await import('./completion.ts')).completion },
 ];
 
 export function commandEntry(name: string): CommandEntry | undefined {

@@ -3,6 +3,8 @@ export class ApiError extends Error {
   readonly code: number;
   /** Machine-readable, such as `Forbidden`; the system's code (`ECONNREFUSED`) where nobody answered. */
   readonly reason: string;
+  /** What was asked for; empty where nobody was. */
+  readonly path: string;
   /** Texts of the answer's Warning headers. */
   readonly warnings: readonly string[];
   /** Where the API server says when it wants to be asked again. */
@@ -12,12 +14,17 @@ export class ApiError extends Error {
     code: number,
     reason: string,
     message: string,
-    { warnings = [], retryAfterSeconds }: { warnings?: readonly string[]; retryAfterSeconds?: number | undefined } = {},
+    {
+      path = '',
+      warnings = [],
+      retryAfterSeconds,
+    }: Partial<Pick<ApiError, 'path' | 'warnings' | 'retryAfterSeconds'>> = {},
   ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
     this.reason = reason;
+    this.path = path;
     this.warnings = warnings;
     this.retryAfterSeconds = retryAfterSeconds;
   }

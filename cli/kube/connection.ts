@@ -223,6 +223,7 @@ function refuse({ method = 'GET', path }: Request, response: IncomingMessage, te
   if (code >= 200 && code < 300) return;
   const after = Number(response.headers['retry-after']);
   const extras = {
+    path,
     warnings: warningsOf(response),
     retryAfterSeconds: Number.isFinite(after) ? after : undefined,
   };

@@ -25,11 +25,12 @@ export async function* follow<T extends KubeObject<any, any>>(
   client: KubeClient,
   from: Collection & Selectors,
   signal: AbortSignal,
+  silenceMs = SILENCE_MS,
 ): AsyncGenerator<Change<T>> {
   let resourceVersion = '';
   let pause = FIRST_PAUSE_MS;
   while (!signal.aborted) {
-    const ear = new Ear(signal);
+    const ear = new Ear(signal, silenceMs);
     try {
       if (resourceVersion === '') {
         const items: T[] = [];
@@ -78,10 +79,13 @@ class Ear {
   #heardAt = Date.now();
   #tickAt = Date.now();
 
-  constructor(outer: AbortSignal) {
+  readonly #silenceMs: number;
+
+  constructor(outer: AbortSignal, silenceMs: number) {
     this.#outer = outer;
+    this.#silenceMs = silenceMs;
     outer.addEventListener('abort', this.#abort, { once: true });
-    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer = setInterval(() => this.#tick(), Math.min(TICK_MS, silenceMs));
     this.#timer.unref();
   }
 
@@ -97,7 +101,7 @@ class Ear {
     const now = Date.now();
     const slept = now - this.#tickAt > TICK_MS + SLEPT_MS;
     this.#tickAt = now;
-    if (slept || now - this.#heardAt > SILENCE_MS) this.#abort();
+    if (slept || now - this.#heardAt > this.#silenceMs) this.#abort();
   }
 
   close(): void {

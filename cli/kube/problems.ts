@@ -1,4 +1,6 @@
 /** Errors of the API server and of the way to it, as one sentence that says what to do. */
+
+import { KINDS } from '../../api/kinds.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { ApiError } from './apiError.ts';
 
@@ -21,11 +23,26 @@ export function problemOf(error: unknown, where: Whereabouts | undefined): Probl
       return new Problem(
         `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
       );
+    case 404:
+      return new Problem(isUnknownKind(error) ? unknownKind(error) : sentence(error.message));
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
       return new Problem(sentence(error.message), EXIT.error);
   }
+}
+
+/** The API server's words for a path that it does not serve name nothing. */
+function isUnknownKind({ message }: ApiError): boolean {
+  return message.includes('could not find the requested resource') || message === '404 page not found';
+}
+
+function unknownKind({ path }: ApiError): string {
+  const row = Object.values(KINDS).find(
+    ({ group, resource }) => path.includes(`/${group}/`) && path.includes(`/${resource}`),
+  );
+  const kind = row ? `the kind ${row.kind} (${row.group})` : path;
+  return `The cluster does not have ${kind}: is rollout-hooks installed, and is this the right context?`;
 }
 
 function unanswered({ reason, message }: ApiError, server: string, of: string): string {

@@ -2,9 +2,10 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, GATES, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Remedy } from '../../core/explain/application.ts';
 import { type Explanation, explanationOf } from '../../core/explain/explanation.ts';
+import { explainBudget } from '../../core/explain/kinds/budget.ts';
 import { explainFluxObject, gatesOfObject } from '../../core/explain/kinds/fluxObject.ts';
 import { explainGate } from '../../core/explain/kinds/gate.ts';
 import { explainByConditions, explainHealthCheck } from '../../core/explain/kinds/otherKinds.ts';
@@ -40,6 +41,9 @@ export async function explained(
       const rollouts = await readable(client.list<Rollout>({ ...ROLLOUTS, namespace }));
       return explainHealthCheck(object as HealthCheck, rollouts ?? []);
     }
+    case 'RolloutBudget':
+    case 'ClusterRolloutBudget':
+      return explainBudget(object as Budget);
     case 'FluxBinding':
       return explainBinding(client, object as FluxBinding, now);
     default:

@@ -79,7 +79,7 @@ async function resourcesOf(client: KubeClient, apiVersion: string) {
     if (!isApiError(error, 403)) throw error;
     return Object.values(KINDS)
       .filter((row) => resourceOf(row).apiVersion === apiVersion)
-      .map(({ kind, resource }) => ({ kind, name: resource, namespaced: kind !== 'ClusterRolloutSchedule' }));
+      .map(({ kind, resource }) => ({ kind, name: resource, namespaced: !kind.startsWith('Cluster') }));
   }
 }
 

@@ -12,7 +12,8 @@ export function explanationLines(explanation: Explanation, look: Look, program: 
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${look.symbol(isHeld ? 'bad' : 'good')} ${look.strong(title)}: ${look.text(headline)}`;
   const then = next ? `Next: ${look.text(next.text)}${next.at ? `, ${look.when(next.at)}` : ''}` : undefined;
-  const sentences = [...causes.map(({ text }) => look.text(text)), ...(then ? [then] : [])];
+  const said = causes.length > 0 || then ? causes.map(({ text }) => look.text(text)) : ['Nothing is in its way'];
+  const sentences = [...said, ...(then ? [then] : [])];
   return [
     ...wrapped(head, look.columns),
     ...sentences.flatMap((text) => wrapped(ended(text), look.columns)),
@@ -36,7 +37,7 @@ function remedyLines(
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
     ...wrapped(`To ${text} ${right}`, look.columns),
-    ...[ours, kubectl].map((line) => `  ${allowed === false ? look.faint(line) : line}`),
+    ...[...new Set([ours, kubectl])].map((line) => `  ${allowed === false ? look.faint(line) : line}`),
   ];
 }
 

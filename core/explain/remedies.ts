@@ -1,7 +1,12 @@
 /** What a person can do about each step: a command of ours, the same with kubectl, and the right that it takes. */
 import {
+  APPROVE,
+  APPROVE_FOR,
+  APPROVE_FOR_REASON,
+  APPROVE_REASON,
   BYPASS_REASON,
   CLOSE_REQUESTED_AT,
+  CONTINUE,
   FORCE_DEPLOY,
   OPEN_REASON,
   OPEN_REQUESTED_AT,
@@ -10,10 +15,11 @@ import {
 } from '../../api/annotations.ts';
 import type { GovernedKind } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { identityOf } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
 import { objectRef } from './objectRef.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export const PROGRAM = 'kubectl rollouts';
 const NOW = '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
@@ -43,15 +49,14 @@ export function closeGate(gate: ObjectRef): Remedy {
   };
 }
 
-/** By hand a version waits for Gates alone. */
-export function deployByHand(rollout: Rollout, version: string, text: string, step?: string): Remedy {
+/** By hand a version waits for Gates and approvals alone. */
+export function deployByHand(rollout: Rollout, version: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
   return {
-    text,
+    text: `deploy ${version} by hand, past everything but closed Gates and approvals`,
     command: `${PROGRAM} deploy ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
     kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${FORCE_DEPLOY}=${shown(version)}`,
     ...right('patch', ref),
-    ...(step && { step }),
   };
 }
 
@@ -110,6 +115,42 @@ export function approveVersion(gate: ObjectRef, version: string, allowed: readon
   };
 }
 
+/** One of the approvals that the gate asks for; who has given them already, it says itself. */
+export function giveApproval(gate: ObjectRef, version: string, step?: string): Remedy {
+  return {
+    text: `approve ${version} on RolloutGate ${gate.name}`,
+    command: `${PROGRAM} approve rolloutgate/${gate.name} ${shown(version)} -n ${gate.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${gate.namespace} annotate rolloutgate/${gate.name} ${APPROVE}=${shown(version)} ${APPROVE_REASON}=${WHY}`,
+    ...right('patch', gate),
+    ...(step && { step }),
+  };
+}
+
+/** One person's request opens no Gate that asks for approvals. An approval is for one Rollout. */
+function approveOnGate(rollout: Rollout, version: string, gate: ObjectRef, step: string): Remedy {
+  const wanted = `${refKey(identityOf(rollout))}:${shown(version)}`;
+  return {
+    text: `approve ${version} on Gate ${gate.namespace}/${gate.name}`,
+    command: `${PROGRAM} approve gate/${gate.name} ${wanted} -n ${gate.namespace} --reason ${WHY}`,
+    kubectl: `kubectl -n ${gate.namespace} annotate gate/${gate.name} ${APPROVE_FOR}=${wanted} ${APPROVE_FOR_REASON}=${WHY}`,
+    ...right('patch', gate),
+    step,
+  };
+}
+
+/** After failures: whoever says so is noted. There is no verb of ours for it. */
+export function continueVersion(budget: ObjectRef, version: string, step?: string): Remedy {
+  const scope = budget.namespace ? ` -n ${budget.namespace}` : '';
+  const command = `kubectl${scope} annotate --overwrite ${budget.kind.toLowerCase()}/${budget.name} ${CONTINUE}=${shown(version)}`;
+  return {
+    text: `go on with ${version} in spite of its failures`,
+    command,
+    kubectl: command,
+    ...right('patch', budget),
+    ...(step && { step }),
+  };
+}
+
 export function bypassObject(object: ObjectRef, gate: ObjectRef): Remedy {
   const target = `${object.kind.toLowerCase()}/${object.name}`;
   const patch = JSON.stringify({ metadata: { annotations: { [BYPASS_REASON]: '<why>' } }, spec: { suspend: false } });
@@ -142,31 +183,43 @@ const FLUX_NAMES: Record<GovernedKind, string> = {
   Bucket: 'source bucket',
 };
 
-/** `version`: the one that waits. */
-export function remediesOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Remedy[] {
+/** `version`: the one that waits. Gates and RolloutGates as far as they could be read. */
+export function remediesOf(
+  rollout: Rollout,
+  steps: readonly Step[],
+  version: string | undefined,
+  { rolloutGates, gates }: Pick<Surroundings, 'rolloutGates' | 'gates'>,
+): Remedy[] {
   const blocking = steps.filter(({ state }) => state === 'blocks');
-  const perStep = blocking.flatMap((step) => ofStep(rollout, step, version));
-  const heldForward = blocking.some(({ kind }) =>
-    ['stage', 'rolloutGate', 'check', 'failure', 'budget'].includes(kind),
-  );
-  const byHand =
-    version !== undefined && heldForward
-      ? [deployByHand(rollout, version, `deploy ${version} by hand, past everything but closed Gates`)]
-      : [];
-  return [...perStep, ...byHand];
+  const asking = [...rolloutGates, ...gates].filter(({ spec }) => spec?.approvals);
+  const asked = new Set(asking.map((gate) => `${gate.kind} ${refKey(identityOf(gate))}`));
+  const asksApproval = ({ object }: Step) => object !== undefined && asked.has(`${object.kind} ${refKey(object)}`);
+  const perStep = blocking.flatMap((step) => ofStep(rollout, step, version, asksApproval(step)));
+  const isHeldForward = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind)) && !blocking.some(asksApproval);
+  return [...perStep, ...(version !== undefined && isHeldForward ? [deployByHand(rollout, version)] : [])];
 }
 
-function ofStep(rollout: Rollout, step: Step, version: string | undefined): Remedy[] {
+/** What a deployment by hand does not wait for. */
+const HOLD_AUTOMATION: readonly Step['kind'][] = ['stage', 'rolloutGate', 'check', 'failure', 'budget', 'age'];
+
+function ofStep(rollout: Rollout, step: Step, version: string | undefined, asksApproval: boolean): Remedy[] {
   const { id, object } = step;
   switch (step.kind) {
     case 'gate':
       if (!object) return [];
-      return [openGate(object, id), ...(version === undefined ? [] : [bypassGate(rollout, version, object, id)])];
+      if (version === undefined) return [openGate(object, id)];
+      return [
+        asksApproval ? approveOnGate(rollout, version, object, id) : openGate(object, id),
+        bypassGate(rollout, version, object, id),
+      ];
     case 'rolloutGate': {
       if (!object || version === undefined) return [];
+      if (asksApproval) return [giveApproval(object, version, id)];
       const allowed = rollout.status?.gates?.find(({ name }) => name === object.name)?.allowedVersions;
       return [allowed ? approveVersion(object, version, allowed, id) : openRolloutGate(object, id)];
     }
+    case 'budget':
+      return object && version !== undefined ? [continueVersion(object, version, id)] : [];
     case 'pin':
       return [unpin(rollout, id)];
     case 'failure':

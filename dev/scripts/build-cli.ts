@@ -12,7 +12,12 @@ Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that
 /** What the command needs of client-node is its kubeconfig; its generated client and undici, which needs Node 22, are never called. */
 const LEFT_OUT = /^undici$|\/gen\/index\.js$/;
 
-const BINS = ['kubectl-rollouts', 'flux-rollouts'];
+/** What each file does before the program runs: kubectl asks for completions by an executable of its own. */
+const BINS: Record<string, string> = {
+  'kubectl-rollouts': '',
+  'flux-rollouts': '',
+  'kubectl_complete-rollouts': "process.argv.splice(2, 0, '__complete');\n",
+};
 
 export async function buildCli(out: string): Promise<{ bytes: number }> {
   const { name, version, license } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'));
@@ -46,8 +51,8 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
       },
     ],
   });
-  for (const bin of BINS) {
-    await writeFile(join(out, `${bin}.js`), "#!/usr/bin/env node\nimport './rollouts.js';\n");
+  for (const [bin, first] of Object.entries(BINS)) {
+    await writeFile(join(out, `${bin}.js`), `#!/usr/bin/env node\n${first}await import('./rollouts.js');\n`);
     await chmod(join(out, `${bin}.js`), 0o755);
   }
   const manifest = {
@@ -57,7 +62,7 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
     license,
     type: 'module',
     engines: { node: '>=20' },
-    bin: Object.fromEntries(BINS.map((bin) => [bin, `${bin}.js`])),
+    bin: Object.fromEntries(Object.keys(BINS).map((bin) => [bin, `${bin}.js`])),
   };
   await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   await copyFile(join(REPOSITORY, 'LICENSE'), join(out, 'LICENSE'));

@@ -87,7 +87,8 @@ function headlineOf(
   if (closed.length > 0) return isSuspended ? 'held by a closed gate' : 'runs behind a closed gate';
   if (!isSuspended) return undefined;
   if (state === 'opening') return 'its gates are open, it waits for its applier';
-  return isOurs ? 'suspended by rollout-hooks' : 'suspended by a person';
+  if (state === 'closed') return 'held by a gate';
+  return isOurs ? 'suspended until its source has fetched the version' : 'suspended by a person';
 }
 
 function gateCauses(

@@ -5,7 +5,7 @@ import { isLegalTag } from '../../kube/tag.ts';
 import type { Cause, Remedy } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
-import { approveVersion, deployByHand, openRolloutGate } from '../remedies.ts';
+import { approveVersion, deployByHand, giveApproval, openRolloutGate } from '../remedies.ts';
 import { rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 import { NO_SURROUNDINGS } from '../surroundings.ts';
 
@@ -61,14 +61,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
 
 function remedies(gate: RolloutGate, rollout: Rollout | undefined, version: string | undefined): Remedy[] {
   const object = objectRef('RolloutGate', identityOf(gate));
-  const isList = gate.spec?.passing !== false;
-  const byGate =
-    isList && version !== undefined && isLegalTag(version)
-      ? approveVersion(object, version, gate.spec?.allowedVersions ?? [])
-      : openRolloutGate(object);
-  const byHand =
-    rollout && version !== undefined
-      ? [deployByHand(rollout, version, `deploy ${version} by hand, past everything but closed Gates`)]
-      : [];
-  return [byGate, ...byHand];
+  const { passing, approvals, allowedVersions = [] } = gate.spec ?? {};
+  if (version === undefined || !isLegalTag(version)) return passing === false ? [openRolloutGate(object)] : [];
+  if (passing !== false && approvals) return [giveApproval(object, version)];
+  const byGate = passing === false ? openRolloutGate(object) : approveVersion(object, version, allowedVersions);
+  return [byGate, ...(rollout ? [deployByHand(rollout, version)] : [])];
 }

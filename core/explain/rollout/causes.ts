@@ -13,11 +13,12 @@ import {
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { WAITING_FOR_APPROVALS } from '../../evaluation/approvals.ts';
 import type { Cause, Step } from '../application.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
-const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, FIRST_DEPLOYMENT_NOT_GATED];
+const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT];
 
 export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
   const conditions: readonly Condition[] = status?.conditions ?? [];
@@ -33,7 +34,11 @@ export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
     return type === RELEASES_UPDATED && is === 'False';
   });
   const waits = WAITS.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
-  const notes = NOTES.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
+  // Of the past, and the same gates hold what waits now.
+  const past = status?.pendingVersion === undefined ? [FIRST_DEPLOYMENT_NOT_GATED] : [];
+  const notes = [...NOTES, ...past].flatMap((wanted) =>
+    conditions.filter((each) => is(each, wanted) && each.status === 'True'),
+  );
   const idle = waits.length === 0 && problems.length === 0 && ready?.status === 'False' ? [ready] : [];
   const [broken, failed] = [
     problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
@@ -52,13 +57,14 @@ function closers({ text }: Cause, steps: readonly Step[]): Cause[] {
 }
 
 function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
-  const step = steps.find(({ state, kind }) => state === 'blocks' && kind === KIND_OF[reason]);
+  const step = steps.find(({ state, kind }) => state !== 'passed' && kind === KIND_OF[reason]);
   return { code: reason, text: message, ...(step && { step: step.id }) };
 }
 
 const KIND_OF: Record<string, Step['kind']> = {
   [GATE_CLOSED]: 'gate',
   RolloutGatesBlocking: 'rolloutGate',
+  [WAITING_FOR_APPROVALS]: 'rolloutGate',
   NotSucceeded: 'stage',
   RolloutNotFound: 'stage',
   UnhealthyHealthChecks: 'check',
@@ -69,4 +75,7 @@ const KIND_OF: Record<string, Step['kind']> = {
   WaitingForApply: 'binding',
   Baking: 'bake',
   ReleaseTooYoung: 'age',
+  NoSlot: 'budget',
+  VersionHeld: 'budget',
+  BudgetClosed: 'budget',
 };

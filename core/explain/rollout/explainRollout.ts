@@ -56,7 +56,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     }),
     steps,
     causes,
-    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version), causes),
+    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version, around), causes),
     history,
     unread: around.unread.map(unreadText),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,

@@ -6,7 +6,9 @@ import {
   SCHEDULE_KIND_LABEL,
   SCHEDULE_NAME_LABEL,
 } from '../../../api/annotations.ts';
-import { KINDS } from '../../../api/kinds.ts';
+import { WAITING_FOR_BUDGET } from '../../../api/conditions.ts';
+import { KINDS, type KindName } from '../../../api/kinds.ts';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import type { Step, StepKind, StepState } from '../application.ts';
@@ -15,9 +17,10 @@ import { objectRef } from '../objectRef.ts';
 import { finder, type Surroundings } from '../surroundings.ts';
 
 /** No RolloutGate can have a slash in its name: these are stages and budgets. */
-const PREFIXES: [prefix: string, kind: StepKind, title: string][] = [
+const PREFIXES: [prefix: string, kind: StepKind, of: KindName][] = [
   ['after/', 'stage', 'Rollout'],
   ['budget/', 'budget', 'RolloutBudget'],
+  ['clusterbudget/', 'budget', 'ClusterRolloutBudget'],
 ];
 
 export function rolloutGateSteps(rollout: Rollout, around: Surroundings, version: string | undefined): Step[] {
@@ -26,21 +29,17 @@ export function rolloutGateSteps(rollout: Rollout, around: Surroundings, version
   return (rollout.status?.gates ?? [])
     .filter(({ kind }) => kind !== KINDS.Gate.kind)
     .map((gate) => {
-      const [prefix, kind, title] = PREFIXES.find(([each]) => gate.name.startsWith(each)) ?? [
-        '',
-        'rolloutGate' as const,
-        'RolloutGate',
-      ];
+      const [prefix, kind, of] = PREFIXES.find(([each]) => gate.name.startsWith(each)) ?? ROLLOUT_GATE;
       const name = gate.name.slice(prefix.length);
       const object = kind === 'rolloutGate' ? find({ namespace, name }) : undefined;
       const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
+      const state = stateOf(gate, version);
       return {
-        id: `${kind}/${name}`,
+        id: kind === 'budget' ? gate.name : `${kind}/${name}`,
         kind,
-        state: stateOf(gate, version),
-        title: `${title} ${name}`,
-        ...(kind === 'rolloutGate' && { object: objectRef('RolloutGate', { namespace, name }) }),
-        ...(kind === 'stage' && { object: objectRef('Rollout', stageOf(name, namespace)) }),
+        state: kind === 'budget' && state === 'blocks' && !isClosed(rollout) ? 'waits' : state,
+        title: `${of} ${name}`,
+        object: objectRef(of, refOf(of, name, namespace)),
         ...defined({
           version,
           detail: detailOf(gate, object, version),
@@ -48,6 +47,21 @@ export function rolloutGateSteps(rollout: Rollout, around: Surroundings, version
         }),
       };
     });
+}
+
+const ROLLOUT_GATE: (typeof PREFIXES)[number] = ['', 'rolloutGate', 'RolloutGate'];
+
+/** A stage of another namespace is named with it. */
+function refOf(kind: KindName, name: string, home: string): NamespacedName {
+  if (kind === 'ClusterRolloutBudget') return { namespace: '', name };
+  const [last = '', namespace = home] = name.split('/').reverse();
+  return { namespace, name: last };
+}
+
+/** A slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
+function isClosed({ status }: Rollout): boolean {
+  const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
+  return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
 }
 
 /** A list lets only what is on it through; an entry that is bypassed lets its version through whatever it says. */
@@ -73,13 +87,9 @@ function sayingOf(gate: GateSummary, version: string | undefined): string {
   const { passing, allowedVersions, message = '' } = gate;
   if (passing === false) return 'not passing';
   const isGeneric = message === '' || message === 'Gate is passing' || message.startsWith('Gate does not allow');
-  if (!isGeneric) return message;
+  // What to do about it is a remedy, with the right that it takes.
+  if (!isGeneric) return message.split('; another person may: ')[0] ?? message;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
   return isAllowed ? `allows ${version ?? allowedVersions.join(', ')}` : `does not allow ${version}`;
-}
-
-function stageOf(name: string, home: string): { namespace: string; name: string } {
-  const [stage = '', namespace = home] = name.split('/').reverse();
-  return { namespace, name: stage };
 }

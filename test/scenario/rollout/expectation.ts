@@ -4,6 +4,7 @@
  */
 import { expect } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { explained } from './explained.ts';
 import type { World } from './world.ts';
 
 type Check = (world: World, expected: any) => void;
@@ -53,6 +54,14 @@ export const CHECKS: Record<string, Check> = {
   /** What the last sync's events say, by reason: `Normal: message`. */
   told: (world, expected) =>
     match(Object.fromEntries(world.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
+  /** What core/explain says of it: fields of the Application; `causes` by their codes, `steps` as `id: state`, `remedies` by their commands. */
+  explained: (world, { causes, remedies, steps, ...rest }) => {
+    const app = explained(world);
+    match(app, rest, 'explained');
+    if (causes) expect(app.causes.map(({ code }) => code)).toEqual(causes);
+    if (remedies) expect(app.remedies.map(({ command }) => command.replace('kubectl rollouts ', ''))).toEqual(remedies);
+    if (steps) match(Object.fromEntries(app.steps.map(({ id, state }) => [id, state])), steps, 'steps');
+  },
   configMap: (world, expected) => match(world.configMaps[0], expected, 'ConfigMap'),
   ...Object.fromEntries(
     LISTS.map((list) => [

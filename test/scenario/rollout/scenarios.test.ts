@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { CHECKS } from './expectation.ts';
+import { saysWhy } from './explained.ts';
 import { FIXTURES } from './fixtures.ts';
 import { inTime, STEPS } from './steps.ts';
 import { World } from './world.ts';
@@ -51,6 +52,7 @@ async function run(world: World, step: string | Record<string, unknown>, index: 
     if (name === 'expect') check(world, inTime(data, world.now));
     else if (STEPS[name]) await STEPS[name](world, inTime(data, world.now));
     else throw new Error('no such step');
+    if (name === 'settle') saysWhy(world);
   } catch (error) {
     if (error instanceof Error) error.message = `${at}: ${error.message}`;
     throw error;

@@ -62,6 +62,11 @@ export class World {
     return this.objects.get(`${kind}/${namespace}/${name}`);
   }
 
+  /** Those stored, of one kind. */
+  all<T>(kind: string): T[] {
+    return [...this.objects.values()].filter((object) => object.kind === kind) as unknown as T[];
+  }
+
   /** Creates or replaces the object's own part; status is written as it is, except a Rollout's, which stays. */
   async put(object: KubeObject<any, any>, user = 'alice'): Promise<void> {
     const { name = '', namespace = '' } = object.metadata;

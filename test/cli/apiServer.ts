@@ -1,0 +1,77 @@
+/** A stand-in for the API server, for what a real one does only on a bad day: it answers as it is told, over plain HTTP. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
+
+export interface ApiServer {
+  url: string;
+  /** A kubeconfig whose context `test` names it. */
+  kubeconfig: string;
+  /** Paths with queries, in the order in which they were asked for. */
+  asked: string[];
+}
+
+export async function apiServer(answer: Answer): Promise<ApiServer> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    answer(request, response, new URL(request.url ?? '/', 'http://server'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address() as { port: number };
+  const url = `http://127.0.0.1:${address.port}`;
+  return { url, kubeconfig: kubeconfigOf(url), asked };
+}
+
+/** A file with the context `test`, and the user and the namespace that it names. */
+export function kubeconfigOf(server: string, user: object = { token: 'secret' }): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'kubeconfig-')), 'config');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
+    clusters: [{ name: 'cluster', cluster: { server } }],
+    users: [{ name: 'alice', user }],
+    contexts: [{ name: 'test', context: { cluster: 'cluster', user: 'alice', namespace: 'shop' } }],
+  };
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+export function json(response: ServerResponse, body: object, code = 200, headers: Record<string, string> = {}): void {
+  response.writeHead(code, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** The error of the API server, as it sends them. */
+export function status(response: ServerResponse, code: number, reason: string, message: string): void {
+  json(response, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }, code);
+}
+
+export const rollout = (name: string, tag = '1.0.0', namespace = 'shop') => ({
+  apiVersion: 'kuberik.com/v1alpha1',
+  kind: 'Rollout',
+  metadata: { namespace, name, uid: `uid-${name}`, resourceVersion: '1' },
+  spec: { releasesImagePolicy: { name } },
+  status: {
+    history: [{ id: 1, version: { tag }, timestamp: '2026-03-01T12:00:00Z', bakeStatus: 'Succeeded' }],
+    conditions: [],
+  },
+});
+
+/** A list of one page. */
+export const list = (items: object[], resourceVersion = '1') => ({
+  kind: 'List',
+  apiVersion: 'v1',
+  metadata: { resourceVersion },
+  items,
+});

@@ -1,0 +1,165 @@
+/** No cluster, wrong credentials, wrong names: one clear sentence on standard error, an exit code, no stack. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { call } from '../support/command.ts';
+import { apiServer, json, kubeconfigOf, list, rollout, status } from './apiServer.ts';
+
+const get = (kubeconfig: string, line = 'get') => call(line, { env: { KUBECONFIG: kubeconfig } });
+
+/** A port that nobody listens at. */
+const NOBODY = 'http://127.0.0.1:1';
+
+describe('says in one sentence', () => {
+  it.each([
+    [
+      'no kubeconfig',
+      '/nonexistent',
+      'get',
+      'There is no kubeconfig at /nonexistent: set KUBECONFIG, or say which one with --kubeconfig.',
+    ],
+    [
+      'an unknown context',
+      kubeconfigOf(NOBODY),
+      'get --context prod',
+      /^There is no context 'prod' in .*: it has test\.$/,
+    ],
+    ['an unknown user', kubeconfigOf(NOBODY), 'get --user bob', /^There is no user 'bob' in .*: it has alice\.$/],
+    [
+      'an unknown cluster',
+      kubeconfigOf(NOBODY),
+      'get --cluster far',
+      /^There is no cluster 'far' with a server in .*: it has cluster\.$/,
+    ],
+    [
+      'a time that is none',
+      kubeconfigOf(NOBODY),
+      'get --request-timeout soon',
+      "--request-timeout: 'soon' is not a time such as 30s or 2m.",
+    ],
+    [
+      'nobody there',
+      kubeconfigOf(NOBODY),
+      'get',
+      "The API server http://127.0.0.1:1 of context 'test' does not answer: connection refused. Is the cluster running, and is this the right context.",
+    ],
+    [
+      'a plugin that fails',
+      kubeconfigOf('https://127.0.0.1:1', {
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' },
+      }),
+      'get',
+      "The credentials of context 'test' could not be had: the plugin failed.",
+    ],
+    [
+      'a plugin that is not installed',
+      kubeconfigOf('https://127.0.0.1:1', {
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/nonexistent/login' },
+      }),
+      'get',
+      "The credentials of context 'test' could not be had: spawn /nonexistent/login ENOENT.",
+    ],
+  ])('%s', async (_, kubeconfig, line, sentence) => {
+    const { code, out, err } = await get(kubeconfig, line);
+    expect([out, err.split('\n').length]).toEqual(['', 2]);
+    expect(code).toBeGreaterThan(0);
+    if (typeof sentence === 'string') expect(err).toBe(`${sentence}\n`);
+    else expect(err.trimEnd()).toMatch(sentence);
+  });
+
+  it('a file that is no kubeconfig', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'kubeconfig-')), 'config');
+    writeFileSync(file, '{"a": [');
+    const { code, err } = await get(file);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^.*config is no kubeconfig: .*\.\n$/);
+  });
+
+  it('an expired token', async () => {
+    const { kubeconfig, url } = await apiServer((_, response) => status(response, 401, 'Unauthorized', 'Unauthorized'));
+    const { code, err } = await get(kubeconfig);
+    expect([code, err]).toEqual([
+      1,
+      `The API server ${url} of context 'test' does not accept the credentials of 'alice': they have expired or are wrong. Sign in again.\n`,
+    ]);
+  });
+
+  it('a cluster without our kinds', async () => {
+    const { kubeconfig } = await apiServer((_, response) =>
+      status(response, 404, 'NotFound', 'the server could not find the requested resource'),
+    );
+    const { code, err } = await get(kubeconfig);
+    expect([code, err]).toEqual([
+      1,
+      'The cluster does not have the kind Rollout (kuberik.com): is rollout-hooks installed, and is this the right context?\n',
+    ]);
+  });
+
+  it('an API server that never answers', async () => {
+    const { kubeconfig, url } = await apiServer(() => {});
+    const { code, err } = await get(kubeconfig, 'get --request-timeout 1s');
+    expect([code, err]).toEqual([
+      1,
+      `The API server ${url} of context 'test' does not answer: no answer in time; --request-timeout allows more.\n`,
+    ]);
+  });
+
+  it('a proxy that answers in HTML', async () => {
+    const { kubeconfig } = await apiServer((_, response) => {
+      response.writeHead(502, { 'content-type': 'text/html' });
+      response.end('<html>\nbad gateway');
+    });
+    const { err } = await get(kubeconfig);
+    expect(err).toMatch(/^GET \/apis\/kuberik\.com\/v1alpha1\/namespaces\/shop\/rollouts: HTTP 502 <html>\.\n$/);
+  });
+});
+
+describe('connects as kubectl does', () => {
+  it('with the token of the user, the namespace of the context, and whom it impersonates', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const { kubeconfig, asked } = await apiServer((request, response) => {
+      seen.push(request.headers);
+      json(response, list([]));
+    });
+    await get(kubeconfig, 'get --as bob --as-group one --as-group two');
+    expect(asked[0]).toMatch(/^GET \/apis\/kuberik\.com\/v1alpha1\/namespaces\/shop\/rollouts\?/);
+    expect(seen[0]).toMatchObject({
+      authorization: 'Bearer secret',
+      'impersonate-user': 'bob',
+      'impersonate-group': 'one, two',
+    });
+  });
+
+  it('with a list of files, where the first that says something counts', async () => {
+    const { url, asked } = await apiServer((_, response) => json(response, list([rollout('app')])));
+    const first = kubeconfigOf(url);
+    const second = kubeconfigOf(NOBODY);
+    const { out } = await get(`/nonexistent:${first}:${second}`);
+    expect(out).toMatch(/^app/);
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  it('with options in front of the command', async () => {
+    const { kubeconfig, asked } = await apiServer((_, response) => json(response, list([])));
+    await get(kubeconfig, '-n other get');
+    expect(asked[0]).toContain('/namespaces/other/rollouts');
+  });
+});
+
+describe('a wrong command line', () => {
+  it.each([
+    ['got', /unknown command 'got'/],
+    ['get -o xml', /argument 'xml' is invalid\. Allowed choices are wide, name, json, yaml\./],
+    ['get app -A', /Names go with neither --all-namespaces nor --selector/],
+    ['get --until baked', /--until goes with --watch/],
+    ['status', /missing required argument 'rollout'/],
+    ['status app --until baked --timeout soon', /--timeout: 'soon' is not a time/],
+    ['completion tcsh', /There is no completion for 'tcsh', only for bash, zsh, fish\./],
+  ])('%s ends with 2', async (line, sentence) => {
+    const server = await apiServer((_, response) => json(response, rollout('app')));
+    const { code, out, err } = await get(server.kubeconfig, line);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(sentence);
+  });
+});

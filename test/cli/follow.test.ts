@@ -1,0 +1,96 @@
+/** A watch goes on: after its end, after 410, after a lost connection. It ends for what waiting does not mend. */
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { Rollout } from '../../api/types.ts';
+import { createClient } from '../../cli/kube/client.ts';
+import { connect } from '../../cli/kube/connection.ts';
+import { type Change, follow } from '../../cli/kube/follow.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { apiServer, json, list, rollout, status } from './apiServer.ts';
+
+const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'shop' };
+
+type Watch = (response: ServerResponse, resourceVersion: string | null) => void;
+
+/** Lists answer with `lists` in turn, the last one again and again; watches with `watches` likewise. Collects until there are `most` changes. */
+async function changes(lists: object[], watches: Watch[], most: number, silenceMs?: number) {
+  const turn = <T>(all: T[]) => (all.length > 1 ? all.shift()! : all[0]!);
+  const server = await apiServer((_, response, url) => {
+    if (url.searchParams.get('watch') !== 'true') return json(response, turn(lists));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    return turn(watches)(response, url.searchParams.get('resourceVersion'));
+  });
+  const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
+  const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+  const ended = new AbortController();
+  const seen: string[] = [];
+  for await (const change of follow<Rollout>(client, FROM, ended.signal, silenceMs)) {
+    seen.push(text(change));
+    if (seen.length === most) break;
+  }
+  ended.abort();
+  client.close();
+  return { seen, asked: server.asked };
+}
+
+function text(change: Change<Rollout>): string {
+  if (change.type === 'all') return `all: ${change.items.map(({ metadata }) => metadata.name).join(' ')}`;
+  return change.type === 'lost' ? 'lost' : `${change.type}: ${change.object.metadata.name}`;
+}
+
+const event = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+const versioned = (name: string, resourceVersion: string) => {
+  const object = rollout(name);
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+};
+const hold: Watch = (response) => void response.write(event('BOOKMARK', { metadata: { resourceVersion: '9' } }));
+
+describe('follow', () => {
+  it('lists, then tells what changes', async () => {
+    const watch: Watch = (response) => {
+      response.write(event('ADDED', versioned('b', '2')));
+      response.write(event('DELETED', versioned('a', '3')));
+    };
+    const { seen } = await changes([list([rollout('a')])], [watch, hold], 3);
+    expect(seen).toEqual(['all: a', 'set: b', 'gone: a']);
+  });
+
+  it('goes on where a watch has ended, from what it has heard last', async () => {
+    const ends: Watch = (response) => void response.end(event('MODIFIED', versioned('a', '7')));
+    const next: Watch = (response, resourceVersion) =>
+      void response.write(event('MODIFIED', versioned(`after-${resourceVersion}`, '8')));
+    const { seen } = await changes([list([rollout('a')])], [ends, next], 3);
+    expect(seen).toEqual(['all: a', 'set: a', 'set: after-7']);
+  });
+
+  it('lists again after 410, whichever way the API server says it', async () => {
+    const gone: Watch = (response) => void response.end(event('ERROR', { code: 410, message: 'too old' }));
+    const { seen, asked } = await changes([list([rollout('a')], '1'), list([rollout('b')], '5')], [gone, hold], 2);
+    expect(seen).toEqual(['all: a', 'all: b']);
+    expect(asked.filter((each) => !each.includes('watch='))).toHaveLength(2);
+  });
+
+  it('says that nothing is heard, and tries again', async () => {
+    const breaks: Watch = (response) => void response.socket?.destroy();
+    const heard: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
+    const { seen } = await changes([list([rollout('a')])], [breaks, heard], 3);
+    expect(seen).toEqual(['all: a', 'lost', 'set: b']);
+  });
+
+  it('gives a connection up that has died without a word, as after a sleep, and goes on', async () => {
+    const dead: Watch = (response) => void response.flushHeaders();
+    const heard: Watch = (response, resourceVersion) =>
+      void response.write(event('ADDED', versioned(`since-${resourceVersion}`, '2')));
+    const { seen } = await changes([list([rollout('a')], '4')], [dead, heard], 2, 50);
+    expect(seen).toEqual(['all: a', 'set: since-4']);
+  });
+
+  it.each([401, 403, 404])('ends with %s: waiting does not mend that', async (code) => {
+    const server = await apiServer((_, response) => status(response, code, 'Reason', 'no'));
+    const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
+    const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+    const first = follow(client, FROM, new AbortController().signal).next();
+    await expect(first).rejects.toMatchObject({ code });
+    client.close();
+  });
+});
