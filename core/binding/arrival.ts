@@ -22,7 +22,7 @@ export function hasArrived(
 ): boolean {
   const observed = spec?.observed;
   if (spec?.target.kind === FOLLOWER) {
-    return source !== undefined && hasFetched(source, deployment) && digestOf(source) === observed?.applied;
+    return source !== undefined && hasFetched(source, deployment) && isArtifactOf(source, observed?.applied);
   }
   if (!observed || !carries(observed.deployed, deployment)) return false;
   if (spec.target.kind === 'OCIRepository') return isOfTag(observed.fetched, deployment.version);
@@ -35,9 +35,10 @@ export function hasArrived(
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/** Of `<tag>@<digest>`. */
-function digestOf(source: FluxObject): string | undefined {
-  return fetchedRevision(source)?.split('@')[1];
+/** helm-controller has of `<tag>@<digest>` the digest, and the whole where the tag is no version. */
+function isArtifactOf(source: FluxObject, named: string | undefined): boolean {
+  const revision = fetchedRevision(source);
+  return revision !== undefined && named !== undefined && [revision, revision.split('@')[1]].includes(named);
 }
 
 function pinsSource(source: FluxObject, deployment: DeploymentRef): boolean {

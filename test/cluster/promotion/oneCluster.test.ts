@@ -1,18 +1,18 @@
 /** manifests/examples/promotion/one-cluster.yaml, applied as it is and walked through with shorter times. Flux is played. */
 import { expect, it } from 'vitest';
 import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
-import { type AnyObject, sharedCluster, waitFor } from '../support/cluster.ts';
+import { type AnyObject, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { applyExample } from '../support/examples.ts';
 import { promotionIn } from './support.ts';
 
 const view = sharedCluster();
-const { admin, newNamespace, publish } = view;
+const { admin, sre, newNamespace, publish } = view;
 const { head, headIs, hasNot, says, spec, approve, isBefore } = promotionIn(view);
 
 const EU = ['eu-1', 'eu-2'];
 const US = ['us-1', 'us-2'];
 
-it('a version goes through dev, an hour of staging, two approvals and three waves; one that fails in the first goes no further', async () => {
+it('a version goes through dev, an hour of staging, two approvals and three waves; one that fails in the first goes no further, until somebody says so', async () => {
   const prefix = await newNamespace();
   await applyExample(admin, 'promotion/one-cluster.yaml', { 'store-': `${prefix}-` });
   const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`) as [
@@ -61,6 +61,13 @@ it('a version goes through dev, an hour of staging, two approvals and three wave
       return status.versions.some(({ version, held }: AnyObject) => version === '1.1.0' && held);
     }, 'the budget to hold what has failed in canary');
     for (const name of EU) await hasNot(production, name, '1.1.0');
+
+    flux.push(standIn.follow(production));
+    await spec(production, 'canary', { deployTimeout: '15m' });
+    const ask = (annotations: Record<string, string>) => ({ metadata: { annotations } });
+    await sre.mergePatch(budget as never, ask({ 'rollout.kuberik.com/continue': '1.1.0' }));
+    await sre.mergePatch(ref('rollout', production, 'canary'), ask({ 'rollout.kuberik.com/force-deploy': '1.1.0' }));
+    for (const name of US) await headIs(production, name, '1.1.0', 'Succeeded');
   } finally {
     await Promise.all(flux.map((each) => each.stop()));
   }

@@ -219,6 +219,13 @@ const followers: Row[] = [
     ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/],
   },
   {
+    says: 'the same of a tag that is no version: helm-controller then names the whole revision',
+    object: helmRelease({ status: released('1.1.0@sha256:1') }),
+    source: chart('sha256:1'),
+    state: 'Applied',
+    ready: ['True', /applied$/],
+  },
+  {
     says: 'its source has fetched the deployment, and Helm has not released that',
     object: helmRelease({ status: released('sha256:0') }),
     source: chart('sha256:1'),
