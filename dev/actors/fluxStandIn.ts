@@ -143,11 +143,15 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
       fails ? 'UpgradeFailed' : 'UpgradeSucceeded',
       message,
     );
+    // As the real one does it: Ready comes a write before the history.
+    await flux.patchStatus(ref('helmRelease', namespace, name), {
+      lastAttemptedRevisionDigest: ociDigest,
+      conditions: conditions(object, [ready]),
+    });
     await flux.patchStatus(ref('helmRelease', namespace, name), {
       ...(!fails && { observedGeneration: generation, lastAppliedRevision: chartVersion }),
       lastAttemptedGeneration: generation,
       lastAttemptedRevision: chartVersion,
-      lastAttemptedRevisionDigest: ociDigest,
       history,
       conditions: conditions(object, [ready]),
     });

@@ -101,6 +101,18 @@ const releases: Row[] = [
     now: {},
   },
   {
+    says: 'it is Ready one write before its history has the new release: what ran before is what it proves',
+    object: helmRelease({ status: { ...released('sha256:1'), lastAttemptedRevisionDigest: 'sha256:2' } }),
+    before: {},
+    now: { applied: 'sha256:1' },
+  },
+  {
+    says: 'its upgrade has failed before Helm changed anything: the release before is the newest',
+    object: helmRelease({ status: released('sha256:1', { ready: 'False' }) }),
+    before: { applied: 'sha256:1' },
+    now: {},
+  },
+  {
     says: 'its upgrade has failed',
     object: helmRelease({ status: released('sha256:2', { status: 'failed', ready: 'False' }) }),
     before: { applied: 'sha256:1' },
