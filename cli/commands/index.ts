@@ -32,6 +32,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'open', group: 'Plan', summary: 'open a Gate', load: async () => (await import('./gateVerbs.ts')).openCommand },
   { name: 'close', group: 'Plan', summary: 'close a Gate', load: async () => (await import('./gateVerbs.ts')).closeCommand },
   { name: 'calendar', group: 'Plan', summary: 'the next weeks of Gates and schedules, as a picture', load: async () => (await import('./calendar.ts')).calendarCommand },
+  { name: 'doctor', group: 'Set up', summary: 'is the installation right, and what would put it right', load: async () => (await import('./doctor.ts')).doctorCommand },
   { name: 'adopt', group: 'Set up', summary: 'put what runs under a Rollout, and change nothing', load: async () => (await import('./adopt.ts')).adoptCommand },
   { name: 'completion', group: 'Set up', summary: 'a script that completes commands and names in bash, zsh or fish', load: async () => (await import('./completion.ts')).completion },
 ];

@@ -2,7 +2,6 @@
 
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import type { CalendarRow, Span } from '../../core/explain/calendar/spans.ts';
-import { whenText } from '../../core/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { Context } from '../command/command.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';
@@ -12,7 +11,7 @@ type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
 
 const DAYS = 7;
 /** Spans of a week that are told in words. */
-const TOLD = 4;
+const TOLD = 3;
 
 export function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, look: Look): string[] {
   const { terminal, now, timeZone } = seen;
@@ -99,11 +98,19 @@ function toldSpans({ spans }: CalendarRow, first: number, { now, timeZone }: See
   });
   const told = of.slice(0, TOLD).map(({ state, from, to, why }) => {
     const [begin, until] = [parseTime(from) ?? 0, parseTime(to) ?? 0];
-    const text = (at: number) => whenText(at, now(), timeZone);
+    const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
     const begins = begin <= now() ? '' : ` ${text(begin)}`;
     const ends = until === last ? '' : begins === '' ? ` until ${text(until)}` : ` – ${text(until)}`;
     const said = state === 'closed' ? why.replace(/^closed /, '') : why;
     return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${said}`;
   });
   return of.length > TOLD ? [...told, `and ${of.length - TOLD} more`] : told;
+}
+
+/** `Sat 00:00`; with its date beyond the first week. */
+function clockText(at: number, timeZone: string, isDated: boolean): string {
+  const date = isDated ? ({ day: 'numeric', month: 'short' } as const) : {};
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...date, ...clock });
+  return format.format(at).replaceAll(',', '').replace(' at ', ' ');
 }

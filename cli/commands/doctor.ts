@@ -1,0 +1,78 @@
+import { type Finding, unseen } from '../../core/explain/doctor/finding.ts';
+import type { CommandDefinition } from '../command/command.ts';
+import { output } from '../command/options.ts';
+import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/controllers.ts';
+import type { Check } from '../doctor/examined.ts';
+import { checkKinds, checkVersion } from '../doctor/kinds.ts';
+import { checkRights } from '../doctor/rights.ts';
+import { checkReferences } from '../doctor/waits.ts';
+import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/webhooks.ts';
+import { isApiError } from '../kube/apiError.ts';
+import { EXIT } from '../terminal/exit.ts';
+import { wrapped } from '../terminal/layout.ts';
+import { type Look, lookOf, type Tone } from '../view/look.ts';
+import { structured } from '../view/structured.ts';
+
+/** In the order in which they are told. */
+const CHECKS: readonly [about: string, check: Check][] = [
+  ['API server', checkVersion],
+  ['Kinds', checkKinds],
+  ['Hook server', checkServer],
+  ['Webhooks', checkWebhooks],
+  ['Certificates', checkServingCertificate],
+  ['Admission', checkAdmission],
+  ['Metacontroller', checkMetacontroller],
+  ['Metacontroller', checkControllers],
+  ['Metacontroller', checkAwake],
+  ['Rights', checkRights],
+  ['References', checkReferences],
+];
+
+export const doctorCommand: CommandDefinition = {
+  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing),
+Metacontroller, the rights of our ServiceAccounts, and objects that wait for what does not exist. Each finding comes with its remedy. What you may
+not read is said, and is no finding.`,
+  options: [output('json', 'yaml')],
+  examples: [
+    ['the whole cluster', 'doctor'],
+    ['objects of one namespace', 'doctor -n shop'],
+  ],
+  exitCodes: [[EXIT.error, 'there is a finding']],
+  async run(context, { options }) {
+    const { terminal, now, signal, flags } = context;
+    const { client, namespace: home } = await context.cluster();
+    const examined = { client, namespace: flags.namespace, home, now, signal };
+    const found = await Promise.all(
+      CHECKS.map(async ([about, check]) => {
+        try {
+          return await check(examined);
+        } catch (error) {
+          // Whoever gets no answer at all has to know that first.
+          if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
+          return [unseen(about, error.message)];
+        }
+      }),
+    );
+    const findings = [...new Map(found.flat().map((each) => [JSON.stringify(each), each])).values()];
+    const problems = findings.filter(({ level }) => level === 'problem').length;
+    if (options.output) terminal.print(await structured({ findings, problems }, options.output));
+    else {
+      const look = lookOf(context);
+      for (const finding of findings) for (const line of findingLines(finding, look)) terminal.print(line);
+      terminal.note(problems === 0 ? 'No findings.' : `${problems} ${problems === 1 ? 'finding' : 'findings'}.`);
+    }
+    return problems === 0 ? EXIT.ok : EXIT.error;
+  },
+};
+
+const TONES: Record<Finding['level'], Tone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
+
+function findingLines({ level, about, text, remedy }: Finding, look: Look): string[] {
+  const said = `${look.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${look.text(text)}`;
+  const lines = wrapped(said, look.columns && look.columns - 2);
+  const help = remedy ? wrapped(`→ ${remedy}`, look.columns && look.columns - 4) : [];
+  return [
+    ...lines.map((line, index) => (index === 0 ? `${look.symbol(TONES[level])} ${line}` : `  ${line}`)),
+    ...help.map((line) => `    ${look.faint(line)}`),
+  ];
+}

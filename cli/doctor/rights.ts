@@ -1,0 +1,77 @@
+/** Whether our two ServiceAccounts may do what they have to. */
+import { type Finding, orFine, problem, unseen } from '../../core/explain/doctor/finding.ts';
+import { few } from '../../core/requests/versions.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { Check } from './examined.ts';
+
+const ABOUT = 'Rights';
+
+type Need = readonly [verb: string, group: string, resource: string, subresource?: string];
+
+const KUBERIK = 'kuberik.com';
+const GATING = 'gating.toolkit.fluxcd.io';
+
+/** A right of each rule: one that is missing says that the rule is. */
+const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
+  {
+    user: 'system:serviceaccount:rollout-hooks:rollout-hooks',
+    file: 'manifests/rbac/hook-server.yaml',
+    needs: [
+      ['list', KUBERIK, 'rollouts'],
+      ['list', KUBERIK, 'rolloutgates'],
+      ['get', GATING, 'gates'],
+      ['get', 'kustomize.toolkit.fluxcd.io', 'kustomizations'],
+      ['get', 'source.toolkit.fluxcd.io', 'ocirepositories'],
+      ['get', 'image.toolkit.fluxcd.io', 'imagepolicies'],
+      ['list', '', 'namespaces'],
+      ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
+      ['create', '', 'events'],
+    ],
+  },
+  {
+    user: 'system:serviceaccount:metacontroller:metacontroller',
+    file: 'manifests/rbac/metacontroller.yaml',
+    needs: [
+      ['watch', KUBERIK, 'rollouts'],
+      ['update', KUBERIK, 'rollouts', 'status'],
+      ['update', GATING, 'gates', 'status'],
+      ['create', KUBERIK, 'fluxbindings'],
+      ['update', 'kustomize.toolkit.fluxcd.io', 'kustomizations'],
+      ['update', 'source.toolkit.fluxcd.io', 'ocirepositories'],
+      ['watch', 'image.toolkit.fluxcd.io', 'imagepolicies'],
+      ['watch', '', 'namespaces'],
+    ],
+  },
+];
+
+export const checkRights: Check = async ({ client }) => {
+  const findings: Finding[] = [];
+  for (const { user, file, needs } of ACCOUNTS) {
+    const lacks: string[] = [];
+    for (const [verb, group, resource, subresource] of needs) {
+      const allowed = await mayThey(user, { verb, group, resource, subresource });
+      if (allowed === undefined) return [unseen(ABOUT, 'you may not ask what our ServiceAccounts may do')];
+      if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
+    }
+    if (lacks.length > 0)
+      findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, `kubectl apply --server-side -f ${file}`));
+  }
+  return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
+
+  async function mayThey(user: string, resourceAttributes: object): Promise<boolean | undefined> {
+    try {
+      const groups = ['system:serviceaccounts', 'system:authenticated'];
+      const review = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user, groups, resourceAttributes },
+      };
+      const to = { apiVersion: 'authorization.k8s.io/v1', resource: 'subjectaccessreviews' };
+      const { object } = await client.create<{ status?: { allowed?: boolean } }>(to, review);
+      return object.status?.allowed === true;
+    } catch (error) {
+      if (isApiError(error, 403)) return undefined;
+      throw error;
+    }
+  }
+};

@@ -1,0 +1,39 @@
+/** What waits for something that does not exist. */
+import type { ImagePolicy } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { type Finding, orFine } from '../../core/explain/doctor/finding.ts';
+import { absentFindings } from '../../core/explain/doctor/waits.ts';
+import { isApiError } from '../kube/apiError.ts';
+import { type Check, type Examined, ofKind, seen } from './examined.ts';
+
+const ABOUT = 'References';
+
+export const checkReferences: Check = async (examined) => {
+  const notes: Finding[] = [];
+  const [rollouts, rolloutGates, bindings, gates, policies] = await Promise.all([
+    ofKind<Rollout>(examined, 'Rollout', ABOUT, notes),
+    ofKind<RolloutGate>(examined, 'RolloutGate', ABOUT, notes),
+    ofKind<FluxBinding>(examined, 'FluxBinding', ABOUT, notes),
+    // They may be of any namespace, whichever is looked at.
+    ofKind<Gate>({ ...examined, namespace: undefined }, 'Gate', ABOUT, notes),
+    imagePolicies(examined, notes),
+  ]);
+  const found = absentFindings({ rollouts, rolloutGates, bindings, gates, policies });
+  return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
+};
+
+/** Older Flux serves them in an older version only. */
+async function imagePolicies({ client }: Examined, notes: Finding[]): Promise<ImagePolicy[] | undefined> {
+  const { group, versions, resource } = KINDS.ImagePolicy;
+  for (const version of versions) {
+    try {
+      if ((await client.resources(`${group}/${version}`)).some(({ name }) => name === resource)) {
+        return seen<ImagePolicy>(client, { apiVersion: `${group}/${version}`, resource }, ABOUT, notes);
+      }
+    } catch (error) {
+      if (!isApiError(error, 403)) throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,172 @@
+/** Admission: registered, failing closed, with certificates that last, and reached by a write that is not stored. */
+import { X509Certificate } from 'node:crypto';
+import { GATES } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { type Finding, fine, orFine, problem, unseen } from '../../core/explain/doctor/finding.ts';
+import { DAY_MS, formatTime } from '../../core/kube/time.ts';
+import { isApiError } from '../kube/apiError.ts';
+import { type Check, seen } from './examined.ts';
+
+const ABOUT = 'Webhooks';
+const CERTIFICATES = 'Certificates';
+const OURS = '.admission.kuberik.com';
+const SOON_DAYS = 14;
+
+/** Routes that have to be there, by the names of the webhooks. */
+export const WEBHOOKS: Record<string, readonly string[]> = {
+  mutatingwebhookconfigurations: [
+    'flux',
+    'flux-created',
+    'rollout',
+    'rollout-status',
+    'rolloutgate',
+    'rolloutbudget',
+    'gate',
+  ],
+  validatingwebhookconfigurations: ['flux', 'rollout', 'rollout-status', 'gate', 'health-check', 'schedule'],
+};
+
+/** An object that is created while the server is down is held by the decorator a moment later. */
+const LEFT_OPEN = /^flux-created\./;
+
+type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
+type Configuration = KubeObject<any, any> & { webhooks?: Webhook[] };
+
+export const checkWebhooks: Check = async ({ client, now }) => {
+  const notes: Finding[] = [];
+  const findings: Finding[] = [];
+  const bundles = new Map<string, string>();
+  for (const [resource, names] of Object.entries(WEBHOOKS)) {
+    const found = await seen<Configuration>(
+      client,
+      { apiVersion: 'admissionregistration.k8s.io/v1', resource },
+      ABOUT,
+      notes,
+    );
+    if (!found) continue;
+    const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(OURS)));
+    const registered = new Set(ours.map(({ name }) => name.slice(0, -OURS.length)));
+    const missing = names.filter((name) => !registered.has(name));
+    const kind = resource.startsWith('mutating') ? 'mutating' : 'validating';
+    if (missing.length > 0) {
+      findings.push(
+        problem(
+          ABOUT,
+          `The ${kind} webhooks ${missing.join(', ')} are not registered: nothing holds what they guard`,
+          `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`,
+        ),
+      );
+    }
+    const ignoring = ours
+      .filter(({ name, failurePolicy }) => failurePolicy === 'Ignore' && !LEFT_OPEN.test(name))
+      .map(({ name }) => name);
+    if (ignoring.length > 0) {
+      findings.push(
+        problem(
+          ABOUT,
+          `${kind} webhooks have failurePolicy Ignore (${ignoring.length} of ${ours.length}): while the server is down nothing is held`,
+          'put Fail back: docs/install.md, "The webhook cannot be reached"',
+        ),
+      );
+    }
+    for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
+  }
+  return [
+    ...(notes.length === 2 ? [] : orFine(ABOUT, findings, 'registered, and fail closed')),
+    ...certificateFindings(bundles, now()),
+    ...notes,
+  ];
+};
+
+function certificateFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
+  const remedy = 'docs/install.md, step 4: dev/scripts/webhook-certificate.sh, or cert-manager';
+  const ends: number[] = [];
+  const problems = [...bundles].flatMap(([bundle, webhook]) => {
+    if (bundle === '')
+      return [
+        problem(CERTIFICATES, `${webhook} has no caBundle: the API server refuses every write that it guards`, remedy),
+      ];
+    try {
+      const text = Buffer.from(bundle, 'base64').toString();
+      const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+      // Of several the one that lasts longest counts.
+      const end = Math.max(...certificates.map((each) => Date.parse(new X509Certificate(each).validTo)));
+      ends.push(end);
+      if (end <= now)
+        return [
+          problem(CERTIFICATES, `The certificate authority of ${webhook} has expired at ${formatTime(end)}`, remedy),
+        ];
+      return end - now < SOON_DAYS * DAY_MS
+        ? [problem(CERTIFICATES, `The certificate authority of ${webhook} expires at ${formatTime(end)}`, remedy)]
+        : [];
+    } catch {
+      return [problem(CERTIFICATES, `The caBundle of ${webhook} is no certificate`, remedy)];
+    }
+  });
+  if (problems.length > 0 || ends.length === 0) return problems;
+  return [fine(CERTIFICATES, `the webhooks' authority lasts until ${formatTime(Math.min(...ends))}`)];
+}
+
+/** The Secret that the server's certificate comes from. */
+export const checkServingCertificate: Check = async ({ client, now }) => {
+  try {
+    const secret = await client.get<any>({
+      apiVersion: 'v1',
+      resource: 'secrets',
+      namespace: 'rollout-hooks',
+      name: 'rollout-hooks-tls',
+    });
+    const text: string | undefined = secret?.data?.['tls.crt'];
+    if (!text) return [];
+    const end = Date.parse(new X509Certificate(Buffer.from(text, 'base64')).validTo);
+    if (end - now() > SOON_DAYS * DAY_MS) return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
+    return [
+      problem(
+        CERTIFICATES,
+        `The server's certificate ${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}: then every write of a Rollout or Gate is refused`,
+        'dev/scripts/webhook-certificate.sh, or look at cert-manager: kubectl -n rollout-hooks describe certificate',
+      ),
+    ];
+  } catch (error) {
+    if (!isApiError(error, 403)) throw error;
+    return [unseen(CERTIFICATES, "the server's own: you may not read Secret rollout-hooks/rollout-hooks-tls")];
+  }
+};
+
+/** A Gate that only the webhook refuses: its CRD takes any name for a time zone. */
+const REFUSED = {
+  apiVersion: GATES.apiVersion,
+  kind: 'Gate',
+  metadata: { generateName: 'doctor-' },
+  spec: { default: 'closed', schedule: { timezone: 'Nowhere/Nothing', rules: [{ daysOfWeek: ['Friday'] }] } },
+};
+
+export const checkAdmission: Check = async ({ client, home }) => {
+  const about = 'Admission';
+  const remedy =
+    'the Pods and the Service: kubectl -n rollout-hooks get pods,endpointslices; docs/install.md, Troubleshooting';
+  try {
+    await client.create(
+      { ...GATES, namespace: home },
+      { ...REFUSED, metadata: { ...REFUSED.metadata, namespace: home } },
+      { dryRun: true },
+    );
+    return [
+      problem(
+        about,
+        'A Gate with a time zone that does not exist is taken: the API server does not ask the webhook',
+        remedy,
+      ),
+    ];
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    if (error.message.includes('Nowhere/Nothing'))
+      return [fine(about, 'reached: a dry run was refused as it should be')];
+    if (/failed calling webhook/.test(error.message))
+      return [problem(about, `The webhook is not reached: ${error.message}`, remedy)];
+    if (error.code === 403)
+      return [unseen(about, `you may not create Gates in ${home}: whether the webhook is reached could not be tried`)];
+    if (error.code === 404) return [];
+    return [problem(about, `A dry run of a Gate ended otherwise than expected: ${error.message}`, remedy)];
+  }
+};

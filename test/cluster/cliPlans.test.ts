@@ -1,0 +1,190 @@
+/** calendar, adopt and doctor against the real API server. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { USERS } from '../../dev/local/controlPlane/users.ts';
+import { type Called, call, type Surroundings } from '../support/command.ts';
+import { objectOf } from '../support/objects.ts';
+import {
+  type AnyObject,
+  gate,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  sharedCluster,
+  waitFor,
+} from './support/cluster.ts';
+import { expectGolden } from './support/golden.ts';
+
+const view = sharedCluster();
+const { admin, developer, sre, newNamespace, publish } = view;
+
+const as = (user: keyof typeof USERS, line: string, around: Surroundings = {}): Promise<Called> =>
+  call(line, { ...around, env: { KUBECONFIG: join(view.dir, USERS[user].file), ...around.env } });
+
+const golden = async (name: string, namespace: string, called: Called, code = 0) => {
+  const text = `${called.out}${called.err && `--- stderr\n${called.err}`}--- exit code ${called.code}\n`;
+  await expectGolden(name, text, namespace);
+  expect(called.code).toBe(code);
+};
+
+describe('adopt', () => {
+  let ns: string;
+  const folder = mkdtempSync(join(tmpdir(), 'adopt-'));
+
+  beforeAll(async () => {
+    ns = await newNamespace();
+    await publish(ns, 'app', '2.0.0');
+    const running = kustomization(ns, 'app', {});
+    await developer.create({
+      ...running,
+      spec: { ...running.spec, postBuild: { substitute: { APP_VERSION: '1.0.0' } } },
+    });
+    await developer.create({
+      ...ociRepository(ns, 'app'),
+      spec: { ...ociRepository(ns, 'app').spec, ref: { tag: '1.0.0' } },
+    });
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('shows what it would do, and does nothing', async () => {
+    await golden('adopt', ns, await as('developer', `adopt kustomization/app -n ${ns}`));
+    expect(await admin.find(ref('rollout', ns, 'app'))).toBeUndefined();
+  });
+
+  it('writes it into files, for Git, over nobody’s work', async () => {
+    const { code, out } = await as('developer', `adopt ocirepository/app -n ${ns} --out ${folder}`);
+    expect([code, out.trim().split('\n').length]).toEqual([0, 3]);
+    expect(readdirSync(folder).sort()).toEqual([
+      'ocirepository-app.yaml',
+      'rollout-app.yaml',
+      'rolloutgate-app-take-over.yaml',
+    ]);
+    expect(parse(readFileSync(join(folder, 'rollout-app.yaml'), 'utf8'))).toMatchObject({
+      kind: 'Rollout',
+      spec: { releasesImagePolicy: { name: 'app' }, initialVersion: '1.0.0' },
+    });
+    const again = await as('developer', `adopt ocirepository/app -n ${ns} --out ${folder}`);
+    expect([again.code, again.err]).toEqual([1, expect.stringMatching(/is there already/)]);
+  });
+
+  it('by somebody who may not hold what comes next does nothing', async () => {
+    await golden('adopt-denied', ns, await as('developer', `adopt kustomization/app -n ${ns} --apply`), 1);
+    expect(await admin.find(ref('rollout', ns, 'app'))).toBeUndefined();
+  });
+
+  it('changes nothing that runs', async () => {
+    const before = (await admin.get(ref('kustomization', ns, 'app'))).metadata.generation;
+    await golden('adopt-apply', ns, await as('sre', `adopt kustomization/app -n ${ns} --apply`));
+    await golden('adopt-second', ns, await as('sre', `adopt ocirepository/app -n ${ns} --apply`));
+    const found = await waitFor(async () => {
+      const { status } = await admin.get(ref('rollout', ns, 'app'));
+      return status?.pendingVersion === '2.0.0' && status;
+    }, '2.0.0 to wait');
+    expect(found.history).toMatchObject([{ id: 1, version: { tag: '1.0.0' } }]);
+    const { metadata, spec } = await admin.get(ref('kustomization', ns, 'app'));
+    expect([metadata.generation, spec.postBuild.substitute.APP_VERSION]).toEqual([before, '1.0.0']);
+  });
+
+  it('of what is bound already', async () =>
+    golden('adopt-bound', ns, await as('sre', `adopt kustomization/app -n ${ns}`), 1));
+});
+
+describe('calendar', () => {
+  /** A Wednesday. */
+  const now = () => Date.parse('2037-11-25T10:00:00Z');
+  let ns: string;
+
+  beforeAll(async () => {
+    ns = await newNamespace();
+    const rules = [{ name: 'weekend', daysOfWeek: ['Saturday', 'Sunday'] }];
+    await sre.create(gate(ns, 'weekends', { spec: { default: 'opened', schedule: { action: 'Close', rules } } }));
+    await sre.create(gate(ns, 'sealed', { spec: { default: 'closed' } }));
+    const nights = [{ name: 'nights', timeRange: { start: '22:00', end: '06:00' } }];
+    await sre.create(
+      objectOf('RolloutSchedule', {
+        metadata: { namespace: ns, name: 'nights' },
+        spec: { rolloutSelector: {}, action: 'Deny', rules: nights },
+      } as never) as AnyObject,
+    );
+    await waitFor(async () => {
+      const found = await admin.get(ref('gate', ns, 'sealed'));
+      return (
+        found.status?.held !== undefined && (await admin.get(ref('gate', ns, 'weekends'))).status?.held !== undefined
+      );
+    }, 'what they hold to be counted');
+  });
+
+  it.each([undefined, 100, 40])('on %s columns', async (columns) => {
+    const called = await as('sre', `calendar -n ${ns}`, { now, ...(columns && { columns }) });
+    const file = join(import.meta.dirname, `golden/calendar-${columns ?? 'pipe'}.txt`);
+    await expect(called.out.replaceAll(ns, 'NAMESPACE')).toMatchFileSnapshot(file);
+    expect(called.code).toBe(0);
+    for (const line of called.out.replaceAll(ns, 'shop').split('\n'))
+      expect(line.length).toBeLessThanOrEqual(columns ?? 200);
+  });
+
+  it('-o json has every span', async () => {
+    const { out } = await as('developer', `calendar -n ${ns} --weeks 1 -o json`, { now });
+    const { rows } = JSON.parse(out) as {
+      rows: { name: string; spans: { state: string; from: string; to: string }[] }[];
+    };
+    expect(rows.find(({ name }) => name === 'weekends')?.spans).toEqual([
+      { state: 'open', from: '2037-11-25T10:00:00Z', to: '2037-11-28T00:00:00Z', why: 'open by default' },
+      { state: 'closed', from: '2037-11-28T00:00:00Z', to: '2037-11-30T00:00:00Z', why: 'closed by its schedule' },
+      { state: 'open', from: '2037-11-30T00:00:00Z', to: '2037-12-02T00:00:00Z', why: 'open by default' },
+    ]);
+  });
+
+  it('of a namespace without any', async () =>
+    golden('calendar-none', 'kube-public', await as('admin', 'calendar -n kube-public')));
+});
+
+describe('doctor', () => {
+  it('finds nothing in an installation that is right', async () => {
+    const ns = await newNamespace();
+    const called = await as('admin', `doctor -n ${ns}`);
+    await golden('doctor', ns, {
+      ...called,
+      out: called.out.replace(/v1\.\d+\.\d+/, 'VERSION').replace(/all \d+/, 'all'),
+    });
+  });
+
+  it('finds what waits for what does not exist', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app', { spec: { gates: [{ name: 'gone' }] } }));
+    await developer.create(
+      kustomization(ns, 'app', { variables: { V: 'nobody' }, annotations: { 'gate.fluxcd.io/gates': 'missing' } }),
+    );
+    await sre.create(
+      objectOf('RolloutGate', {
+        metadata: { namespace: ns, name: 'qa' },
+        spec: { rolloutRef: { name: 'nobody' } },
+      } as never) as AnyObject,
+    );
+    const found = await waitFor(async () => {
+      const called = await as('admin', `doctor -n ${ns}`);
+      return called.err.startsWith('5 findings') && called;
+    }, 'five findings');
+    await golden(
+      'doctor-findings',
+      ns,
+      { ...found, out: found.out.replace(/v1\.\d+\.\d+/, 'VERSION').replace(/all \d+/, 'all') },
+      1,
+    );
+  });
+
+  it('says what somebody may not read', async () => {
+    const ns = await newNamespace();
+    const { out, code } = await as('developer', `doctor -n ${ns} -o json`);
+    const { findings } = JSON.parse(out) as { findings: { level: string; about: string }[] };
+    expect(code).toBe(0);
+    expect(findings.filter(({ level }) => level === 'unseen').map(({ about }) => about)).toEqual(
+      expect.arrayContaining(['Kinds', 'Webhooks', 'Admission', 'Rights']),
+    );
+  });
+});

@@ -1,0 +1,30 @@
+/** What `doctor` expects of an installation is what the manifests install. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { CONTROLLERS } from '../../cli/doctor/controllers.ts';
+import { WEBHOOKS } from '../../cli/doctor/webhooks.ts';
+import { REPOSITORY } from '../../dev/repository.ts';
+
+const read = (path: string) => readFileSync(join(REPOSITORY, 'manifests', path), 'utf8');
+/** Of components of Flux that a cluster may do without. */
+const OPTIONAL = ['flux-helm', 'flux-image-automation'];
+
+it('the controllers', () => {
+  const installed = readdirSync(join(REPOSITORY, 'manifests/controllers'))
+    .filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
+    .flatMap((file) => parseAllDocuments(read(`controllers/${file}`)).map((document) => document.toJS()))
+    .map(({ kind, metadata }) => `${kind.toLowerCase()}s/${metadata.name}`)
+    .filter((name) => !OPTIONAL.some((each) => name.endsWith(`/${each}`)));
+  const expected = Object.entries(CONTROLLERS).flatMap(([kind, names]) => names.map((name) => `${kind}/${name}`));
+  expect(expected.sort()).toEqual(installed.sort());
+});
+
+it.each([
+  ['mutatingwebhookconfigurations', 'webhooks/mutating.yaml'],
+  ['validatingwebhookconfigurations', 'webhooks/validating.yaml'],
+])('the webhooks: %s', (resource, file) => {
+  const installed = (parse(read(file)).webhooks as { name: string }[]).map(({ name }) => name.split('.')[0]);
+  expect([...WEBHOOKS[resource]!].sort()).toEqual(installed.sort());
+});
