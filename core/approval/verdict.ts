@@ -36,7 +36,8 @@ export function judgeApprovals(
   background: Background | undefined,
   now: EpochMs,
 ): ApprovalVerdict {
-  const alive = given.filter((approval) => !isExpired(approval, rule, now));
+  const byPerson = new Map(given.map((approval) => [approval.by, approval]));
+  const alive = [...byPerson.values()].filter((approval) => !isExpired(approval, rule, now));
   const problem = problemWith(rule, alive, background);
   const judged = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
   const counted = judged.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
@@ -45,7 +46,7 @@ export function judgeApprovals(
     required: rule.required,
     counted,
     excluded: judged.flatMap(({ approval, why }) => (why === undefined ? [] : [{ approval, why }])),
-    enough: problem === undefined && new Set(counted.map(({ by }) => by)).size >= rule.required,
+    enough: problem === undefined && counted.length >= rule.required,
     ...(problem !== undefined && { problem }),
     ...(ends.length > 0 && { until: Math.min(...ends) }),
   };

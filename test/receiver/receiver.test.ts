@@ -23,6 +23,19 @@ describe('POST /hook/<digest>', () => {
     expect(opened()).not.toHaveProperty('openFor');
   });
 
+  it('opens no Gate with approvals, except to end a closing, and closes it', async () => {
+    const { app, state, clock, opened } = world();
+    state.gate!.spec = { ...state.gate!.spec, default: 'opened', approvals: { required: 2 } };
+    expect((await send(app)).status).toBe(400);
+    expect(state.refusals).toHaveLength(1);
+    clock.now += 1000;
+    expect((await send(app, { body: { action: 'close' }, nonce: 'n-2' })).status).toBe(200);
+    expect(opened().opened).toBe(false);
+    clock.now += 1000;
+    expect((await send(app, { nonce: 'n-3' })).status).toBe(200);
+    expect(opened().opened).toBe(true);
+  });
+
   it('is counted by its answer, as is what is called in vain', async () => {
     const { app, counts } = world();
     await send(app);

@@ -1,5 +1,5 @@
 /** What a generated case of dev/fuzz/families/rollouts.ts is about, and the objects that it makes of it. */
-import type { Stage } from '../naive/rollout.ts';
+import type { RolloutGateSpec, Stage } from '../naive/rollout.ts';
 import type { AnyObject } from '../world/apiServer.ts';
 import { rfc3339 } from './gateModel.ts';
 
@@ -19,7 +19,7 @@ export interface State {
   selecting: string[];
   gateStates: Record<string, GateState>;
   bound: string[];
-  rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
+  rolloutGates: RolloutGateSpec[];
   /** What it comes after, and what is there: one that is named may be missing. */
   after: { name: string; hours: 0 | 1 }[];
   stages: Record<string, Stage>;
@@ -27,7 +27,8 @@ export interface State {
   below: string | undefined;
   going: boolean;
 }
-export type GateState = 'opened' | 'closed' | 'for 1.2.0' | 'missing';
+/** `approved 1.2.0`: with approvals, and what one person's opening is worth there. */
+export type GateState = 'opened' | 'closed' | 'for 1.2.0' | 'approved 1.2.0' | 'approvals' | 'missing';
 
 export interface RolloutCase {
   live: State;
@@ -67,6 +68,58 @@ const named = (apiVersion: string, kind: string, name: string, fields: object, m
   ...fields,
 });
 
+/** Who asks for everything. */
+export const REQUESTER = 'ann';
+
+const record = (given: { by: string; tag: string; hours: number }[], rollout?: string) =>
+  JSON.stringify({
+    given: given.map(({ by, tag, hours }) => ({ version: tag, rollout, by, at: rfc3339(NOW - hours * HOUR_MS) })),
+  });
+
+function rolloutGateOf({ approvals, given = [], ...spec }: RolloutGateSpec, name: string): AnyObject {
+  const rule = approvals && {
+    required: approvals.required,
+    ...(approvals.notByRequester && { notBy: ['requester'] }),
+    ...(approvals.expire && { expireAfter: '1h' }),
+  };
+  return named(
+    KUBERIK,
+    'RolloutGate',
+    name,
+    { spec: { rolloutRef: { name: 'app' }, ...spec, ...(rule && { approvals: rule }) } },
+    {
+      labels: { 'rollout.kuberik.com/rollout-name': 'app' },
+      annotations: { 'rollout.kuberik.com/approvals': record(given) },
+    },
+  );
+}
+
+/** A request to open for everything stands on each that asks for approvals. */
+function gateOf(name: string, state: GateState, selects: boolean): AnyObject {
+  const asks = state === 'approved 1.2.0' || state === 'approvals';
+  const given = state === 'approved 1.2.0' ? [{ by: 'bob', tag: '1.2.0', hours: 0 }] : [];
+  const open = {
+    'open.gate.fluxcd.io/requestedAt': rfc3339(DEPLOYED),
+    ...(!asks && { 'open.gate.fluxcd.io/for': '1.2.0' }),
+    'gate.fluxcd.io/approvals': record(given, 'shop/app'),
+  };
+  const spec = {
+    default: state === 'opened' ? 'opened' : 'closed',
+    ...(selects && { selects: { kinds: ['Rollout'] } }),
+    ...(asks && { approvals: { required: 1 } }),
+  };
+  return named(
+    'gating.toolkit.fluxcd.io/v1alpha1',
+    'Gate',
+    name,
+    { spec },
+    {
+      labels: selects ? { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' } : {},
+      ...(state !== 'opened' && state !== 'closed' && { annotations: open }),
+    },
+  );
+}
+
 /** Everything of one moment. */
 export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const { policy, available, history, bakes, onFailure, health } = input;
@@ -85,6 +138,12 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
     request.push(`${key}=r-${value}`);
   }
   if (request.length > 0) annotations['rollout.kuberik.com/request'] = request.join(',');
+  const by = REQUESTER;
+  annotations['rollout.kuberik.com/requesters'] = JSON.stringify({
+    wantedVersion: by,
+    'force-deploy': by,
+    'bypass-gates': by,
+  });
   const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, namesCheck }, i) => ({
     id: history.length - i,
     version: { tag: version },
@@ -129,26 +188,9 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
   );
   const gates = Object.entries(of.gateStates).flatMap(([name, gate]) => {
     if (gate === 'missing') return [];
-    const open = { 'open.gate.fluxcd.io/requestedAt': at, 'open.gate.fluxcd.io/for': '1.2.0' };
-    const selects = of.selecting.includes(name) && { selects: { kinds: ['Rollout'] } };
-    const labels = selects ? { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' } : {};
-    const fields = { spec: { default: gate === 'opened' ? 'opened' : 'closed', ...selects } };
-    return [
-      named('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, fields, {
-        labels,
-        ...(gate === 'for 1.2.0' && { annotations: open }),
-      }),
-    ];
+    return [gateOf(name, gate, of.selecting.includes(name))];
   });
-  const rolloutGates = of.rolloutGates.map((spec, i) =>
-    named(
-      KUBERIK,
-      'RolloutGate',
-      `qa${i}`,
-      { spec: { rolloutRef: { name: 'app' }, ...spec } },
-      { labels: { 'rollout.kuberik.com/rollout-name': 'app' } },
-    ),
-  );
+  const rolloutGates = of.rolloutGates.map((spec, i) => rolloutGateOf(spec, `qa${i}`));
   const stages = Object.entries(of.stages).map(([name, { history: had, rolledBack }]) =>
     named(KUBERIK, 'Rollout', name, {
       spec: { releasesImagePolicy: { name: 'app' } },

@@ -11,13 +11,27 @@ import {
   MINIMUM_AGE,
   NOW,
   objectsOf,
+  REQUESTER,
   type RolloutCase,
   type State,
   TAGS,
 } from './rolloutObjects.ts';
 
 const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
-const gateState = fc.constantFrom<GateState>('opened', 'opened', 'closed', 'for 1.2.0', 'missing');
+const gateState = fc.constantFrom<GateState>(
+  'opened',
+  'opened',
+  'closed',
+  'for 1.2.0',
+  'approved 1.2.0',
+  'approvals',
+  'missing',
+);
+const approval = fc.record({
+  by: fc.constantFrom(REQUESTER, 'bob', 'cat', 'system:serviceaccount:ci:bot'),
+  tag: fc.constantFrom(...TAGS),
+  hours: fc.constantFrom(0, 0, 0, 1),
+});
 const stageState: fc.Arbitrary<Stage> = fc.record({
   history: fc.array(
     fc.record({
@@ -46,6 +60,12 @@ const state: fc.Arbitrary<State> = fc.record({
         passing: fc.boolean(),
         allowedVersions: fc.subarray(TAGS),
         rejectedVersions: fc.subarray(TAGS, { maxLength: 2 }),
+        approvals: fc.record({
+          required: fc.constantFrom(1, 2),
+          notByRequester: fc.boolean(),
+          expire: fc.boolean(),
+        }),
+        given: fc.array(approval, { maxLength: 8 }),
       },
       { requiredKeys: [] },
     ),
@@ -148,10 +168,28 @@ function withStages(input: RolloutCase): RolloutCase {
   };
 }
 
+/** Nothing but approvals is in the way of a newer version, by hand or not: by chance alone that is rare, too. */
+function withApprovals(input: RolloutCase): RolloutCase {
+  const [gate = {}] = input.live.rolloutGates;
+  const { given = [], approvals = { required: 2, notByRequester: true, expire: true } } = gate;
+  const free = { gates: [], bound: [], selecting: [], after: [], below: undefined, latest: '1.2.0', going: false };
+  const asked = input.gateFirst ? '1.2.0' : undefined;
+  const rolloutGates = [{ approvals, given: given.map((each) => ({ ...each, tag: '1.2.0' })) }];
+  const requests = { wantedVersion: undefined, forceDeploy: asked, bypassGates: input.bakes ? '1.2.0' : undefined };
+  const { rolloutGates: stale } = input.stale;
+  return {
+    ...withStages(input),
+    live: { ...input.live, ...free, ...requests, retry: false, rolloutGates },
+    stale: stale ? { rolloutGates: stale } : {},
+    copies: undefined,
+  };
+}
+
 export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
   { weight: 2, arbitrary: anyCase },
   { weight: 1, arbitrary: anyCase.map(withFailure) },
   { weight: 1, arbitrary: anyCase.map(withStages) },
+  { weight: 1, arbitrary: anyCase.map(withApprovals) },
 );
 
 export async function checkRollout(input: RolloutCase): Promise<void> {
@@ -199,7 +237,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   expectThat(!rolledBack.includes(head.version.tag), 'what is deployed still counts as rolled back', details);
   const open = (name: string, version?: string) => {
     const gate = live.gateStates[name];
-    return gate === 'opened' || (gate === 'for 1.2.0' && version === '1.2.0');
+    return gate === 'opened' || ((gate === 'for 1.2.0' || gate === 'approved 1.2.0') && version === '1.2.0');
   };
   const known = [
     ...available.map(({ tag: each }) => each),
@@ -221,6 +259,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     rolledBack: input.rolledBack,
     barriers: [...input.barriers, ...(barrier ? [barrier] : [])],
     rolloutGates: live.rolloutGates,
+    requester: REQUESTER,
     gateFirst: input.gateFirst,
     inTarget: input.copies ? input.copies.done === head.version.tag : undefined,
     after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),

@@ -16,6 +16,16 @@ export interface Stage {
   rolledBack: string[];
 }
 
+export interface RolloutGateSpec {
+  passing?: boolean;
+  allowedVersions?: string[];
+  rejectedVersions?: string[];
+  /** `expireAfter` is an hour. */
+  approvals?: { required: number; notByRequester: boolean; expire: boolean };
+  /** Who has approved what, and how many hours ago. */
+  given?: { by: string; tag: string; hours: number }[];
+}
+
 export interface Circumstances {
   deployed: string;
   /** It says of itself that it is a rollback of this version. */
@@ -35,7 +45,9 @@ export interface Circumstances {
   rolledBack: string[];
   /** Those that cannot be undone, whoever says so. */
   barriers: string[];
-  rolloutGates: { passing?: boolean; allowedVersions?: string[]; rejectedVersions?: string[] }[];
+  rolloutGates: RolloutGateSpec[];
+  /** Who has asked for everything that is asked for by hand. */
+  requester: string;
   gateFirst: boolean;
   /** Whether the target repository has it; undefined where nothing is copied before it is deployed. */
   inTarget: boolean | undefined;
@@ -67,6 +79,17 @@ function hasPassed({ bakedHours, stage }: Circumstances['after'][number], tag: s
   return last !== undefined && last.bakeStatus === 'Succeeded' && last.hours >= bakedHours;
 }
 
+/** docs/promotion.md "Whose approval counts". */
+function isApproved({ approvals, given = [] }: RolloutGateSpec, of: Circumstances): boolean {
+  if (!approvals) return true;
+  const asked = [of.wantedVersion, of.forceDeploy, of.bypassGates].includes(of.deployed);
+  const people = given
+    .filter(({ tag, hours }) => tag === of.deployed && !(approvals.expire && hours >= 1))
+    .map(({ by }) => by)
+    .filter((by) => !by.startsWith('system:') && !(approvals.notByRequester && asked && by === of.requester));
+  return new Set(people).size >= approvals.required;
+}
+
 /** Why it should not have been deployed, a sentence each. */
 export function objections(of: Circumstances): string[] {
   const { deployed, past, rolloutGates } = of;
@@ -87,6 +110,13 @@ export function objections(of: Circumstances): string[] {
     const asked = of.wantedVersion || forceDeploy;
     return [...always, ...because(!asked, 'somebody asks for a version'), ...notBack(of)];
   }
+  // "Approvals hold every deployment but a rollback."
+  always.push(
+    ...because(
+      rolloutGates.every((gate) => isApproved(gate, of)),
+      'a RolloutGate lacks approvals of it',
+    ),
+  );
   // "The deployment waits for it, by hand too; a rollback does not."
   always.push(...because(of.inTarget !== false, 'the target repository does not have it'));
   if (byHand) {

@@ -68,7 +68,10 @@ it('a remembered evaluation is the same as a fresh one, at any instants, also of
         return [until, planned?.at].flatMap((at) => (at === undefined ? [] : [at - 60_001, at - 60_000, at - 1, at]));
       });
       for (const now of [...seconds.map((s) => T0 + s * 1000), ...edges]) {
-        expect(evaluateGate(structuredClone(of), now)).toEqual(evaluateAfresh(of, now).value);
+        // Requests to open count on one of the two only.
+        for (const each of [of, { ...of, spec: { ...of.spec, approvals: { required: 2 } } }]) {
+          expect(evaluateGate(structuredClone(each), now)).toEqual(evaluateAfresh(each, now).value);
+        }
       }
     }),
     { numRuns: 150 },

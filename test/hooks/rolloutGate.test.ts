@@ -1,0 +1,149 @@
+/** What a RolloutGate tells of its approvals, and when. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { EventRecord, HookCall } from '../../api/ports.ts';
+import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { rolloutGateHook } from '../../hooks/rolloutGate.ts';
+import { objectOf } from '../support/objects.ts';
+
+const P = 'rollout.kuberik.com/';
+const T = (time: string) => `2026-03-01T${time}Z`;
+const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
+
+type Rule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
+type Record = { given?: object[]; change?: object };
+
+const alice = { version: '1.1.0', by: 'alice', at: T('10:00:00'), reason: 'CHG-1' };
+const bob = { version: '1.1.0', by: 'bob', at: T('10:05:00') };
+
+function gateOf(approvals: Rule | undefined, record: Record, status?: RolloutGate['status']): RolloutGate {
+  return objectOf('RolloutGate', {
+    metadata: {
+      namespace: 'shop',
+      name: 'prod',
+      uid: 'u-1',
+      labels: { [`${P}rollout-name`]: 'app' },
+      annotations: { [`${P}approvals`]: JSON.stringify({ given: [], ...record }) },
+    },
+    spec: { rolloutRef: { name: 'app' }, passing: true, ...(approvals && { approvals }) },
+    ...(status && { status }),
+  });
+}
+
+const rolloutOf = (annotations: { [key: string]: string } = {}): Rollout =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'app', annotations },
+    spec: { releasesImagePolicy: { name: 'app' } },
+    status: { pendingVersion: '1.1.0', releaseAuthors: [{ tag: '1.1.0', authors: 'Carol' }] },
+  });
+
+async function sync(gate: RolloutGate, at: string, rollout: Rollout = rolloutOf()) {
+  const events: EventRecord[] = [];
+  const related = { 'Rollout.kuberik.com/v1alpha1': { 'shop/app': rollout as unknown as KubeObject } };
+  const object = gate as unknown as KubeObject;
+  const call = { now: Date.parse(at), events: { record: (event: EventRecord) => events.push(event) } };
+  const answer = await rolloutGateHook.sync(
+    { controller, object, attachments: {}, related, finalizing: false },
+    call as unknown as HookCall,
+  );
+  const status = answer.status as RolloutGate['status'];
+  return {
+    status,
+    resync: answer.resyncAfterSeconds,
+    said: events.map(({ reason, message }) => `${reason}: ${message}`),
+  };
+}
+
+describe('the status of a RolloutGate', () => {
+  it('says how many approvals the version that waits has, and whose', async () => {
+    const { status, resync, said } = await sync(
+      gateOf({ required: 2, expireAfter: '1h' }, { given: [alice] }),
+      T('10:01:00'),
+    );
+    expect(status?.approvals).toEqual({
+      required: 2,
+      progress: '1/2 for 1.1.0',
+      versions: [
+        {
+          version: '1.1.0',
+          count: 1,
+          enough: false,
+          given: [{ by: 'alice', at: T('10:00:00'), reason: 'CHG-1', expiresAt: T('11:00:00') }],
+        },
+      ],
+    });
+    // Until it is stored; then until the approval expires.
+    expect(resync).toBe(1);
+    expect(said).toEqual(['Approved: 1.1.0 is approved by alice: CHG-1 (1 of 2 approvals)']);
+    const stored = gateOf({ required: 2, expireAfter: '1h' }, { given: [alice] }, status);
+    const again = await sync(stored, T('10:01:00'));
+    expect([again.status, again.resync, again.said]).toEqual([status, 59 * 60, []]);
+  });
+
+  it('says 0 of a version that waits and that nobody has approved, and only the number where none waits', async () => {
+    expect((await sync(gateOf({ required: 2 }, {}), T('10:00:00'))).status?.approvals?.progress).toBe('0/2 for 1.1.0');
+    const idle = objectOf('Rollout', { ...rolloutOf(), status: {} });
+    expect((await sync(gateOf({ required: 2 }, {}), T('10:00:00'), idle)).status?.approvals?.progress).toBe('0/2');
+  });
+
+  it('knows who asked, and who wrote it', async () => {
+    const carol = { version: '1.1.0', by: 'carol', at: T('10:06:00') };
+    const rollout = rolloutOf({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"bob"}' });
+    const rule: Rule = { required: 2, notBy: ['requester', 'author'] };
+    const { status } = await sync(gateOf(rule, { given: [alice, bob, carol] }), T('10:10:00'), rollout);
+    const [version] = status?.approvals?.versions ?? [];
+    expect(version?.count).toBe(1);
+    expect(version?.given.map(({ doesNotCount }) => doesNotCount)).toEqual([
+      undefined,
+      'asked for it',
+      'is named as its author',
+    ]);
+  });
+
+  it('tells what is complete, what has expired, and what was taken back', async () => {
+    const rule: Rule = { required: 2, expireAfter: '1h' };
+    const first = await sync(gateOf(rule, { given: [alice] }), T('10:01:00'));
+    const both = await sync(gateOf(rule, { given: [alice, bob] }, first.status), T('10:06:00'));
+    expect(both.said).toEqual([
+      'Approved: 1.1.0 is approved by bob (2 of 2 approvals)',
+      'ApprovalsComplete: 1.1.0 has 2 of 2 approvals: alice, bob',
+    ]);
+    const later = await sync(gateOf(rule, { given: [alice, bob] }, both.status), T('11:00:00'));
+    expect(later.said).toEqual(['ApprovalExpired: The approval of 1.1.0 by alice has expired']);
+    const without = await sync(gateOf(rule, { given: [] }, later.status), T('11:01:00'));
+    expect(without.said).toEqual([
+      'ApprovalWithdrawn: The approval of 1.1.0 by bob no longer counts: it was taken back, revoked or forgotten',
+    ]);
+    expect(without.status?.approvals).not.toHaveProperty('versions');
+  });
+
+  it('tells of fewer approvals, with who did it, and forgets them where none are asked for any more', async () => {
+    const first = await sync(gateOf({ required: 2 }, { given: [alice] }), T('10:01:00'));
+    const change = { by: 'sre', at: T('10:02:00'), from: 2, to: 1 };
+    const fewer = await sync(gateOf({ required: 1 }, { given: [alice], change }, first.status), T('10:02:00'));
+    expect(fewer.status?.approvals).toMatchObject({ required: 1, changedBy: 'sre', changedAt: T('10:02:00') });
+    expect(fewer.said[0]).toBe(
+      `ApprovalsChanged: 1 instead of 2 approvals are required: changed by sre at ${T('10:02:00')}; there were 1/2 for 1.1.0`,
+    );
+    const none = { change: { ...change, at: T('10:03:00'), from: 1, to: 0 } };
+    const gone = await sync(gateOf(undefined, none, fewer.status), T('10:03:00'));
+    expect(gone.status).toEqual({});
+    expect(gone.said).toEqual([
+      `ApprovalsChanged: Approvals are no longer required: changed by sre at ${T('10:03:00')}; there were 1/1 for 1.1.0`,
+    ]);
+  });
+
+  it('is left alone where nothing asks for approvals', async () => {
+    expect((await sync(gateOf(undefined, {}), T('10:00:00'))).status).toBeUndefined();
+  });
+});
+
+it('only a gate that asks for approvals relates its Rollout', async () => {
+  const rules = async (gate: RolloutGate) =>
+    (await rolloutGateHook.customize!({ controller, parent: gate as unknown as KubeObject }, {} as HookCall))
+      .relatedResources;
+  expect(await rules(gateOf(undefined, {}))).toEqual([]);
+  expect(await rules(gateOf({ required: 1 }, {}))).toMatchObject([
+    { resource: 'rollouts', namespace: 'shop', names: ['app'] },
+  ]);
+});
