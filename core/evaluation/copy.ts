@@ -19,6 +19,8 @@ export interface CopyState {
   isAwaited: boolean;
   /** Absent once `status.copy` has it. */
   job?: CopyJob;
+  /** The Job is not there yet. */
+  begins?: true;
   progress: CopyProgress;
   /** What status.copy becomes. */
   stored?: StoredCopy;
@@ -71,7 +73,7 @@ export function copyState(
   // What was deployed before it had to be copied is not copied afterwards.
   if (isFirst && !next && !found) return undefined;
   const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? []);
-  if (progress.state !== 'Copied') return { ...state, job, progress };
+  if (progress.state !== 'Copied') return { ...state, job, progress, ...(!found && { begins: true }) };
   const { copy } = progress;
   return { ...state, job, progress, stored: { ...copy, tag, url, ...(digest && { digest }) } };
 }

@@ -32,6 +32,8 @@ export interface Plan {
   events: NewEvent[];
   /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
   configMap?: ReleaseConfigMap;
+  /** A version that waits for it is to be copied: the hook decides that a second time, as a new history head. */
+  startsCopy: boolean;
   /** The Job of spec.targetRepository, until the copy is stored in the status. */
   copyJob?: CopyJob;
 }
@@ -39,7 +41,14 @@ export interface Plan {
 export function planRollout(observed: Observed, now: EpochMs): Plan {
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
-    return { status: rollout.status ?? {}, commits: false, waitsForBudget: false, startsBake: false, events: [] };
+    return {
+      status: rollout.status ?? {},
+      commits: false,
+      waitsForBudget: false,
+      startsBake: false,
+      startsCopy: false,
+      events: [],
+    };
   }
   const config = readConfig(rollout, observed.onFailure, observed.problems);
   const stored = storedState(rollout.status);
@@ -79,6 +88,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   return {
     status,
     commits: decision.commits,
+    startsCopy: Boolean(decision.evaluation.copy?.isAwaited && decision.evaluation.copy.begins),
     waitsForBudget: decision.waiting !== undefined,
     startsBake: progress.startsBake,
     ...resyncAfter(looks, rollout, now),

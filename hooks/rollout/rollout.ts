@@ -53,7 +53,7 @@ export const rolloutHook: CompositeHook = {
     const observed = await observe(request, call);
     const cached = planRollout(observed, call.now);
     const { plan, lookAgain } = await decidedTwice(observed, cached, call);
-    if (plan.commits) await requireFresh(observed.rollout, call);
+    if (plan.commits || plan.startsCopy) await requireFresh(observed.rollout, call);
     const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
@@ -136,7 +136,7 @@ function metadataOf(
 
 /**
  * What cannot be taken back is decided a second time from live reads: the start of a bake, from the bindings of all bound
- * objects; a new head, from RolloutGates, stages, budgets and Gates, those of bound objects included.
+ * objects; a new head, and the copy of what is to become one, from RolloutGates, stages, budgets and Gates, those of bound objects included.
  */
 async function decidedTwice(
   observed: Observed,
@@ -149,14 +149,14 @@ async function decidedTwice(
     const again = { ...observed, bindings };
     const plan = planRollout(again, call.now);
     if (!plan.startsBake) return { plan, lookAgain: LIVE_LOOK_S };
-    return plan.commits ? judgedLive(again, call) : { plan };
+    return plan.commits || plan.startsCopy ? judgedLive(again, call) : { plan };
   }
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   if (isFirst && (first.commits || boundTo(rollout, observed.bindings).length > 0)) {
     const carried = await carriedDeployments(rollout, call.cluster);
     if (carried.length > 0) return { plan: planRollout({ ...observed, carried }, call.now) };
   }
-  return first.commits ? judgedLive(observed, call) : { plan: first };
+  return first.commits || first.startsCopy ? judgedLive(observed, call) : { plan: first };
 }
 
 /**
@@ -184,7 +184,7 @@ async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: P
     liveBudgets(rollout, call.cluster),
   ]);
   const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages, budgets }, call.now);
-  return plan.commits || plan.waitsForBudget ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
+  return plan.commits || plan.startsCopy || plan.waitsForBudget ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
 }
 
 function answer({ status, configMap, copyJob }: Plan, looks: (number | undefined)[]): CompositeResponse<RolloutStatus> {

@@ -193,7 +193,7 @@ export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
 );
 
 export async function checkRollout(input: RolloutCase): Promise<void> {
-  const { live, available, history, health, barrier } = input;
+  const { live, history } = input;
   // A policy's latest tag is one that it selects.
   if (live.below && live.latest >= live.below) live.latest = '1.0.0';
   const isStale = Object.keys(input.stale).some((key) => !(READ_LIVE as readonly string[]).includes(key));
@@ -226,6 +226,14 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   expectThat(same, 'the history is rewritten', details);
   const again = status.releaseCandidates?.find(({ tag: each }) => rolledBack.includes(each));
   expectThat(!again, 'what was rolled back is a candidate', details);
+  const copied = copiedBy(answer.body.children ?? []);
+  if (copied !== undefined) {
+    const found = objectionsTo(
+      { deployed: copied, rolledBackFrom: undefined, past: after, inTarget: undefined },
+      input,
+    );
+    expectThat(found.length === 0, `${copied} is copied though ${found.join('; ')}`, details);
+  }
   if (!head || id <= history.length) return;
 
   expectThat(id === history.length + 1, 'an id is skipped', details);
@@ -235,6 +243,27 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   expectThat(forgets.length === 0, `it is forgotten that ${forgets} was rolled back`, details);
   expectThat(!from || rolledBack.includes(from), `it is not remembered that ${from} was rolled back`, details);
   expectThat(!rolledBack.includes(head.version.tag), 'what is deployed still counts as rolled back', details);
+  const inTarget = input.copies ? input.copies.done === head.version.tag : undefined;
+  const found = objectionsTo({ deployed: head.version.tag, rolledBackFrom: from, past, inTarget }, input);
+  expectThat(found.length === 0, `${head.version.tag} is deployed though ${found.join('; ')}`, details);
+}
+
+/** The version that a Job is to copy before it is deployed. */
+function copiedBy(children: AnyObject[]): string | undefined {
+  const args: string[] = children.find(({ kind }) => kind === 'Job')?.spec.template.spec.containers[0].args ?? [];
+  return args.find((arg) => arg.startsWith('--tag='))?.slice('--tag='.length);
+}
+
+interface Going {
+  deployed: string;
+  rolledBackFrom: string | undefined;
+  past: NonNullable<RolloutStatus['history']>;
+  inTarget: boolean | undefined;
+}
+
+function objectionsTo(going: Going, input: RolloutCase): string[] {
+  const { live, available, health, barrier } = input;
+  const { deployed, past } = going;
   const open = (name: string, version?: string) => {
     const gate = live.gateStates[name];
     return gate === 'opened' || ((gate === 'for 1.2.0' || gate === 'approved 1.2.0') && version === '1.2.0');
@@ -245,9 +274,8 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     ...(input.stale.latest ? [input.stale.latest] : []),
   ];
   const isOld = (each: string) => available.some((of) => of.tag === each && of.firstSeen === 'long ago');
-  const found = objections({
-    deployed: head.version.tag,
-    rolledBackFrom: from,
+  return objections({
+    ...going,
     past: past.map((entry) => ({ ...entry, tag: entry.version.tag })),
     wantedVersion: live.wantedVersion,
     forceDeploy: live.forceDeploy,
@@ -261,10 +289,9 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     rolloutGates: live.rolloutGates,
     requester: REQUESTER,
     gateFirst: input.gateFirst,
-    inTarget: input.copies ? input.copies.done === head.version.tag : undefined,
     after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),
     gatesOpenFor: [...live.gates, ...live.selecting.filter((name) => live.gateStates[name] !== 'missing')].map((name) =>
-      open(name, head.version.tag),
+      open(name, deployed),
     ),
     gatesOfBoundOpen: live.bound.map((name) => open(name)),
     unhealthy: input.bakes && health?.status === 'Unhealthy',
@@ -272,7 +299,6 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     onFailure: input.onFailure,
     going: live.going,
   });
-  expectThat(found.length === 0, `${head.version.tag} is deployed though ${found.join('; ')}`, details);
 }
 
 function isKnownStill(tag: string, { availableReleases, history }: RolloutStatus): boolean {

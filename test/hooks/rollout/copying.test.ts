@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
 import { type Around, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
-import { deployed, freeze } from './sync.ts';
+import { deployed, freeze, gate } from './sync.ts';
 
 type Job = KubeObject<any, any>;
 
@@ -21,14 +21,16 @@ const repository = (spec: object = {}) =>
 interface Sync extends Around {
   jobs?: Job[];
   related?: KubeObject<any, any>[];
+  /** The Rollout as it is stored by now. */
+  live?: ReturnType<typeof rollout>;
   tag?: string;
 }
 
 async function sync(
   parent: ReturnType<typeof rollout>,
-  { jobs = [], related = [], tag = '1.1.0', ...around }: Sync = {},
+  { jobs = [], related = [], live = parent, tag = '1.1.0', ...around }: Sync = {},
 ) {
-  const objects = [repository(), ...(around.objects ?? []), parent as Job];
+  const objects = [repository(), ...(around.objects ?? []), live as Job];
   const { call, events, counts } = fakeCall({
     ...around,
     objects,
@@ -152,6 +154,30 @@ describe('BeforeDeployment', () => {
     });
     expect(jobs).toEqual([]);
     expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'GateClosed' });
+  });
+
+  it('nor what a Gate keeps out that the cache has not seen close', async () => {
+    const { jobs, condition } = await sync(firstCopied({ gates: [{ name: 'freeze' }] }), {
+      related: [freeze('freeze', 'opened')],
+      objects: [freeze('freeze', 'closed')],
+    });
+    expect(jobs).toEqual([]);
+    expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'GateClosed' });
+  });
+
+  it('nor from a Rollout that has changed since', async () => {
+    const live = firstCopied();
+    live.metadata.generation = 2;
+    await expect(sync(firstCopied(), { live })).rejects.toThrow('has changed since it was sent');
+  });
+
+  it('nor what two people have not approved, by hand neither', async () => {
+    const asks = gate('approved', { approvals: { required: 2 } });
+    for (const spec of [{}, { wantedVersion: '1.1.0' }]) {
+      const { jobs, condition } = await sync(firstCopied(spec), { related: [asks], objects: [asks] });
+      expect(jobs).toEqual([]);
+      expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'WaitingForApprovals' });
+    }
   });
 
   it('a deployment by hand waits too', async () => {
