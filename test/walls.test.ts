@@ -56,6 +56,10 @@ const forbidden: [file: string, line: string, rule: string][] = [
   ['core/explain/a.ts', "import { run } from '../../cli/run.ts';", 'noRestrictedImports'],
   ['api/c.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
   ['hooks/g.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
+  ['ui/a.tsx', "import { servePage } from '../cli/ui/server.ts';", 'noRestrictedImports'],
+  ['ui/parts/b.ts', "import { readFile } from 'node:fs';", 'noRestrictedImports'],
+  ['cli/commands/d.ts', "import { query } from '../../ui/state/route.ts';", 'noRestrictedImports'],
+  ['core/board/a.ts', "import { query } from '../../ui/state/route.ts';", 'noRestrictedImports'],
   ['server/e.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
   ['dev/a.ts', "import { waitFor } from '../test/cluster/support/waitFor.ts';", 'noRestrictedImports'],
   ['main.ts', "import { up } from './dev/local/up.ts';", 'noRestrictedImports'],
@@ -83,6 +87,8 @@ const allowed: [file: string, line: string][] = [
   ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
   ['cli/ok.ts', "export { explainRollout } from '../core/explain/rollout/explainRollout.ts';"],
   ['cli/kube/ok.ts', "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';"],
+  ['ui/ok.ts', "export { rightKey } from '../core/board/actions.ts';"],
+  ['ui/ok.tsx', "export { render } from 'preact';"],
   ['dev/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
 ];
 

@@ -18,6 +18,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'why', group: 'See', summary: 'why an object waits or is held, and what would let it go', load: async () => (await import('./why.ts')).why },
   { name: 'history', group: 'See', summary: 'deployments with outcome, who, why, and how long each phase took', load: async () => (await import('./history.ts')).history },
   { name: 'status', group: 'See', summary: 'how far it has come, in one line and an exit code: for pipelines', load: async () => (await import('./status.ts')).status },
+  { name: 'ui', group: 'See', summary: 'the same as a page in the browser, live', load: async () => (await import('./ui.ts')).ui },
   { name: 'deploy', group: 'Steer', summary: 'deploy a version now, by hand', load: async () => (await import('./rolloutVerbs.ts')).deployCommand },
   { name: 'pin', group: 'Steer', summary: 'deploy a version and stay on it', load: async () => (await import('./rolloutVerbs.ts')).pinCommand },
   { name: 'unpin', group: 'Steer', summary: 'let automation go on', load: async () => (await import('./rolloutVerbs.ts')).unpinCommand },

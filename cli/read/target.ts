@@ -35,7 +35,10 @@ interface Served {
 }
 
 /** A kind alone is `KIND/NAME`; a name alone a Rollout's. @throws Problem for a kind or a name that there is not. */
-export async function readTarget({ client, namespace }: Cluster, text: string): Promise<Target> {
+export async function readTarget(
+  { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
+  text: string,
+): Promise<Target> {
   const parts = text.split('/').filter((part) => part !== '');
   const [word, name] = parts.length === 1 ? ['rollout', parts[0]!] : [parts[0]!, parts.at(-1)!];
   const home = parts.length === 3 ? parts[1]! : namespace;

@@ -11,6 +11,8 @@ export interface Bench<Counts extends Record<string, number>, Result> {
   counts: Counts;
   measure(cluster: LocalCluster, counts: Counts): Promise<Result>;
   asText(result: Result): string;
+  /** False: nothing calls hooks, and statuses stay as they are written. */
+  hooks?: false;
 }
 
 /** Ends the process: 0 after a measurement, 1 with a sentence without one, 130 after Ctrl-C. Leaves nothing behind. */
@@ -22,7 +24,11 @@ export async function runBench<Counts extends Record<string, number>, Result>(
     process.stdout.write(bench.help);
     process.exit(0);
   }
-  const options = { prefix: 'rollout-hooks-bench-', metacontroller: values.metacontroller };
+  const options = {
+    prefix: 'rollout-hooks-bench-',
+    metacontroller: values.metacontroller,
+    ...(bench.hooks === false && { hooks: false }),
+  };
   const code = await onTemporaryCluster(options, async (cluster, interrupt) => {
     const result = await Promise.race([bench.measure(cluster, counts), interrupt, cluster.died]);
     if (!result) return 130;

@@ -1,9 +1,12 @@
 /** `npm run demo`: the main job, done on a real API server and told as a story. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { openBrowser } from '../../cli/ui/openBrowser.ts';
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../client/resources.ts';
 import { type AnyObject, ApiError, send } from '../client/send.ts';
+import { buildPage } from '../page/buildPage.ts';
+import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
 import { imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './demo/objects.ts';
 import { createStory, type Story, terminalOf } from './demo/story.ts';
@@ -11,32 +14,35 @@ import { logToStderr } from './process/log.ts';
 import { Problem } from './process/problem.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
-const HELP = `Usage: npm run demo -- [--keep] [--metacontroller PATH]
+const HELP = `Usage: npm run demo -- [--keep] [--ui] [--metacontroller PATH]
 
 Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, past a gate and
 against a direct edit. Exits with 0 only when every step was really seen.
 
   --keep                 leave the cluster up afterwards, until Ctrl-C
+  --ui                   open the page of \`kubectl rollouts ui\` beside it, tell slowly, and leave both up until Ctrl-C
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 `;
 
 const PATIENCE_MS = 30_000;
+const PAUSE_MS = 5000;
 
 /** The parts of the cluster the story uses. */
 interface Stage {
   story: Story;
+  /** Between two chapters: somebody reads, and looks at the page. */
+  pauseMs: number;
   admin: Access;
   developer: Access;
   flux: Access;
 }
 
 async function tell(stage: Stage): Promise<void> {
-  await firstVersion(stage);
-  await heldVersion(stage);
-  await directEdit(stage);
-  await gateOpens(stage);
-  await gitSync(stage);
+  for (const chapter of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
+    await chapter(stage);
+    await wait(stage.pauseMs);
+  }
 }
 
 async function firstVersion({ story, admin, developer }: Stage): Promise<void> {
@@ -185,7 +191,12 @@ function clock(): () => string {
 function parse() {
   try {
     return parseArgs({
-      options: { keep: { type: 'boolean' }, metacontroller: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        keep: { type: 'boolean' },
+        ui: { type: 'boolean' },
+        metacontroller: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
     }).values;
   } catch (error) {
     logToStderr(`${(error as Error).message.split('. ')[0]}: see npm run demo -- --help.`);
@@ -201,24 +212,35 @@ async function main(): Promise<number> {
     return 0;
   }
   logToStderr('Starting a control plane on this machine …');
-  const { keep = false, metacontroller } = values;
+  const { keep = false, ui = false, metacontroller } = values;
   const options = { prefix: 'rollout-hooks-demo-', metacontroller, failure: '\nThe demo stopped: ' };
-  return onTemporaryCluster(options, (cluster, interrupt) => tellOn(cluster, interrupt, keep));
+  return onTemporaryCluster(options, (cluster, interrupt) => tellOn(cluster, interrupt, { keep, ui }));
 }
 
-async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, keep: boolean): Promise<number> {
+interface Manner {
+  keep: boolean;
+  ui: boolean;
+}
+
+async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { keep, ui }: Manner): Promise<number> {
+  const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
+  if (page) {
+    process.stdout.write(`\nThe page, as an SRE: ${page.address}\n`);
+    openBrowser(page.address);
+  }
   const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
   const stage: Stage = {
     story,
     admin: cluster.accessOf('admin'),
     developer: cluster.accessOf('developer'),
     flux: cluster.accessOf('flux'),
+    pauseMs: ui ? PAUSE_MS : 0,
   };
   const end = await Promise.race([tell(stage).then(() => 'told' as const), interrupt, cluster.died]);
   if (end === undefined) return 130;
   if (end !== 'told') throw end;
   process.stdout.write('\nEvery step was seen.\n');
-  if (keep) {
+  if (keep || ui) {
     process.stdout.write(
       `\nThe cluster stays up until Ctrl-C. Look around with\n  export KUBECONFIG=${cluster.kubeconfigOf('admin')}\n` +
         '  kubectl -n apps get rollouts,rolloutgates,fluxbindings,kustomizations,ocirepositories\n' +
@@ -226,6 +248,7 @@ async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, keep
     );
     await Promise.race([interrupt, cluster.died]);
   }
+  await page?.close();
   return 0;
 }
 

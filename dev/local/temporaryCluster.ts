@@ -6,7 +6,8 @@ import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
 import { asProblem } from './process/problem.ts';
 
-export interface TemporaryClusterOptions extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv'> {
+export interface TemporaryClusterOptions
+  extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks'> {
   /** What its directory's name begins with. */
   prefix: string;
   metacontroller?: string | undefined;

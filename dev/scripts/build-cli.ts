@@ -1,7 +1,8 @@
 /** Bundles cli/main.ts into dist/cli: a package with two names for one program, and nothing to install beside it. */
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { buildPage } from '../page/buildPage.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const usage = `Usage: node dev/scripts/build-cli.ts [--out DIR]
@@ -51,6 +52,10 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
       },
     ],
   });
+  for (const [path, { bytes }] of await buildPage()) {
+    await mkdir(dirname(join(out, 'page', path)), { recursive: true });
+    await writeFile(join(out, 'page', path), bytes);
+  }
   for (const [bin, first] of Object.entries(BINS)) {
     await writeFile(join(out, `${bin}.js`), `#!/usr/bin/env node\n${first}await import('./rollouts.js');\n`);
     await chmod(join(out, `${bin}.js`), 0o755);

@@ -7,8 +7,16 @@ import { SOURCES } from '../support/sources.ts';
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
 
-/** Used without an import: programs, and types that come with them. */
-const PROGRAMS = ['@biomejs/biome', '@types/node', 'node', 'typescript'];
+/** Used without an import: programs, types that come with them, fonts that a style sheet names, and a script that a browser is given. */
+const NAMED = [
+  '@biomejs/biome',
+  '@fontsource-variable/inter',
+  '@fontsource-variable/jetbrains-mono',
+  '@types/node',
+  'axe-core',
+  'node',
+  'typescript',
+];
 
 const packagesOf = (isChosen: (path: string) => boolean) =>
   new Set(
@@ -16,8 +24,8 @@ const packagesOf = (isChosen: (path: string) => boolean) =>
       .flatMap(({ packages }) => packages)
       .filter((name) => !name.startsWith('node:')),
   );
-/** What runs in a cluster. The command is bundled: what it imports goes into its one file, and not into the image. */
-const isProduct = (path: string) => !/^(cli|dev|test)\/|^vitest\.config\.ts$/.test(path);
+/** What runs in a cluster. The command and its page are bundled: what they import goes into its package, and not into the image. */
+const isProduct = (path: string) => !/^(cli|dev|test|ui)\/|^vitest\.config\.ts$/.test(path);
 const product = packagesOf(isProduct);
 const everywhere = packagesOf(() => true);
 
@@ -29,7 +37,7 @@ it('the dependencies are what the product imports', () => {
 });
 
 it('the devDependencies are what the rest imports beside that', () => {
-  const used = (name: string) => everywhere.has(typed(name)) || PROGRAMS.includes(name);
+  const used = (name: string) => everywhere.has(typed(name)) || NAMED.includes(name);
   expect(Object.keys(devDependencies).filter((name) => !used(name))).toEqual([]);
   const undeclared = [...everywhere].filter((name) => !product.has(name) && !(name in devDependencies));
   expect(undeclared).toEqual([]);

@@ -42,7 +42,7 @@ function packageOf(specifier: string): string {
 }
 
 /** What is in Git or about to be. Generated files have no say in where things live. */
-export const SOURCES: Source[] = git('ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.mjs')
+export const SOURCES: Source[] = git('ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs')
   .filter((path) => !path.startsWith('api/generated/') && existsSync(join(REPOSITORY, path)))
   .map(read);
 

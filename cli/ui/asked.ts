@@ -1,0 +1,63 @@
+/** What the page has posted, as one of the requests that it can make. Anything else is refused: this is no proxy. */
+import type { Gate } from '../../api/types.ts';
+import type { Asked } from '../../core/board/requests.ts';
+import { isLegalTag } from '../../core/kube/tag.ts';
+
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+const MOST_REASON = 1000;
+
+type Fields = Record<string, unknown>;
+
+/** undefined: it is none. */
+export function askedOf(value: unknown): Asked | undefined {
+  if (!isRecord(value) || (value.reason !== undefined && !isReason(value.reason))) return undefined;
+  const reason = (value.reason as string | undefined) ?? '';
+  const action = value.do;
+  const rollout = refOf(value.rollout);
+  const gate = refOf(value.gate);
+  const rolloutGate = refOf(value.rolloutGate);
+  const version = typeof value.version === 'string' && isLegalTag(value.version) ? value.version : undefined;
+  const at = typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined;
+  switch (action) {
+    case 'deploy':
+    case 'pin':
+    case 'bypass':
+    case 'pass-gates':
+      return rollout && version ? { do: action, rollout, version, reason } : undefined;
+    case 'unpin':
+    case 'retry':
+    case 'unblock':
+      return rollout && { do: action, rollout, reason };
+    case 'approve':
+    case 'reject':
+      return rolloutGate && version ? { do: action, rolloutGate, version, reason } : undefined;
+    case 'open':
+    case 'close':
+      return gate && { do: action, gate, reason, ...(version && { version }), ...(at && { at }) };
+    case 'freeze':
+      return gate && isRecord(value.spec) && typeof value.closes === 'boolean'
+        ? { do: action, gate, reason, spec: value.spec as Gate['spec'], closes: value.closes, ...(at && { at }) }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function refOf(value: unknown): { namespace: string; name: string } | undefined {
+  if (!isRecord(value)) return undefined;
+  const { namespace, name } = value;
+  return isName(namespace) && isName(name) ? { namespace, name } : undefined;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && NAME.test(value);
+}
+
+function isReason(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MOST_REASON;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

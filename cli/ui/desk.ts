@@ -1,0 +1,154 @@
+/** What the page asks for beside its stream: one application or Gate, whether the reader may do what, and the writes themselves. */
+
+import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { type ActionRight, actionsOf, gateActions, rightKey, versionActions } from '../../core/board/actions.ts';
+import { gateView } from '../../core/board/bands.ts';
+import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../core/board/messages.ts';
+import { type Asked, type Write, writeOf } from '../../core/board/requests.ts';
+import type { Explanation } from '../../core/explain/explanation.ts';
+import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
+import { identityOf } from '../../core/kube/names.ts';
+import { formatTime } from '../../core/kube/time.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { explained, withRights } from '../read/explained.ts';
+import { readTarget } from '../read/target.ts';
+import { Problem } from '../terminal/exit.ts';
+import type { Views } from './views.ts';
+
+/** Rights change seldom, and every application asks for the same. */
+const RIGHTS_MS = 30_000;
+const SHOWN = 200;
+
+export interface Desk {
+  application(id: string): Promise<ApplicationPage | undefined>;
+  gate(id: string): Promise<GatePage | undefined>;
+  /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
+  explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
+  act(asked: Asked, dryRun: boolean): Promise<Answer>;
+  /** What a Gate would hold that does not exist yet. */
+  preview(asked: Extract<Asked, { do: 'freeze' }>): Promise<Preview>;
+}
+
+export function createDesk(client: KubeClient, views: Views, now: () => EpochMs): Desk {
+  const known = new Map<string, { at: EpochMs; answer: Promise<boolean> }>();
+
+  const may = (right: ActionRight): Promise<boolean> => {
+    const key = rightKey(right);
+    const before = known.get(key);
+    if (before && now() - before.at < RIGHTS_MS) return before.answer;
+    const answer = client.mayI(right).catch(() => false);
+    if (known.size > 10_000) known.clear();
+    known.set(key, { at: now(), answer });
+    return answer;
+  };
+
+  const rightsOf = async (rights: readonly ActionRight[]): Promise<Rights> => {
+    const each = new Map(rights.map((right) => [rightKey(right), right]));
+    return Object.fromEntries(
+      await Promise.all([...each].map(async ([key, right]) => [key, await may(right)] as const)),
+    );
+  };
+
+  const act = async (asked: Asked, dryRun: boolean): Promise<Answer> => {
+    try {
+      const found = 'rolloutGate' in asked ? await rolloutGate(asked.rolloutGate) : undefined;
+      const write = writeOf(asked, formatTime(now()), found);
+      const { warnings } = await send(client, write, found, dryRun);
+      return {
+        ok: true,
+        warnings,
+        message: dryRun ? 'The API server would accept it.' : 'The API server has accepted it.',
+      };
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      return { ok: false, code: error.code, message: error.message, warnings: [...error.warnings] };
+    }
+  };
+
+  const rolloutGate = (ref: { namespace: string; name: string }): Promise<RolloutGate | undefined> =>
+    client.get<RolloutGate>({ ...resourceOf(KINDS.RolloutGate), ...ref });
+
+  return {
+    async application(id) {
+      const application = views.application(id);
+      const rollout = views.objects.get<Rollout>('Rollout', id);
+      if (!application || !rollout) return undefined;
+      const gates = views.objects.around(rollout).rolloutGates;
+      const rolloutGates = Object.fromEntries(gates.map((gate) => [gate.metadata.name ?? '', gate]));
+      const actions = [...actionsOf(application), ...versionActions(application, 'any', application.runs)];
+      const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
+      return { application, rolloutGates, releases, rights: await rightsOf(actions.flatMap(({ rights }) => rights)) };
+    },
+    async gate(id) {
+      const gate = views.objects.get<Gate>('Gate', id);
+      if (!gate) return undefined;
+      const view = gateView(gate, now());
+      return { gate: view, rights: await rightsOf(gateActions(view).flatMap(({ rights }) => rights)) };
+    },
+    async explanation(kind, { namespace, name }) {
+      try {
+        const target = await readTarget({ client, namespace }, `${kind}/${namespace}/${name}`);
+        const found = await explained(client, target, now());
+        return { ...found, remedies: await withRights(client, found.remedies) };
+      } catch (error) {
+        if (error instanceof Problem || isApiError(error, 403)) return undefined;
+        throw error;
+      }
+    },
+    act,
+    async preview(asked) {
+      const { body } = writeOf(asked, formatTime(now()));
+      const [answer, found] = await Promise.all([act(asked, true), held(client, body as unknown as Gate)]);
+      return { answer, ...found };
+    },
+  };
+}
+
+/** A list that is added to must be the one that was read: with its resourceVersion another's addition is a conflict, not lost. */
+function send(client: KubeClient, write: Write, found: RolloutGate | undefined, dryRun: boolean) {
+  const { kind, ref, body, creates } = write;
+  const resource = resourceOf(KINDS[kind]);
+  if (creates) return client.create({ ...resource, namespace: ref.namespace }, body, { dryRun });
+  const { resourceVersion } = found?.metadata ?? {};
+  const metadata = resourceVersion ? { metadata: { ...(body.metadata as object), resourceVersion } } : {};
+  return client.patch({ ...resource, ...ref }, { ...body, ...metadata }, { dryRun });
+}
+
+async function held(client: KubeClient, gate: Gate): Promise<Omit<Preview, 'answer'>> {
+  const unread: string[] = [];
+  const reading = async <T>(what: string, read: () => Promise<T[]>): Promise<T[]> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (isApiError(error, 404)) return [];
+      unread.push(`${what}: ${(error as Error).message}`);
+      return [];
+    }
+  };
+  const home = identityOf(gate).namespace;
+  const beyond = gate.spec.selects?.namespaceSelector !== undefined;
+  const namespaces = beyond
+    ? await reading('Namespaces', () => client.list({ apiVersion: 'v1', resource: 'namespaces' }))
+    : [];
+  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
+  const kinds: readonly string[] = gate.spec.selects?.kinds ?? [];
+  const wanted = [...GOVERNED_KINDS, KINDS.Rollout].filter(({ kind }) => kinds.length === 0 || kinds.includes(kind));
+  const lists = await Promise.all(
+    wanted.map((row) =>
+      reading(`${row.kind}s`, () =>
+        client.list<KubeObject<any, any>>({ ...resourceOf(row), namespace: beyond ? undefined : home }),
+      ),
+    ),
+  );
+  const objects = lists.flat().filter((object) => {
+    const namespaceLabels = labels.get(object.metadata.namespace ?? '') ?? {};
+    return object.kind === KINDS.Rollout.kind
+      ? gateSelectsRollout(gate, object as Rollout, namespaceLabels)
+      : gateSelects(gate, object, namespaceLabels);
+  });
+  const named = objects.map((object) => ({ kind: object.kind, ...identityOf(object) }));
+  return { objects: named.slice(0, SHOWN), count: named.length, unread };
+}

@@ -1,0 +1,70 @@
+/**
+ * Who may ask the page's server anything. It answers on loopback with the rights of a kubeconfig, so that every other page in the
+ * same browser, and every other program on the machine, is a stranger to it.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface Refusal {
+  status: 401 | 403 | 421;
+  message: string;
+}
+
+const SCHEME = /^Bearer ([\w-]{20,200})$/;
+
+/** `hosts`: what the address of the page may be, with the port. A page of another name that resolves to loopback (DNS rebinding) sends its own. */
+export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly string[]): Refusal | undefined {
+  if (hosts.includes(host)) return undefined;
+  return {
+    status: 421,
+    message: `This server answers to ${hosts.join(' and ')} only, not to '${host.slice(0, 100)}'.`,
+  };
+}
+
+/** For everything that tells of the cluster or changes it. */
+export function refuseCaller(headers: IncomingHttpHeaders, token: string): Refusal | undefined {
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
+  // A browser too old to say the site is judged by the origin.
+  if ((origin !== undefined && origin !== `http://${host}`) || (site !== undefined && site !== 'same-origin')) {
+    return { status: 403, message: 'This server answers its own page only, and no page of another origin.' };
+  }
+  return refuseToken(headers, token);
+}
+
+/** Compared in constant time, by hash, so that lengths do not matter. */
+function refuseToken(headers: IncomingHttpHeaders, token: string): Refusal | undefined {
+  const given = SCHEME.exec(headers.authorization ?? '')?.[1] ?? '';
+  if (timingSafeEqual(digest(given), digest(token))) return undefined;
+  return {
+    status: 401,
+    message: 'The key of this page is not that of the server: open the address that `kubectl rollouts ui` has printed.',
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Nothing from elsewhere, no frame, no inline script or style, no form to anywhere. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'cross-origin-embedder-policy': 'require-corp',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};

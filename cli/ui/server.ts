@@ -1,0 +1,151 @@
+/** The page's HTTP server: on loopback, for one token, and for nothing but what the page needs. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { Hello } from '../../core/board/messages.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { askedOf } from './asked.ts';
+import type { Assets } from './assets.ts';
+import type { Desk } from './desk.ts';
+import type { Feed } from './feed.ts';
+import { type Refusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
+
+export interface PageServer {
+  /** With the token: `http://127.0.0.1:40123/#token=…`. */
+  address: string;
+  origin: string;
+  close(): Promise<void>;
+}
+
+export interface PageServerOptions {
+  feed: Feed;
+  desk: Desk;
+  assets: Assets;
+  hello: Hello;
+  token: string;
+  /** 0: one that is free. */
+  port: number;
+}
+
+const MOST_BODY = 64 * 1024;
+const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
+
+export async function servePage(options: PageServerOptions): Promise<PageServer> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
+  const port = await listen(server, options.port);
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  server.on('request', (request, response) => {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const refusal = refuseHost(request.headers, hosts);
+    if (refusal) return refused(response, refusal);
+    answer(request, response, options).catch((error: Error) => {
+      if (response.headersSent) response.destroy();
+      else json(response, 500, { message: error.message });
+    });
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    address: `${origin}/#token=${options.token}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, options: PageServerOptions): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', 'http://page');
+  if (!pathname.startsWith('/api/')) return asset(request, response, pathname, options.assets);
+  const refusal = refuseCaller(request.headers, options.token);
+  if (refusal) return refused(response, refusal);
+  response.setHeader('cache-control', 'no-store');
+  const { feed, desk, hello } = options;
+  if (request.method === 'POST') return post(request, response, pathname, desk);
+  if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
+  if (pathname === '/api/stream') {
+    return feed.hub.join(response, hello, () => ({
+      kinds: feed.kinds(),
+      rows: { set: feed.views.rows(), gone: [] },
+      gates: { set: feed.views.gates(), gone: [] },
+    }));
+  }
+  const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
+  const found = await itemOf(desk, kind, { namespace, name });
+  if (found) return json(response, 200, found);
+  const what = kind === 'applications' ? 'Rollout' : kind === 'gates' ? 'Gate' : kind.split('/')[1];
+  const message = what ? `There is no ${what} ${namespace}/${name}, or you may not see it.` : 'Not found.';
+  json(response, 404, { message });
+}
+
+async function itemOf(desk: Desk, kind: string, ref: NamespacedName): Promise<unknown> {
+  if (kind === 'applications') return desk.application(refKey(ref));
+  if (kind === 'gates') return desk.gate(refKey(ref));
+  return kind ? desk.explanation(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
+}
+
+async function post(request: IncomingMessage, response: ServerResponse, pathname: string, desk: Desk): Promise<void> {
+  if (!request.headers['content-type']?.startsWith('application/json')) {
+    return json(response, 415, { message: 'Expected application/json.' });
+  }
+  const body = await bodyOf(request);
+  if (body === undefined) return json(response, 413, { message: `More than ${MOST_BODY} bytes.` });
+  const { asked: value, dryRun } = body as { asked?: unknown; dryRun?: unknown };
+  const asked = askedOf(value);
+  if (!asked) return json(response, 400, { message: 'This is nothing that the page can ask for.' });
+  if (pathname === '/api/act') return json(response, 200, await desk.act(asked, dryRun === true));
+  if (pathname === '/api/preview' && asked.do === 'freeze') return json(response, 200, await desk.preview(asked));
+  json(response, 404, { message: 'Not found.' });
+}
+
+/** undefined: too long. @throws SyntaxError where it is no JSON. */
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MOST_BODY) return undefined;
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) ?? {};
+}
+
+/** Every address of the page is the same document; what it shows is in the address. */
+function asset(request: IncomingMessage, response: ServerResponse, pathname: string, assets: Assets): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    json(response, 405, { message: 'Not answered here.' });
+    return;
+  }
+  const found = assets.get(pathname) ?? (pathname.startsWith('/assets/') ? undefined : assets.get('/index.html'));
+  if (!found) {
+    json(response, 404, { message: 'Not found.' });
+    return;
+  }
+  const { type, bytes } = found;
+  // Names of assets have their hash in them.
+  const cache = pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store';
+  response.writeHead(200, { 'content-type': type, 'content-length': bytes.length, 'cache-control': cache });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+function refused(response: ServerResponse, { status, message }: Refusal): void {
+  response.setHeader('cache-control', 'no-store');
+  json(response, status, { message });
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

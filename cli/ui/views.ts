@@ -1,0 +1,161 @@
+/** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { type GateView, gateView } from '../../core/board/bands.ts';
+import { type Row, rowOf } from '../../core/board/row.ts';
+import type { Application } from '../../core/explain/application.ts';
+import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { parseTime } from '../../core/kube/time.ts';
+import { stageRefs } from '../../core/order/refs.ts';
+import { gatesAround, Objects, ownersOf, type Watched } from './objects.ts';
+
+export interface Change {
+  rows: { set: Row[]; gone: string[] };
+  gates: { set: GateView[]; gone: string[] };
+}
+
+/** Explained in one go before others get their turn. */
+const CHUNK = 200;
+
+export class Views {
+  readonly objects = new Objects();
+  readonly #rows = new Map<string, Row>();
+  readonly #gates = new Map<string, GateView>();
+  /** Ids of Rollouts and Gates that are to be computed again. */
+  readonly #staleRows = new Set<string>();
+  readonly #staleGates = new Set<string>();
+  /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
+  readonly #readers = new Map<string, Set<string>>();
+  readonly #now: () => EpochMs;
+
+  constructor(now: () => EpochMs) {
+    this.#now = now;
+  }
+
+  get isStale(): boolean {
+    return this.#staleRows.size + this.#staleGates.size > 0;
+  }
+
+  rows(): Row[] {
+    return [...this.#rows.values()];
+  }
+
+  gates(): GateView[] {
+    return [...this.#gates.values()];
+  }
+
+  /** The whole explanation, of this moment. */
+  application(id: string): Application | undefined {
+    const rollout = this.objects.get<Rollout>('Rollout', id);
+    return rollout && explainRollout(rollout, this.objects.around(rollout), this.#now());
+  }
+
+  replace(kind: Watched, objects: readonly KubeObject<any, any>[]): void {
+    const there = new Set(objects.map((each) => refKey(identityOf(each))));
+    const gone = [...this.objects.all(kind)].filter((each) => !there.has(refKey(identityOf(each))));
+    for (const each of gone) this.remove(kind, each);
+    for (const each of objects) this.set(kind, each);
+  }
+
+  set(kind: Watched, object: KubeObject<any, any>): void {
+    const key = refKey(identityOf(object));
+    const before = this.objects.get(kind, key);
+    if (
+      before?.metadata.resourceVersion !== undefined &&
+      before.metadata.resourceVersion === object.metadata.resourceVersion
+    )
+      return;
+    if (before) this.#touch(kind, before);
+    this.objects.set(kind, object);
+    this.#touch(kind, object);
+  }
+
+  remove(kind: Watched, object: KubeObject<any, any>): void {
+    this.#touch(kind, object);
+    this.objects.remove(kind, object);
+  }
+
+  /** What was read or not changes every sentence. */
+  touchAll(): void {
+    for (const id of this.objects.keys('Rollout')) this.#staleRows.add(id);
+  }
+
+  /** What was to change by itself by now. */
+  touchDue(): void {
+    const now = this.#now();
+    const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
+    for (const [id, { until }] of this.#rows) if (isDue(until)) this.#staleRows.add(id);
+    for (const [id, { until }] of this.#gates) {
+      if (!isDue(until)) continue;
+      this.#staleGates.add(id);
+      for (const reader of this.#readers.get(id) ?? []) this.#staleRows.add(reader);
+    }
+  }
+
+  #touch(kind: Watched, object: KubeObject<any, any>): void {
+    const key = refKey(identityOf(object));
+    if (kind === 'Gate') this.#staleGates.add(key);
+    if (kind === 'Rollout') this.#staleRows.add(key);
+    if (kind === 'Gate' || kind === 'Rollout')
+      for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.add(id);
+    if (kind === 'RolloutGate' || kind === 'FluxBinding')
+      for (const id of ownersOf(kind, object)) this.#staleRows.add(id);
+    if (kind === 'HealthCheck') {
+      for (const rollout of this.objects.all<Rollout>('Rollout')) {
+        if (rollout.spec?.healthCheckSelector && rollout.metadata.namespace === object.metadata.namespace) {
+          this.#staleRows.add(refKey(identityOf(rollout)));
+        }
+      }
+    }
+  }
+
+  /** Computes up to a chunk of what is stale; what it comes to is nothing where nobody would see a difference. */
+  refresh(): Change {
+    const change: Change = { rows: { set: [], gone: [] }, gates: { set: [], gone: [] } };
+    for (const id of take(this.#staleGates, CHUNK)) {
+      const gate = this.objects.get<Gate>('Gate', id);
+      const view = gate && gateView(gate, this.#now());
+      settle(this.#gates, id, view, change.gates);
+    }
+    for (const id of take(this.#staleRows, CHUNK)) {
+      const rollout = this.objects.get<Rollout>('Rollout', id);
+      settle(this.#rows, id, rollout && this.#row(id, rollout), change.rows);
+    }
+    return change;
+  }
+
+  #row(id: string, rollout: Rollout): Row {
+    const around = this.objects.around(rollout);
+    const read = [
+      ...gatesAround(rollout, around.bindings as FluxBinding[]).map((key) => `Gate ${key}`),
+      ...stageRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
+    ];
+    for (const key of read) {
+      const readers = this.#readers.get(key) ?? new Set();
+      this.#readers.set(key, readers.add(id));
+    }
+    return rowOf(rollout, explainRollout(rollout, around, this.#now()));
+  }
+}
+
+function take(stale: Set<string>, most: number): string[] {
+  const taken: string[] = [];
+  for (const id of stale) {
+    if (taken.length === most) break;
+    taken.push(id);
+    stale.delete(id);
+  }
+  return taken;
+}
+
+function settle<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {
+  const before = views.get(id);
+  if (!view) {
+    if (views.delete(id)) change.gone.push(id);
+    return;
+  }
+  if (before && JSON.stringify(before) === JSON.stringify(view)) return;
+  views.set(id, view);
+  change.set.push(view);
+}

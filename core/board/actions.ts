@@ -1,0 +1,208 @@
+/** What a person may want to do about an application or a Gate: each with the rights that it takes and the request that it makes. */
+import { KINDS, type KindName } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { RolloutGate } from '../../api/types.ts';
+import type { Application, DeploymentView, Step } from '../explain/application.ts';
+import { refKey } from '../kube/names.ts';
+import type { GateView } from './bands.ts';
+import type { Asked } from './requests.ts';
+
+/** For a SelfSubjectAccessReview. */
+export interface ActionRight {
+  verb: string;
+  group: string;
+  resource: string;
+  namespace: string;
+  name: string;
+}
+
+export interface Action {
+  id: string;
+  /** Of the button. */
+  label: string;
+  /** Of the button that sends it. */
+  submit: string;
+  /** What comes of it, in a sentence. */
+  text: string;
+  /** Without the reason. */
+  asked: Asked;
+  rights: ActionRight[];
+  /** The object as it is now, where the request adds to it. */
+  found?: RolloutGate;
+  /** What has to be typed, because it is hard to take back. */
+  confirm?: string;
+  /** The likely one. */
+  primary?: true;
+  /** It goes past something that somebody closed. */
+  danger?: true;
+}
+
+export function rightKey({ verb, resource, namespace, name }: ActionRight): string {
+  return `${verb} ${resource} ${refKey({ namespace, name })}`;
+}
+
+/** `rolloutGates`: those of the application, by name, as far as they are known. */
+export function actionsOf(
+  application: Application,
+  rolloutGates: Readonly<Record<string, RolloutGate>> = {},
+): Action[] {
+  const { steps, waiting, runs, pinned } = application;
+  const ref = { namespace: application.namespace, name: application.name };
+  const blocking = steps.filter(({ state }) => state === 'blocks');
+  const onRollout = [rightOn('patch', 'Rollout', ref)];
+  const actions: Action[] = [];
+  if (waiting) actions.push(...waitingActions(ref, waiting.version, blocking, rolloutGates));
+  for (const { object } of blocking.filter(({ kind }) => kind === 'gate'))
+    if (object) actions.push(openAction(object, waiting?.version));
+  if (pinned) {
+    actions.push({
+      id: 'unpin',
+      label: 'Remove the pin',
+      submit: 'Remove the pin',
+      text: 'Automation goes on: the newest version that everything lets through is deployed at once.',
+      asked: { do: 'unpin', rollout: ref, reason: '' },
+      rights: onRollout,
+    });
+  }
+  if (runs?.outcome === 'Failed') {
+    actions.push({
+      id: 'retry',
+      label: `Try ${runs.version} again`,
+      submit: 'Try again',
+      text: `${runs.version} bakes once more, from its arrival.`,
+      asked: { do: 'retry', rollout: ref, reason: '' },
+      rights: onRollout,
+    });
+  }
+  if (blocking.some(({ kind }) => kind === 'failure')) {
+    actions.push({
+      id: 'unblock',
+      label: 'Let the next version through',
+      submit: 'Let through',
+      text: `${runs?.version ?? 'The version'} has failed and stays so; automation goes on with the next one.`,
+      asked: { do: 'unblock', rollout: ref, reason: '' },
+      rights: onRollout,
+    });
+  }
+  return actions;
+}
+
+function waitingActions(
+  ref: NamespacedName,
+  version: string,
+  blocking: readonly Step[],
+  gatesOfRollout: Readonly<Record<string, RolloutGate>>,
+): Action[] {
+  const onRollout = [rightOn('patch', 'Rollout', ref)];
+  const gates = blocking.filter(({ kind, object }) => kind === 'gate' && object).map(({ object }) => object!);
+  const approvals = blocking
+    .filter(({ kind, object }) => kind === 'rolloutGate' && object)
+    .map(
+      ({ object }, index): Action => ({
+        id: `approve/${object!.name}`,
+        label: index === 0 ? `Approve ${version}` : `Approve ${version} at ${object!.name}`,
+        submit: 'Approve',
+        text: `RolloutGate ${object!.name} lets ${version} through, and holds what it held before.`,
+        asked: {
+          do: 'approve',
+          rolloutGate: { namespace: object!.namespace, name: object!.name },
+          version,
+          reason: '',
+        },
+        ...(gatesOfRollout[object!.name] && { found: gatesOfRollout[object!.name]! }),
+        rights: [rightOn('patch', 'RolloutGate', object!)],
+        ...(gates.length === 0 && index === 0 && { primary: true }),
+      }),
+    );
+  const heldForward = blocking.some(({ kind }) =>
+    ['rolloutGate', 'stage', 'budget', 'check', 'failure'].includes(kind),
+  );
+  const bypass: Action[] =
+    gates.length > 0
+      ? [
+          {
+            id: 'bypass',
+            label: 'Past the freeze',
+            submit: `Deploy ${version}`,
+            text: `${version} alone is deployed past ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}. Who did it and why is recorded.`,
+            asked: { do: 'bypass', rollout: ref, version, reason: '' },
+            rights: [...onRollout, ...gates.map((gate) => rightOn('bypass', 'Gate', gate))],
+            confirm: version,
+            danger: true,
+          },
+        ]
+      : [];
+  const byHand: Action[] =
+    heldForward && gates.length === 0
+      ? [
+          {
+            id: 'deploy',
+            label: `Deploy ${version} now`,
+            submit: `Deploy ${version}`,
+            text: `${version} is deployed by hand: only closed Gates and rejected versions hold that.`,
+            asked: { do: 'deploy', rollout: ref, version, reason: '' },
+            rights: onRollout,
+            confirm: version,
+          },
+        ]
+      : [];
+  return [...approvals, ...byHand, ...bypass];
+}
+
+function openAction(gate: NamespacedName, version: string | undefined): Action {
+  const then = version === undefined ? '' : ` ${version} goes on its way with them.`;
+  return {
+    id: `open/${refKey(gate)}`,
+    label: `Open ${gate.name}`,
+    submit: `Open ${gate.name}`,
+    text: `Gate ${refKey(gate)} opens for everything that it holds.${then}`,
+    asked: { do: 'open', gate: { namespace: gate.namespace, name: gate.name }, reason: '' },
+    rights: [rightOn('patch', 'Gate', gate)],
+  };
+}
+
+/** Of a deployment in the history, or of any release: go there, or stay there. */
+export function versionActions(ref: NamespacedName, version: string, runs: DeploymentView | undefined): Action[] {
+  const rights = [rightOn('patch', 'Rollout', ref)];
+  const isRunning = runs?.version === version;
+  const deploy: Action = {
+    id: `deploy/${version}`,
+    label: `Deploy ${version}`,
+    submit: 'Deploy',
+    text: `${version} is deployed by hand. Newer versions are candidates again after it: pin it to stay.`,
+    asked: { do: 'deploy', rollout: ref, version, reason: '' },
+    rights,
+    confirm: version,
+  };
+  const pin: Action = {
+    id: `pin/${version}`,
+    label: `Pin ${version}`,
+    submit: 'Pin',
+    text: isRunning
+      ? `Stays on ${version}: nothing newer is deployed until the pin is removed.`
+      : `${version} is deployed, and stays: nothing newer is deployed until the pin is removed.`,
+    asked: { do: 'pin', rollout: ref, version, reason: '' },
+    rights,
+  };
+  return isRunning ? [pin] : [deploy, pin];
+}
+
+export function gateActions({ namespace, name, opened }: Pick<GateView, 'namespace' | 'name' | 'opened'>): Action[] {
+  const gate = { namespace, name };
+  const rights = [rightOn('patch', 'Gate', gate)];
+  const open: Action = { ...openAction(gate, undefined), id: 'open', label: 'Open' };
+  const close: Action = {
+    id: 'close',
+    label: 'Close',
+    submit: `Close ${name}`,
+    text: `Gate ${refKey(gate)} closes for everything that requires it.`,
+    asked: { do: 'close', gate, reason: '' },
+    rights,
+  };
+  return opened ? [close] : [{ ...open, primary: true }];
+}
+
+function rightOn(verb: string, kind: KindName, { namespace, name }: NamespacedName): ActionRight {
+  const { group, resource } = KINDS[kind];
+  return { verb, group, resource, namespace, name };
+}

@@ -1,0 +1,83 @@
+/** What goes over the page's one stream, and what its other requests answer. Plain JSON. */
+import type { RolloutGate } from '../../api/types.ts';
+import type { Application } from '../explain/application.ts';
+import type { GateView } from './bands.ts';
+import type { Row } from './row.ts';
+
+/** How far a kind is read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
+export interface KindState {
+  kind: string;
+  state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
+  /** The namespace that is read where the whole cluster may not be. */
+  namespace?: string;
+  /** What the API server said. */
+  why?: string;
+}
+
+export interface Hello {
+  context: string;
+  server: string;
+  user?: string;
+  /** Of the context: where something new is made unless said otherwise. */
+  home?: string;
+  /** Only this namespace is looked at; absent: all. */
+  namespace?: string;
+  program: string;
+}
+
+/** The events of the stream, by name. The first of `rows` and `gates` after a `reset` are everything. */
+export interface StreamEvents {
+  hello: Hello;
+  reset: Record<string, never>;
+  rows: { set: Row[]; gone: string[] };
+  gates: { set: GateView[]; gone: string[] };
+  kinds: KindState[];
+  /** Everything that there is has been sent. */
+  complete: { rows: number };
+}
+
+/** Whether the reader may, by the key of the right. */
+export type Rights = Record<string, boolean>;
+
+/** A release that is known, as far as the registry has told. */
+export interface ReleaseView {
+  tag: string;
+  version?: string;
+  revision?: string;
+  created?: string;
+  firstSeen?: string;
+  digest?: string;
+}
+
+export interface ApplicationPage {
+  application: Application;
+  /** Its RolloutGates, by name. */
+  rolloutGates: Record<string, RolloutGate>;
+  /** Newest first. */
+  releases: ReleaseView[];
+  rights: Rights;
+}
+
+export interface GatePage {
+  gate: GateView;
+  rights: Rights;
+}
+
+/** What a freeze would hold, as far as the reader may see it. */
+export interface Preview {
+  objects: { kind: string; namespace: string; name: string }[];
+  /** How many there are in all. */
+  count: number;
+  /** What could not be read, a sentence each. */
+  unread: string[];
+  /** What the API server said to the same write without making it. */
+  answer: Answer;
+}
+
+/** What became of a request. `ok`: it was accepted; what the API server said is in `warnings` or `message`, as it is. */
+export interface Answer {
+  ok: boolean;
+  message: string;
+  warnings: string[];
+  code?: number;
+}

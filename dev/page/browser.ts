@@ -1,0 +1,60 @@
+/**
+ * A Chromium that npm brings: @sparticuz/chromium is one binary for Linux on x86-64, with fonts and the few libraries that a bare machine
+ * lacks. It is unpacked once for each version. Anywhere else, and where one wants another: CHROMIUM=/path/to/chromium.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { REPOSITORY } from '../repository.ts';
+
+const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
+
+/** A sandbox takes rights that containers and CI do not give; what is opened here is our own page. */
+const ARGS = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'];
+
+/** `fonts`: its own, so that a page looks the same on every machine; or the system's, for what they lack. */
+export async function launchBrowser({ fonts = 'own' }: { fonts?: 'own' | 'system' } = {}): Promise<Browser> {
+  const given = process.env.CHROMIUM;
+  if (given) return chromium.launch({ executablePath: given, args: ARGS });
+  const folder = unpacked();
+  const env = { ...process.env, ...(fonts === 'own' && { FONTCONFIG_PATH: join(folder, 'fonts') }) } as Record<
+    string,
+    string
+  >;
+  if (lacksLibraries(folder)) env.LD_LIBRARY_PATH = join(folder, 'al2023/lib');
+  return chromium.launch({ executablePath: join(folder, 'chromium'), args: ARGS, env });
+}
+
+/** Answers the folder. Made aside and renamed: two runs that begin together do not see half a browser. */
+function unpacked(): string {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(`npm has no Chromium for ${process.platform} on ${process.arch}: set CHROMIUM to the path of one.`);
+  }
+  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks');
+  const folder = join(cache, `chromium-${version}`);
+  if (existsSync(join(folder, 'chromium'))) return folder;
+  mkdirSync(cache, { recursive: true });
+  const aside = mkdtempSync(join(cache, 'chromium-unpacking-'));
+  try {
+    // It unpacks into the temporary directory, and its libraries only where it believes to be in a function of AWS.
+    const env = { ...process.env, TMPDIR: aside, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
+    const script = "await (await import('@sparticuz/chromium')).default.executablePath()";
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: REPOSITORY, env, stdio: 'pipe' });
+    renameSync(aside, folder);
+  } catch (error) {
+    rmSync(aside, { recursive: true, force: true });
+    if (!existsSync(join(folder, 'chromium'))) throw error;
+  }
+  return folder;
+}
+
+function lacksLibraries(folder: string): boolean {
+  try {
+    return execFileSync('ldd', [join(folder, 'chromium')], { encoding: 'utf8' }).includes('not found');
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,37 @@
+/** Bundles ui/ into the files that cli/ui serves: one document, one script, one style sheet, two fonts. Names have a hash, so that they can be kept. */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import type { Assets } from '../../cli/ui/assets.ts';
+import { typeOf } from '../../cli/ui/assets.ts';
+import { REPOSITORY } from '../repository.ts';
+
+const UI = join(REPOSITORY, 'ui');
+
+export async function buildPage(): Promise<Assets> {
+  const { outputFiles } = await build({
+    entryPoints: [join(UI, 'main.tsx'), join(UI, 'style/main.css')],
+    outdir: '/assets',
+    entryNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['es2022', 'chrome123', 'firefox128', 'safari17.5'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    loader: { '.woff2': 'file' },
+    publicPath: '/assets',
+    write: false,
+    legalComments: 'none',
+    logLevel: 'error',
+  });
+  const files = outputFiles.map(
+    ({ path, contents }) => [`/assets/${basename(path)}`, { type: typeOf(path), bytes: contents }] as const,
+  );
+  const pathOf = (type: string) => files.find(([path]) => path.endsWith(type))?.[0] ?? '';
+  const html = readFileSync(join(UI, 'index.html'), 'utf8')
+    .replace('%STYLE%', pathOf('.css'))
+    .replace('%SCRIPT%', pathOf('.js'));
+  return new Map([...files, ['/index.html', { type: typeOf('index.html'), bytes: Buffer.from(html) }]]);
+}

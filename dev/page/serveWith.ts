@@ -1,0 +1,40 @@
+/** The page on a cluster, from the sources: what `kubectl rollouts ui` does from its package. */
+import { randomBytes } from 'node:crypto';
+import { createClient } from '../../cli/kube/client.ts';
+import { connect } from '../../cli/kube/connection.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import type { Assets } from '../../cli/ui/assets.ts';
+import { openPage } from '../../cli/ui/page.ts';
+import type { PageServer } from '../../cli/ui/server.ts';
+
+interface ServeOptions {
+  port?: number;
+  token?: string;
+  namespace?: string;
+}
+
+export async function servePageOn(kubeconfig: string, assets: Assets, options: ServeOptions = {}): Promise<PageServer> {
+  const { port = 0, token = randomBytes(24).toString('base64url'), namespace } = options;
+  const selected = selectCluster({ kubeconfig }, process.env);
+  const client = createClient(
+    connect(selected, { timeoutMs: 30_000, as: undefined, asGroup: undefined, userAgent: 'rollouts-ui' }),
+  );
+  const { context, server, user } = selected;
+  const page = await openPage({
+    client,
+    assets,
+    hello: { context, server, user, program: 'kubectl rollouts' },
+    namespace,
+    fallback: selected.namespace,
+    token,
+    port,
+    now: () => Date.now(),
+  });
+  return {
+    ...page,
+    async close() {
+      await page.close();
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** `node dev/preview/pictures.ts`: docs/pictures, taken of the page and of the command with a made-up fleet. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { run } from '../../cli/run.ts';
+import type { LocalCluster } from '../local/cluster.ts';
+import { onTemporaryCluster } from '../local/temporaryCluster.ts';
+import { launchBrowser } from '../page/browser.ts';
+import { buildPage } from '../page/buildPage.ts';
+import { servePageOn } from '../page/serveWith.ts';
+import { REPOSITORY } from '../repository.ts';
+import { fleet } from './fleet.ts';
+import { storeFleet } from './storeFleet.ts';
+
+const OUT = join(REPOSITORY, 'docs/pictures');
+const APPLICATIONS = 34;
+
+async function takePictures(cluster: LocalCluster): Promise<void> {
+  mkdirSync(OUT, { recursive: true });
+  await storeFleet(cluster.accessOf('admin'), fleet(APPLICATIONS, Date.now()));
+  const server = await servePageOn(cluster.kubeconfigOf('admin'), await buildPage());
+  const browser = await launchBrowser();
+  try {
+    const pages: [name: string, path: string, scheme: 'light' | 'dark', height: number][] = [
+      ['board', '/', 'light', 640],
+      ['application', '/rollout/finance/checkout', 'light', 760],
+      ['gates', '/gates', 'dark', 560],
+    ];
+    for (const [name, path, colorScheme, height] of pages) {
+      const page = await browser.newPage({ viewport: { width: 1240, height }, colorScheme, reducedMotion: 'reduce' });
+      await page.goto(`${server.origin}${path}#${server.address.split('#')[1]}`);
+      await page.locator('.row, .story, .band').first().waitFor();
+      await page.evaluate('document.fonts.ready');
+      await page.screenshot({ path: join(OUT, `${name}.png`) });
+      await page.close();
+    }
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+/** What the command writes to a terminal, with its colours. */
+async function takeTerminal(cluster: LocalCluster): Promise<void> {
+  // Trees are drawn with characters that the browser's own fonts do not have.
+  const browser = await launchBrowser({ fonts: 'system' });
+  const args = ['get', 'checkout', '-n', 'finance'];
+  const text = await written(args, cluster.kubeconfigOf('admin'));
+  const page = await browser.newPage({ viewport: { width: 760, height: 100 }, deviceScaleFactor: 1.5 });
+  await page.setContent(`<style>
+    body { margin: 0; padding: 18px 22px; background: #14181e; color: #e8eaee; font: 14px/1.5 "DejaVu Sans Mono", monospace; }
+    pre { margin: 0; font: inherit; white-space: pre-wrap; } .c1 { font-weight: bold } .c2 { opacity: .65 }
+    .c31 { color: #ff8f87 } .c32 { color: #5ccb95 } .c33 { color: #eab354 } .c34, .c36 { color: #98a6ff } .c90 { color: #8a93a2 }
+  </style><pre><span class="c90">$ kubectl rollouts ${args.join(' ')}</span>\n${html(text)}</pre>`);
+  const box = await page.locator('body').boundingBox();
+  await page.setViewportSize({ width: 760, height: Math.ceil(box?.height ?? 200) });
+  await page.screenshot({ path: join(OUT, 'get.png') });
+  await browser.close();
+}
+
+async function written(args: string[], kubeconfig: string): Promise<string> {
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 100, rows: 40 });
+  const chunks: Buffer[] = [];
+  stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await run({
+    args,
+    env: { KUBECONFIG: kubeconfig, FORCE_COLOR: '1', TERM: 'xterm-256color' },
+    program: 'kubectl rollouts',
+    version: '',
+    now: () => Date.now(),
+    timeZone: 'UTC',
+    signal: new AbortController().signal,
+    stdout: stdout as never,
+    stderr: new PassThrough() as never,
+    stdin: new PassThrough() as never,
+  });
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Colours of a terminal as classes. */
+function html(text: string): string {
+  let open = 0;
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal is told.
+  const spans = escaped.replace(/\x1b\[([\d;]*)m/g, (_, codes: string) => {
+    const on = codes.split(';').filter((code) => /^(1|2|3[1-6]|90)$/.test(code));
+    if (on.length > 0) {
+      open++;
+      return `<span class="${on.map((code) => `c${code}`).join(' ')}">`;
+    }
+    if (open === 0) return '';
+    open--;
+    return '</span>';
+  });
+  return spans + '</span>'.repeat(open);
+}
+
+process.exit(
+  await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-', hooks: false }, async (cluster) => {
+    await takePictures(cluster);
+    await takeTerminal(cluster);
+    process.stdout.write(`Taken: ${OUT}\n`);
+    return 0;
+  }),
+);

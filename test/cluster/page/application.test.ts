@@ -1,0 +1,202 @@
+/** The page of one application: why it waits in one look, and every request that can be made there, with what the API server said. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  complaints,
+  expectAccessible,
+  expectFits,
+  keepScreenshot,
+  type Visitor,
+  visitorOf,
+} from '../support/browser.ts';
+import { gate, ref, rolloutGate, sharedCluster, waitFor } from '../support/cluster.ts';
+import { nextSecond, type Story, storyOf } from '../support/rolloutStory.ts';
+
+const view = sharedCluster();
+
+async function ask(tab: Page, label: string, reason: string, submit: string, confirm?: string): Promise<void> {
+  await tab.getByRole('button', { name: label, exact: true }).first().click();
+  const dialog = tab.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill(reason);
+  if (confirm) await dialog.getByLabel('Type the version to confirm').fill(confirm);
+  await dialog.getByRole('button', { name: submit, exact: true }).click();
+}
+
+async function accepted(tab: Page): Promise<string> {
+  const said = tab.getByRole('dialog').getByRole('status');
+  await said.waitFor();
+  const text = (await said.textContent()) ?? '';
+  await tab.getByRole('button', { name: 'Done', exact: true }).click();
+  return text;
+}
+
+describe('an application that waits for an approval', () => {
+  let story: Story;
+  let sre: Visitor;
+  let developer: Visitor;
+  let at: string;
+
+  beforeAll(async () => {
+    story = storyOf(view, await view.newNamespace());
+    at = `/rollout/${story.ns}/app`;
+    await story.create();
+    await story.bind();
+    await story.publish('1.0.0');
+    await story.arrive('1.0.0');
+    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: true, allowedVersions: ['1.0.0'] }));
+    await story.publish('1.1.0');
+    [sre, developer] = await Promise.all([
+      visitorOf(view.dir, 'sre', story.ns),
+      visitorOf(view.dir, 'developer', story.ns),
+    ]);
+  });
+  afterEach(() => Promise.all([sre.leave(), developer.leave()]));
+  afterAll(() => Promise.all([sre.close(), developer.close()]));
+
+  it('says why in words and as a picture, with one click from the board', async () => {
+    const tab = await developer.tab('/');
+    await tab.getByText('held at the gates').waitFor();
+    await tab.getByRole('link', { name: 'app', exact: true }).click();
+    await tab.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+    await tab
+      .getByText(/Version 1\.1\.0 waits for RolloutGate.*qa/)
+      .first()
+      .waitFor();
+    await tab.getByText('RolloutGate qa').first().waitFor();
+    await tab.getByText(`Kustomization ${story.ns}/app`).first().waitFor();
+    await keepScreenshot(tab, 'application-waits');
+  });
+
+  it('names what it takes to who may not approve', async () => {
+    const tab = await developer.tab(at);
+    await tab.getByText('1 more that you may not do').click();
+    await tab.getByText(`It takes patch on rolloutgates ${story.ns}/qa`).waitFor();
+    expect(await tab.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'gives axe nothing to find, %s, with and without a dialog',
+    async (colorScheme) => {
+      const tab = await sre.tab(at, { colorScheme });
+      await tab.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+      await expectAccessible(tab);
+      await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
+      await expectAccessible(tab);
+      await keepScreenshot(tab, `dialog-${colorScheme}`);
+      const phone = await sre.tab(at, { colorScheme, width: 360 });
+      await phone.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+      await expectAccessible(phone);
+      await expectFits(phone);
+      await keepScreenshot(phone, `application-phone-${colorScheme}`);
+    },
+  );
+
+  it('is approved with a reason, after the command that does the same, and goes on before the eyes of everybody', async () => {
+    const other = await developer.tab(at);
+    await other.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
+    const tab = await sre.tab(at);
+    await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
+    await tab.getByLabel('Reason').fill("it's tested");
+    const command = `kubectl rollouts -n ${story.ns} approve rolloutgate/qa 1.1.0 --reason 'it'\\''s tested'`;
+    await tab.getByText(command).waitFor();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
+    expect(await accepted(tab)).toContain('The API server has accepted it.');
+    await story.headIs('1.1.0', {});
+    await other.getByRole('heading', { name: /^1\.1\.0 runs/ }).waitFor();
+    expect((await view.admin.get(ref('rolloutGate', story.ns, 'qa'))).spec.allowedVersions).toEqual(['1.0.0', '1.1.0']);
+    expect(complaints(tab)).toEqual([]);
+  });
+
+  it('is pinned to what ran before, and unpinned', async () => {
+    await story.arrive('1.1.0');
+    const tab = await developer.tab(at);
+    await ask(tab, 'Pin 1.0.0', 'leaks memory', 'Pin');
+    await accepted(tab);
+    await story.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
+    await tab.getByText('pinned to 1.0.0').waitFor();
+    await tab.getByRole('cell', { name: /developer.*leaks memory/ }).waitFor();
+    await ask(tab, 'Remove the pin', '', 'Remove the pin');
+    await accepted(tab);
+    await tab.getByText('pinned to 1.0.0').waitFor({ state: 'hidden' });
+  });
+});
+
+describe('an application behind a closed Gate', () => {
+  let story: Story;
+  let sre: Visitor;
+  let at: string;
+
+  beforeAll(async () => {
+    story = storyOf(view, await view.newNamespace());
+    at = `/rollout/${story.ns}/app`;
+    await view.admin.create(gate(story.ns, 'freeze', { spec: { default: 'opened' } }));
+    await story.create({ gates: [{ name: 'freeze' }] });
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', {});
+    await nextSecond();
+    const request = {
+      'close.gate.fluxcd.io/requestedAt': `${new Date().toISOString().slice(0, 19)}Z`,
+      'close.gate.fluxcd.io/reason': 'INC-42',
+    };
+    await view.sre.mergePatch(ref('gate', story.ns, 'freeze'), { metadata: { annotations: request } });
+    await story.publish('1.1.0');
+    sre = await visitorOf(view.dir, 'sre', story.ns);
+  });
+  afterEach(() => sre.leave());
+  afterAll(() => sre.close());
+
+  it('says who closed it and why, and lets one version past by who may, when the version is typed', async () => {
+    const tab = await sre.tab(at);
+    await tab
+      .getByText(/closed by sre: INC-42/)
+      .first()
+      .waitFor();
+    await tab.getByRole('button', { name: 'Past the freeze' }).click();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('INC-42, the fix');
+    const deploy = dialog.getByRole('button', { name: 'Deploy 1.1.0' });
+    expect(await deploy.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type the version to confirm').fill('1.1.0');
+    await deploy.click();
+    await accepted(tab);
+    await story.headIs('1.1.0', { bypass: { by: 'sre', reason: 'INC-42, the fix' } });
+    await tab.getByText(/past .*freeze, by sre: INC-42, the fix/).waitFor();
+    await keepScreenshot(tab, 'application-bypassed');
+  });
+
+  it('shows the words of the API server, warnings and refusals', async () => {
+    await story.publish('1.2.0');
+    const developer = await visitorOf(view.dir, 'developer', story.ns);
+    const tab = await developer.tab(at);
+    await tab.getByRole('heading', { name: /^1\.2\.0 waits/ }).waitFor();
+    await tab.getByLabel('Version', { exact: true }).selectOption('1.2.0');
+    await ask(tab, 'Deploy 1.2.0', '', 'Deploy', '1.2.0');
+    expect(await accepted(tab)).toMatch(/1\.2\.0.*waits.*freeze/s);
+    const answer = await tab.evaluate(async (namespace) => {
+      const asked = { do: 'open', gate: { namespace, name: 'freeze' }, reason: '' };
+      const headers = {
+        authorization: `Bearer ${(globalThis as any).localStorage.getItem('rollouts-token')}`,
+        'content-type': 'application/json',
+      };
+      return (await fetch('/api/act', { method: 'POST', headers, body: JSON.stringify({ asked }) })).json();
+    }, story.ns);
+    expect(answer).toMatchObject({
+      ok: false,
+      code: 403,
+      message: expect.stringContaining('User "developer" cannot patch resource "gates"'),
+    });
+    await developer.close();
+  });
+
+  it('opens the Gate', async () => {
+    const tab = await sre.tab(at);
+    await ask(tab, 'Open freeze', 'INC-42 is over', 'Open freeze');
+    await accepted(tab);
+    await waitFor(
+      async () => (await view.admin.get(ref('gate', story.ns, 'freeze'))).status?.openedBy === 'sre',
+      'the opening',
+    );
+    await story.headIs('1.2.0', {});
+    await tab.getByRole('heading', { name: /^1\.2\.0 runs/ }).waitFor();
+  });
+});

@@ -1,0 +1,106 @@
+/** The page in a real Chromium, on a real API server with the hooks: the Board, live. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  complaints,
+  expectAccessible,
+  expectFits,
+  keepScreenshot,
+  type Visitor,
+  visitorOf,
+} from '../support/browser.ts';
+import { rolloutGate, sharedCluster } from '../support/cluster.ts';
+import { type Story, storyOf } from '../support/rolloutStory.ts';
+
+const rowOf = (tab: Page) =>
+  tab.getByRole('listitem').filter({ has: tab.getByRole('link', { name: 'app', exact: true }) });
+
+describe('the board', () => {
+  const view = sharedCluster();
+  let story: Story;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    story = storyOf(view, await view.newNamespace());
+    await story.create({}, {});
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', {});
+    visitor = await visitorOf(view.dir, 'developer', story.ns);
+  });
+  afterEach(() => visitor.leave());
+  afterAll(() => visitor.close());
+
+  it('shows what runs, and what waits and why, the moment it is so, in two tabs', async () => {
+    const [one, two] = [await visitor.tab('/'), await visitor.tab('/')];
+    for (const tab of [one, two]) await rowOf(tab).getByText('1.0.0').first().waitFor();
+
+    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
+    await story.publish('1.1.0');
+    for (const tab of [one, two]) {
+      const row = rowOf(tab);
+      await row.getByText('held at the gates').waitFor();
+      expect(await row.textContent()).toMatch(/waits for RolloutGate.*qa/);
+    }
+    expect(await one.locator('[aria-live=polite]').textContent()).toMatch(/app: 1\.1\.0 waits/);
+    expect(complaints(one)).toEqual([]);
+    await keepScreenshot(one, 'board');
+  });
+
+  it('has its filters in the address', async () => {
+    const tab = await visitor.tab('/');
+    await rowOf(tab).waitFor();
+    await tab.keyboard.press('/');
+    await tab.keyboard.type('no-such-app');
+    await tab.getByText('Nothing matches').waitFor();
+    expect(new URL(tab.url()).search).toBe('?q=no-such-app');
+    const linked = await visitor.tab('/?q=no-such-app');
+    await linked.getByText('Nothing matches').waitFor();
+    await linked.getByRole('button', { name: 'Show all' }).click();
+    await rowOf(linked).waitFor();
+  });
+
+  it('is walked by keys', async () => {
+    const tab = await visitor.tab('/');
+    await rowOf(tab).waitFor();
+    await tab.keyboard.press('j');
+    await tab.locator('.row-focused').waitFor();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'app', exact: true }).waitFor();
+    expect(new URL(tab.url()).pathname).toBe(`/rollout/${story.ns}/app`);
+    await tab.keyboard.press('g');
+    await tab.keyboard.press('b');
+    await rowOf(tab).waitFor();
+    await tab.keyboard.press('?');
+    await tab.getByRole('dialog').getByText('next row').waitFor();
+  });
+
+  it.each(['light', 'dark'] as const)('gives axe nothing to find, %s, and fits a phone', async (colorScheme) => {
+    const tab = await visitor.tab('/', { colorScheme });
+    await rowOf(tab).waitFor();
+    await expectAccessible(tab);
+    const phone = await visitor.tab('/', { colorScheme, width: 360 });
+    await rowOf(phone).waitFor();
+    await expectAccessible(phone);
+    await expectFits(phone);
+    await keepScreenshot(phone, `board-phone-${colorScheme}`);
+  });
+
+  it('lets nobody in with another key, and says what to do', async () => {
+    const tab = await visitor.tab('/', { width: 1000, token: 'another-key-another-key-another' });
+    await tab.getByText('This page is not let in').waitFor();
+    await tab.getByText('kubectl rollouts ui').first().waitFor();
+  });
+
+  it('shows on without its server what it knew, and goes on when there is one again', async () => {
+    const own = await visitorOf(view.dir, 'developer', story.ns);
+    const tab = await own.tab('/');
+    await rowOf(tab).waitFor();
+    await own.server.close();
+    await tab.getByText('What you see is how it was').waitFor();
+    await rowOf(tab).waitFor();
+    const again = await own.serveAgain();
+    await tab.getByText('What you see is how it was').waitFor({ state: 'hidden' });
+    await again.close();
+    await own.close();
+  });
+});

@@ -1,0 +1,133 @@
+/** Gates and their calendar: freezes are seen, planned, begun and ended. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, expectFits, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { gate, kustomization, ref, rollout, sharedCluster, waitFor } from '../support/cluster.ts';
+
+describe('gates', () => {
+  const view = sharedCluster();
+  let ns: string;
+  let sre: Visitor;
+
+  beforeAll(async () => {
+    ns = await view.newNamespace();
+    const rules = [{ daysOfWeek: ['Saturday', 'Sunday'] }];
+    await view.admin.create(gate(ns, 'no-weekends', { spec: { default: 'opened', schedule: { rules } } }));
+    await view.admin.create(gate(ns, 'approval', { spec: { default: 'closed', window: '1h' } }));
+    await view.developer.create(kustomization(ns, 'app'));
+    await view.developer.create(rollout(ns, 'app'));
+    sre = await visitorOf(view.dir, 'sre', ns);
+  });
+  afterEach(() => sre.leave());
+  afterAll(() => sre.close());
+
+  it.each(['light', 'dark'] as const)('give axe nothing to find, %s, and fit a phone', async (colorScheme) => {
+    for (const path of ['/gates', '/gates?range=month', `/gate/${ns}/approval`]) {
+      const tab = await sre.tab(path, { colorScheme });
+      await tab
+        .getByRole('link', { name: 'approval' })
+        .or(tab.getByRole('heading', { name: 'approval' }))
+        .first()
+        .waitFor();
+      await expectAccessible(tab);
+      const phone = await sre.tab(path, { colorScheme, width: 360 });
+      await phone
+        .getByRole('link', { name: 'approval' })
+        .or(phone.getByRole('heading', { name: 'approval' }))
+        .first()
+        .waitFor();
+      await expectAccessible(phone);
+      await expectFits(phone);
+    }
+  });
+
+  it('freeze a team now, after what it would hold is shown', async () => {
+    const tab = await sre.tab('/gates');
+    await tab.getByRole('button', { name: 'Freeze', exact: true }).click();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('INC-42');
+    await dialog.getByLabel('For', { exact: true }).fill('24h');
+    await dialog.getByText('It would hold 2:').waitFor();
+    await dialog.getByText(`Kustomization ${ns}/app`).waitFor();
+    await keepScreenshot(tab, 'freeze-dialog');
+    await expectAccessible(tab);
+    await dialog.getByRole('button', { name: `Freeze ${ns}` }).click();
+    await dialog.getByText('The API server has accepted it.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await waitFor(
+      async () => (await view.admin.get(ref('kustomization', ns, 'app'))).spec.suspend === true,
+      'the suspension',
+    );
+    await tab.getByText('sre: INC-42', { exact: true }).waitFor();
+    await keepScreenshot(tab, 'gates');
+  });
+
+  it('say on the page of what they hold who closed them and what would let it go', async () => {
+    const gatePage = await sre.tab(`/gate/${ns}/incident`);
+    await gatePage.locator(`a[href="/kustomization/${ns}/app"]`).waitFor();
+    const tab = await sre.tab(`/kustomization/${ns}/app`);
+    await tab
+      .getByText(/is closed .*INC-42/)
+      .first()
+      .waitFor();
+    await tab.getByText('you may', { exact: true }).first().waitFor();
+    await tab
+      .getByText(/kubectl rollouts open incident/)
+      .first()
+      .waitFor();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'object');
+    await sre
+      .tab(`/kustomization/${ns}/no-such`)
+      .then((none) => none.getByText(`There is no kustomization ${ns}/no-such`).waitFor());
+  });
+
+  it('are opened on their own page, which says what they hold', async () => {
+    const tab = await sre.tab(`/gate/${ns}/incident`);
+    await tab.getByText(`Kustomization${ns}/app`).waitFor();
+    await tab.getByRole('button', { name: 'Open', exact: true }).click();
+    await tab.getByLabel('Reason').fill('INC-42 is over');
+    await tab.getByRole('dialog').getByRole('button', { name: 'Open incident' }).click();
+    await tab.getByRole('dialog').getByText('The API server has accepted it.').waitFor();
+    await waitFor(
+      async () => (await view.admin.get(ref('gate', ns, 'incident'))).status?.openedBy === 'sre',
+      'the opening',
+    );
+    await tab.getByRole('button', { name: 'Done' }).click();
+    await tab.getByText(/by sre: INC-42 is over/).waitFor();
+  });
+
+  it('are closed every week on a day', async () => {
+    const tab = await sre.tab('/gates');
+    await tab.getByRole('button', { name: 'Freeze', exact: true }).click();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Every week' }).click();
+    await dialog.getByRole('button', { name: 'Friday' }).click();
+    await dialog.getByRole('button', { name: `Freeze ${ns}` }).click();
+    await dialog.getByText('The API server has accepted it.').waitFor();
+    const { spec } = await view.admin.get(ref('gate', ns, 'no-fridays'));
+    expect(spec.schedule.rules).toEqual([{ daysOfWeek: ['Friday'] }]);
+  });
+
+  it('are planned by dragging over the calendar', async () => {
+    const tab = await sre.tab('/gates');
+    const lane = tab.locator('.calendar-plan .calendar-lane');
+    await lane.waitFor();
+    const box = (await lane.boundingBox())!;
+    await tab.mouse.move(box.x + box.width * 0.5, box.y + 20);
+    await tab.mouse.down();
+    await tab.mouse.move(box.x + box.width * 0.65, box.y + 20, { steps: 4 });
+    await tab.mouse.up();
+    const dialog = tab.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('stocktaking');
+    await dialog.getByLabel('Name of the Gate').fill('stocktaking');
+    await dialog.getByRole('button', { name: `Freeze ${ns}` }).click();
+    await dialog.getByText('The API server has accepted it.').waitFor();
+    const planned = await waitFor(
+      async () => (await view.admin.get(ref('gate', ns, 'stocktaking'))).status?.planned,
+      'the plan',
+    );
+    expect(planned).toMatchObject({ action: 'close', by: 'sre', reason: 'stocktaking' });
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await tab.locator('.band.planned').first().waitFor();
+  });
+});

@@ -1,0 +1,144 @@
+/** Who is a stranger to the page's server, and who may see only a part. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { send } from '../../../dev/client/send.ts';
+import { kubeconfigOf } from '../../../dev/local/controlPlane/users.ts';
+import { expectAccessible, keepScreenshot, type Visitor, visitorOf, visitorWith } from '../support/browser.ts';
+import { rollout, sharedCluster } from '../support/cluster.ts';
+
+const view = sharedCluster();
+
+describe('a stranger', () => {
+  let ns: string;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    ns = await view.newNamespace();
+    visitor = await visitorOf(view.dir, 'developer', ns);
+  });
+  afterAll(() => visitor.close());
+
+  it('of another origin is told nothing, with the key too, and gets nothing done', async () => {
+    const elsewhere = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<title>elsewhere</title>');
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const own = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const tab = await visitor.tab('/');
+    await tab.goto(own);
+    const token = visitor.server.address.split('token=')[1]!;
+    const outcomes = await tab.evaluate(
+      async ([origin, key]) => {
+        const tried = async (path: string, init: object) => {
+          try {
+            return `answered ${(await fetch(`${origin}${path}`, init)).status}`;
+          } catch {
+            return 'refused by the browser';
+          }
+        };
+        const headers = { authorization: `Bearer ${key}` };
+        const { document } = globalThis as any;
+        const frame = document.createElement('iframe');
+        frame.src = origin;
+        document.body.append(frame);
+        await new Promise((resolve) => frame.addEventListener('load', resolve));
+        return [
+          await tried('/api/stream', { headers }),
+          await tried('/api/act', { method: 'POST', body: '{}' }),
+          frame.contentDocument === null ? 'a frame that shows nothing of it' : 'framed',
+        ];
+      },
+      [visitor.server.origin, token] as const,
+    );
+    expect(outcomes).toEqual(['refused by the browser', 'refused by the browser', 'a frame that shows nothing of it']);
+    elsewhere.closeAllConnections();
+    elsewhere.close();
+  });
+
+  it.each([
+    ['a name that resolves to this machine', { host: 'rebound.example' }, 421],
+    ['no key', {}, 401],
+    ['another key', { authorization: 'Bearer another-key-another-key' }, 401],
+    ['another origin', { origin: 'http://elsewhere.example' }, 403],
+  ])('with %s is refused', async (_, headers, status) => {
+    expect(await statusOf(`${visitor.server.origin}/api/stream`, headers)).toBe(status);
+  });
+});
+
+/** fetch would not send another Host. */
+function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('somebody with half of the rights', () => {
+  let ns: string;
+  const dir = mkdtempSync(join(tmpdir(), 'page-'));
+  const visitors: Visitor[] = [];
+
+  beforeAll(async () => {
+    ns = await view.newNamespace();
+    await view.developer.create(rollout(ns, 'app'));
+  });
+  afterEach(async () => {
+    for (const visitor of visitors.splice(0)) await visitor.close();
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  /** A ServiceAccount that may read these resources in its namespace. */
+  async function visitorWhoReads(name: string, resources: { group: string; names: string[] }[]): Promise<Visitor> {
+    const metadata = { name, namespace: ns };
+    const rbac = 'rbac.authorization.k8s.io';
+    await view.admin.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    const rules = resources.map(({ group, names }) => ({
+      apiGroups: [group],
+      resources: names,
+      verbs: ['get', 'list', 'watch'],
+    }));
+    await view.admin.create({ apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules });
+    const roleRef = { apiGroup: rbac, kind: 'Role', name };
+    const subjects = [{ kind: 'ServiceAccount', name, namespace: ns }];
+    await view.admin.create({ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects });
+    const path = `/api/v1/namespaces/${ns}/serviceaccounts/${name}/token`;
+    const { object } = await send(view.admin.access, 'POST', path, { body: { spec: {} } });
+    const { url, ca } = view.admin.access;
+    const file = join(dir, `${name}.kubeconfig`);
+    writeFileSync(file, kubeconfigOf('developer', { url, ca, token: object.status.token }));
+    const visitor = await visitorWith(file, ns);
+    visitors.push(visitor);
+    return visitor;
+  }
+
+  it('sees the Rollouts, and is told what is not shown', async () => {
+    const visitor = await visitorWhoReads('half', [{ group: 'kuberik.com', names: ['rollouts'] }]);
+    const tab = await visitor.tab('/');
+    await tab.getByRole('link', { name: 'app', exact: true }).waitFor();
+    await tab
+      .getByText(/Not shown, because you may not read them.*Gates, RolloutGates, FluxBindings, HealthChecks/)
+      .waitFor();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'half-of-the-rights');
+    await tab.goto(`${visitor.server.origin}/gates`);
+    await tab.getByText('You may not see Gates').waitFor();
+  });
+
+  it('and who has none is told whom to ask', async () => {
+    const visitor = await visitorWhoReads('none', []);
+    const tab = await visitor.tab('/');
+    await tab.getByText('You may not see Rollouts').waitFor();
+    await tab.getByText(/cannot list resource "rollouts"/).waitFor();
+    await expectAccessible(tab);
+    await keepScreenshot(tab, 'no-rights');
+  });
+});

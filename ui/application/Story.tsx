@@ -1,0 +1,120 @@
+/** The way of a release as a picture: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
+import type { Application, Step, StepKind } from '../../core/explain/application.ts';
+import { Icon, type IconName } from '../look/Icon.tsx';
+import { KIND_ICONS, STEPS, type Tone } from '../look/words.ts';
+import { Sentence } from '../parts/Sentence.tsx';
+import { Ago, Until } from '../parts/Time.tsx';
+import { linkTo } from '../state/route.ts';
+
+const BETWEEN: readonly StepKind[] = ['pin', 'age', 'failure', 'stage', 'rolloutGate', 'gate', 'budget', 'copy'];
+
+export function Story({ application }: { application: Application }) {
+  const { steps, waiting, runs, releases } = application;
+  const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
+  const between = of(...BETWEEN);
+  const version = waiting?.version ?? runs?.version;
+  return (
+    <ol class="story">
+      <Column title="Release">
+        {version ? (
+          <Node icon="release" tone={waiting ? 'held' : 'good'} title={version} isVersion>
+            {waiting ? (
+              <>
+                {waiting.asked ? `asked for${waiting.asked.by ? ` by ${waiting.asked.by}` : ''} ` : 'seen '}
+                <Ago time={waiting.asked?.at ?? waiting.firstSeen} />
+              </>
+            ) : (
+              `the newest of ${releases} that may go`
+            )}
+          </Node>
+        ) : (
+          <Node icon="release" tone="calm" title="none yet">
+            the ImagePolicy has selected nothing
+          </Node>
+        )}
+      </Column>
+      <Column title="Before it is deployed">
+        {between.length > 0 ? (
+          between.map((step) => <StepNode key={step.id} step={step} />)
+        ) : (
+          <Node icon="done" tone="good" title="Nothing in the way" />
+        )}
+      </Column>
+      <Column title="Flux">
+        {of('binding').length > 0 ? (
+          of('binding').map((step) => <StepNode key={step.id} step={step} />)
+        ) : (
+          <Node icon="object" tone="calm" title="No bound object">
+            nothing takes the version
+          </Node>
+        )}
+      </Column>
+      <Column title="Health and bake">
+        {of('check', 'bake').length > 0 ? (
+          of('check', 'bake').map((step) => <StepNode key={step.id} step={step} />)
+        ) : (
+          <Node icon="heart" tone="calm" title="No bake">
+            a version is done when it is deployed
+          </Node>
+        )}
+      </Column>
+    </ol>
+  );
+}
+
+function Column({ title, children }: { title: string; children: preact.ComponentChildren }) {
+  return (
+    <li class="story-column">
+      <h3>{title}</h3>
+      <div class="story-nodes">{children}</div>
+    </li>
+  );
+}
+
+function StepNode({ step }: { step: Step }) {
+  const { state, title, kind, detail, object, by, reason, until, since } = step;
+  const look = STEPS[state];
+  const tone: Tone = state === 'blocks' && (kind === 'failure' || kind === 'check') ? 'bad' : look.tone;
+  const to = object?.namespace ? linkTo.object(object) : undefined;
+  return (
+    <Node icon={KIND_ICONS[kind]} tone={tone} title={title} to={to} said={look.text}>
+      {detail && (
+        <span>
+          <Sentence text={detail} />
+        </span>
+      )}
+      {by && state !== 'passed' && !detail?.includes(by) && (
+        <span>
+          by {by}
+          {reason && `: ${reason}`}
+        </span>
+      )}
+      {until ? <Until time={until} /> : since && state !== 'passed' ? <Ago time={since} prefix="since " /> : null}
+    </Node>
+  );
+}
+
+interface NodeProps {
+  icon: IconName;
+  tone: Tone;
+  title: string;
+  to?: string | undefined;
+  said?: string;
+  isVersion?: boolean;
+  children?: preact.ComponentChildren;
+}
+
+function Node({ icon, tone, title, to, said, isVersion, children }: NodeProps) {
+  return (
+    <div class={`node tone-${tone}`}>
+      <span class="node-icon">
+        <Icon name={icon} size={14} />
+      </span>
+      <div class="node-text">
+        <strong class={isVersion ? 'version' : undefined}>{to ? <a href={to}>{title}</a> : title}</strong>
+        {said && <span class="hidden">{said}</span>}
+        {children}
+      </div>
+    </div>
+  );
+}

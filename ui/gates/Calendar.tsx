@@ -1,0 +1,168 @@
+/** Gates over the coming days: a band where one is closed, dashed where somebody has planned it. Dragging over the first line plans a freeze. */
+import { scaleTime } from 'd3-scale';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Band, GateView } from '../../core/board/bands.ts';
+import { Icon } from '../look/Icon.tsx';
+import { clockTime, dayName, now } from '../state/clock.ts';
+import { linkTo } from '../state/route.ts';
+
+export const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+
+interface CalendarProps {
+  gates: readonly GateView[];
+  days: number;
+  /** Absent: nothing can be planned here. */
+  onPlan?: (from: number, to: number) => void;
+}
+
+/** Midnight by this machine's clock. */
+function startOfToday(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0);
+}
+
+export function Calendar({ gates, days, onPlan }: CalendarProps) {
+  const lane = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(800);
+  useLayoutEffect(() => {
+    if (!lane.current) return;
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
+    observer.observe(lane.current);
+    return () => observer.disconnect();
+  }, []);
+  const start = startOfToday(now.value);
+  const x = scaleTime([start, start + days * DAY_MS], [0, width]);
+  const dates = Array.from({ length: days }, (_, index) => new Date(start).setDate(new Date(start).getDate() + index));
+  const every = width / days < 46 ? Math.ceil(46 / (width / days)) : 1;
+  return (
+    <div class="calendar">
+      <div class="calendar-head">
+        <span class="calendar-name">Gate</span>
+        <div class="calendar-lane" ref={lane}>
+          {dates.map((date, index) => (
+            <span
+              key={date}
+              class={`calendar-day${isWeekend(date) ? ' weekend' : ''}`}
+              style={{ left: `${x(date)}px`, width: `${width / days}px` }}
+            >
+              {index % every === 0 ? shortDay(date, width / days) : ''}
+            </span>
+          ))}
+        </div>
+      </div>
+      {onPlan && <PlanLine start={start} days={days} width={width} onPlan={onPlan} />}
+      {gates.map((gate) => (
+        <div key={gate.id} class="calendar-row">
+          <span class="calendar-name">
+            <span class={`calendar-lock tone-${gate.opened ? 'good' : 'held'}`}>
+              <Icon name={gate.opened ? 'open' : 'closed'} label={gate.opened ? 'open' : 'closed'} />
+            </span>
+            <span class="calendar-gate">
+              <a href={linkTo.gate(gate.id)}>{gate.name}</a>
+              <small>
+                {gate.namespace}
+                {gate.held !== undefined &&
+                  ` · ${gate.held === 0 ? 'holds nothing' : `${gate.held} ${gate.held === 1 ? 'object' : 'objects'}`}`}
+              </small>
+            </span>
+          </span>
+          <div class="calendar-lane">
+            {dates.filter(isWeekend).map((date) => (
+              <span key={date} class="calendar-shade" style={{ left: `${x(date)}px`, width: `${width / days}px` }} />
+            ))}
+            {gate.bands.map((band) => (
+              <BandBox key={band.from} band={band} x={(time) => x(time)} width={width} from={start} />
+            ))}
+            <span class="calendar-now" style={{ left: `${x(now.value)}px` }} />
+          </div>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => number; width: number; from: number }) {
+  const left = Math.max(x(Math.max(Date.parse(band.from), from)), 0);
+  const right = Math.min(band.to ? x(Date.parse(band.to)) : width, width);
+  if (right <= 0 || left >= width || band.opened) return null;
+  const text = bandText(band);
+  return (
+    <span
+      class={`band${band.planned ? ' planned' : ''}${band.openFor ? ' for-one' : ''}`}
+      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, 2)}px` }}
+      title={text}
+    >
+      <span class="band-text">
+        {right - left > 60 ? (band.openFor ? `open for ${band.openFor}` : (band.reason ?? 'closed')) : ''}
+      </span>
+      <span class="hidden">{text}</span>
+    </span>
+  );
+}
+
+export function bandText({ from, to, by, reason, openFor, planned }: Band): string {
+  const at = now.peek();
+  const what = openFor ? `Open for ${openFor} only` : planned ? 'Planned closing' : 'Closed';
+  const when = `from ${clockTime(from, at)}${to ? ` to ${clockTime(to, at)}` : ' on'}`;
+  return `${what} ${when}${by ? `, by ${by}` : ''}${reason ? `: ${reason}` : ''}`;
+}
+
+interface PlanLineProps {
+  start: number;
+  days: number;
+  width: number;
+  onPlan: (from: number, to: number) => void;
+}
+
+/** Dragged in steps of a quarter of an hour in a week, of an hour in a month. */
+function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
+  const [drag, setDrag] = useState<{ from: number; to: number } | undefined>();
+  const step = days > 10 ? 4 * QUARTER_MS : QUARTER_MS;
+  const timeAt = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+    return Math.round((start + share * days * DAY_MS) / step) * step;
+  };
+  const [from, to] = drag ? [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)] : [0, 0];
+  const px = (time: number) => ((time - start) / (days * DAY_MS)) * width;
+  return (
+    <div class="calendar-row calendar-plan">
+      <span class="calendar-name">
+        <span class="calendar-gate none">Plan a freeze</span>
+      </span>
+      <div
+        class="calendar-lane"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          const at = timeAt(event);
+          setDrag({ from: at, to: at });
+        }}
+        onPointerMove={(event) => drag && setDrag({ ...drag, to: timeAt(event) })}
+        onPointerUp={() => {
+          setDrag(undefined);
+          if (drag && to > Math.max(from, now.value)) onPlan(Math.max(from, now.value), to);
+        }}
+        onPointerCancel={() => setDrag(undefined)}
+      >
+        {drag ? (
+          <span class="band planned" style={{ left: `${px(from)}px`, width: `${Math.max(px(to) - px(from), 2)}px` }}>
+            <span class="band-text">
+              {clockTime(from, now.value)} – {clockTime(to, now.value)}
+            </span>
+          </span>
+        ) : (
+          <span class="calendar-hint">drag from its beginning to its end</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function isWeekend(date: number): boolean {
+  return new Date(date).getDay() % 6 === 0;
+}
+
+function shortDay(date: number, room: number): string {
+  const text = dayName(date);
+  return room > 90 ? text : (text.split(' ').at(-1) ?? text);
+}

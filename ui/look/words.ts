@@ -1,0 +1,69 @@
+/** Words, icons and tones of what an application, a deployment or a step is. */
+import type { Row } from '../../core/board/row.ts';
+import type { ApplicationState, Outcome, StepKind, StepState } from '../../core/explain/application.ts';
+import type { IconName } from './Icon.tsx';
+
+export type Tone = 'good' | 'busy' | 'held' | 'bad' | 'calm';
+
+interface Look {
+  text: string;
+  icon: IconName;
+  tone: Tone;
+}
+
+export const STATES: Record<ApplicationState, Look> = {
+  waits: { text: 'Waits', icon: 'waits', tone: 'held' },
+  deploying: { text: 'Deploying', icon: 'rolling', tone: 'busy' },
+  baking: { text: 'Baking', icon: 'bake', tone: 'busy' },
+  failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
+  problem: { text: 'Problem', icon: 'problem', tone: 'bad' },
+  done: { text: 'Done', icon: 'done', tone: 'good' },
+  empty: { text: 'Nothing yet', icon: 'empty', tone: 'calm' },
+};
+
+/** What needs a person first. */
+export const STATE_ORDER: readonly ApplicationState[] = [
+  'problem',
+  'failed',
+  'waits',
+  'deploying',
+  'baking',
+  'empty',
+  'done',
+];
+
+export const OUTCOMES: Record<Outcome, Look> = {
+  Deploying: { text: 'Deploying', icon: 'rolling', tone: 'busy' },
+  InProgress: { text: 'Baking', icon: 'bake', tone: 'busy' },
+  Succeeded: { text: 'Succeeded', icon: 'done', tone: 'good' },
+  Failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
+  Cancelled: { text: 'Cancelled', icon: 'minus', tone: 'calm' },
+  Unknown: { text: 'Deployed', icon: 'unknown', tone: 'calm' },
+};
+
+export const STEPS: Record<StepState, Look> = {
+  passed: { text: 'passed', icon: 'done', tone: 'good' },
+  blocks: { text: 'in the way', icon: 'gate', tone: 'held' },
+  waits: { text: 'under way', icon: 'waits', tone: 'busy' },
+  failed: { text: 'failed', icon: 'failed', tone: 'bad' },
+  unknown: { text: 'could not be read', icon: 'unknown', tone: 'calm' },
+};
+
+export const KIND_ICONS: Record<StepKind, IconName> = {
+  pin: 'pin',
+  age: 'waits',
+  failure: 'failed',
+  stage: 'chevron',
+  rolloutGate: 'gate',
+  gate: 'closed',
+  budget: 'unknown',
+  check: 'heart',
+  copy: 'copy',
+  binding: 'object',
+  bake: 'bake',
+};
+
+/** Of an application that waits behind its own baking or failed deployment both are true: the track says the first, this the second. */
+export function lookOf({ state }: Pick<Row, 'state'>): Look {
+  return STATES[state];
+}

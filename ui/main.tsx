@@ -1,0 +1,32 @@
+/** The page: `kubectl rollouts ui` serves it. What it shows is in the address, what it knows comes over one stream. */
+import { render } from 'preact';
+import { Page } from './pages/Page.tsx';
+import { ActionDialog } from './parts/ActionDialog.tsx';
+import { Help, help } from './parts/Help.tsx';
+import { TopBar } from './parts/TopBar.tsx';
+import { listenToKeys } from './state/keys.ts';
+import { followLinks } from './state/route.ts';
+import { announcement, connect } from './state/stream.ts';
+
+function App() {
+  return (
+    <>
+      <TopBar />
+      <main id="main" tabIndex={-1}>
+        <Page />
+      </main>
+      <ActionDialog />
+      <Help />
+      <div class="announced" aria-live="polite">
+        {announcement}
+      </div>
+    </>
+  );
+}
+
+document.addEventListener('click', followLinks);
+listenToKeys(() => {
+  help.value = true;
+});
+connect();
+render(<App />, document.getElementById('page')!);

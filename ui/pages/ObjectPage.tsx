@@ -1,0 +1,112 @@
+/** Any other object of ours or of Flux's: why it is as it is, what happens by itself, and the commands that would let it go. */
+import { useEffect } from 'preact/hooks';
+import type { Remedy } from '../../core/explain/application.ts';
+import type { Explanation } from '../../core/explain/explanation.ts';
+import { Badge } from '../look/Badge.tsx';
+import { Icon } from '../look/Icon.tsx';
+import { Message } from '../look/Message.tsx';
+import { Command } from '../parts/Equivalent.tsx';
+import { Sentence } from '../parts/Sentence.tsx';
+import { Until } from '../parts/Time.tsx';
+import { now } from '../state/clock.ts';
+import { useItem } from '../state/item.ts';
+import { api } from '../state/session.ts';
+import { isComplete } from '../state/stream.ts';
+
+/** Nothing watches these: they are asked for again while somebody looks. */
+const LOOK_MS = 5000;
+
+export function ObjectPage({ kind, id }: { kind: string; id: string }) {
+  const { value, problem } = useItem((signal) => api.explanation(kind, id, signal), Math.floor(now.value / LOOK_MS));
+  useEffect(() => {
+    document.title = `${kind} ${id} · Rollouts`;
+  }, [kind, id]);
+  if (value) return <Explained explanation={value} />;
+  if (!problem || !isComplete.value) return <div class="skeleton tall" />;
+  return (
+    <Message icon="search" title={`There is nothing to say about ${kind} ${id}`}>
+      <p>{problem.message}</p>
+      <a href="/">To the board</a>
+    </Message>
+  );
+}
+
+function Explained({ explanation }: { explanation: Explanation }) {
+  const { object, headline, isHeld, causes, next, remedies, unread } = explanation;
+  const [cause, ...others] = causes;
+  const tone = isHeld ? 'held' : 'good';
+  return (
+    <article class="application">
+      <nav class="crumbs" aria-label="Where this is">
+        <span>{object.kind}</span>
+        <Icon name="chevron" size={12} />
+        <a href={`/?namespace=${object.namespace}`}>{object.namespace}</a>
+      </nav>
+      <header class="application-head">
+        <h1>{object.name}</h1>
+        <Badge tone={tone} icon={isHeld ? 'gate' : 'done'}>
+          {isHeld ? 'Held' : 'Free'}
+        </Badge>
+      </header>
+      <section class={`card banner tone-${tone}`} aria-label="State">
+        <h2>
+          <Sentence text={headline} />
+        </h2>
+        {cause && (
+          <p class="banner-cause">
+            <Sentence text={cause.text} />
+          </p>
+        )}
+        {others.map(({ code, text }) => (
+          <p key={`${code} ${text}`} class="banner-also">
+            <Sentence text={text} />
+          </p>
+        ))}
+        {next && (
+          <p class="banner-next">
+            <Icon name="waits" />
+            <span>
+              <strong>Next:</strong> <Sentence text={next.text} />
+              {next.at && (
+                <>
+                  {' '}
+                  · <Until time={next.at} />
+                </>
+              )}
+            </span>
+          </p>
+        )}
+        {unread.length > 0 && <p class="banner-also">Could not be read: {unread.join('; ')}.</p>}
+      </section>
+      {remedies.length > 0 && (
+        <section class="card panel remedies" aria-labelledby="remedies-title">
+          <h2 id="remedies-title">What would let it go</h2>
+          {remedies.map((remedy) => (
+            <RemedyBox key={remedy.command} remedy={remedy} />
+          ))}
+        </section>
+      )}
+    </article>
+  );
+}
+
+function RemedyBox({ remedy: { text, command, allowed, verb, resource, namespace, name, group } }: { remedy: Remedy }) {
+  const to = group.startsWith('gating.')
+    ? `/gate/${namespace}/${name}`
+    : resource === 'rollouts'
+      ? `/rollout/${namespace}/${name}`
+      : undefined;
+  return (
+    <div class="remedy">
+      <p>
+        {to ? <a href={to}>{text}</a> : text}
+        {allowed !== undefined && (
+          <Badge tone={allowed ? 'good' : 'calm'} icon={allowed ? 'done' : 'closed'}>
+            {allowed ? 'you may' : `takes ${verb} on ${resource} ${namespace}/${name}`}
+          </Badge>
+        )}
+      </p>
+      <Command text={command} />
+    </div>
+  );
+}

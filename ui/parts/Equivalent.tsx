@@ -1,0 +1,39 @@
+/** The command that asks for the same: of ours, and with kubectl alone; to be copied. */
+import { useState } from 'preact/hooks';
+import type { RolloutGate } from '../../api/types.ts';
+import { type Asked, writeOf } from '../../core/board/requests.ts';
+import { Icon } from '../look/Icon.tsx';
+
+export function Equivalent({ asked, found }: { asked: Asked; found?: RolloutGate | undefined }) {
+  const [plain, setPlain] = useState(false);
+  const at = `${new Date().toISOString().slice(0, 19)}Z`;
+  const { command, kubectl } = writeOf(asked, at, found);
+  return (
+    <div class="equivalent">
+      <div class="equivalent-head">
+        <span>The same as a command</span>
+        <button type="button" class="link" aria-pressed={plain} onClick={() => setPlain(!plain)}>
+          {plain ? 'kubectl rollouts' : 'plain kubectl'}
+        </button>
+      </div>
+      <Command text={plain ? kubectl : command} />
+    </div>
+  );
+}
+
+export function Command({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text).catch(() => {});
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <div class="command">
+      <pre>{text}</pre>
+      <button type="button" class="quiet" onClick={copy} aria-label="Copy the command">
+        <Icon name={copied ? 'done' : 'copy'} />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { Icon } from '../look/Icon.tsx';
+import { linkTo, route } from '../state/route.ts';
+import { connection, hello, kinds } from '../state/stream.ts';
+import { nextTheme, theme } from '../state/theme.ts';
+import { help } from './Help.tsx';
+
+const TABS = [
+  { page: 'board', text: 'Board', to: linkTo.board, also: ['rollout'] },
+  { page: 'gates', text: 'Gates', to: linkTo.gates, also: ['gate'] },
+  { page: 'promotion', text: 'Promotion', to: linkTo.promotion, also: [] as string[] },
+] as const;
+
+export function TopBar() {
+  const { page } = route.value;
+  return (
+    <header class="topbar">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <a class="brand" href="/" aria-label="Rollouts, to the board">
+        <svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="9" class="brand-tile" />
+          <path d="M7 16h6m6 0h6" class="brand-line" />
+          <circle cx="16" cy="16" r="4" class="brand-dot" />
+        </svg>
+        <span class="brand-name">Rollouts</span>
+      </a>
+      <nav aria-label="Pages">
+        {TABS.map(({ page: own, text, to, also }) => (
+          <a
+            key={own}
+            href={to}
+            aria-current={page === own || (also as readonly string[]).includes(page) ? 'page' : undefined}
+          >
+            {text}
+          </a>
+        ))}
+      </nav>
+      <div class="topbar-end">
+        <Live />
+        <button
+          type="button"
+          class="quiet"
+          onClick={nextTheme}
+          aria-label={`Theme: ${theme.value}`}
+          title={`Theme: ${theme.value}`}
+        >
+          <Icon name={theme.value === 'light' ? 'sun' : theme.value === 'dark' ? 'moon' : 'system'} />
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            help.value = true;
+          }}
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+        >
+          <Icon name="help" />
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** Which cluster, and whether what is shown is what is there. */
+function Live() {
+  const isBehind = kinds.value.some(({ state }) => state === 'reconnecting' || state === 'signed-out');
+  const state = connection.value !== 'live' ? connection.value : isBehind ? 'behind' : 'live';
+  const text = {
+    live: 'live',
+    connecting: 'connecting',
+    lost: 'not connected',
+    refused: 'refused',
+    behind: 'reconnecting',
+  }[state];
+  return (
+    <span class={`live live-${state}`} title={hello.value?.server}>
+      <span class="live-dot" />
+      <span class="live-context">{hello.value?.context || 'cluster'}</span>
+      <span class="live-text">{text}</span>
+    </span>
+  );
+}

@@ -1,0 +1,99 @@
+/** How far a version is: waits, gates, deploying, baking, done. What it is at is a ring that fills; what halts it, a barrier. */
+import { TRACK, type Track as TrackData } from '../../core/board/row.ts';
+import { now, span } from '../state/clock.ts';
+
+const GAP = 46;
+const LEFT = 12;
+const Y = 13;
+const RADIUS = 8;
+const ROUND = 2 * Math.PI * RADIUS;
+
+const WORDS: Record<(typeof TRACK)[number], string> = {
+  waits: 'waits',
+  gates: 'at the gates',
+  deploying: 'deploying',
+  baking: 'baking',
+  done: 'done',
+};
+
+export function trackText({ at, halted, until }: TrackData, time: number): string {
+  const left = until ? Date.parse(until) - time : 0;
+  const rest = left > 0 && !halted && (at === 'baking' || at === 'deploying') ? `, ${span(left)} left` : '';
+  if (halted)
+    return at === 'gates' || at === 'waits'
+      ? 'held at the gates'
+      : at === 'baking'
+        ? 'failed in its bake'
+        : 'held on its way';
+  return `${WORDS[at]}${rest}`;
+}
+
+export function Track({ track }: { track: TrackData }) {
+  const index = TRACK.indexOf(track.at);
+  const tone = track.halted ? (index > 1 ? 'bad' : 'held') : 'busy';
+  const width = LEFT * 2 + GAP * (TRACK.length - 1);
+  return (
+    <svg class={`track tone-${tone}`} width={width} height={Y * 2} viewBox={`0 0 ${width} ${Y * 2}`} aria-hidden="true">
+      {TRACK.slice(1).map((point, i) => (
+        <line
+          key={point}
+          class={i < index ? 'track-past' : 'track-ahead'}
+          x1={LEFT + i * GAP + (i === index ? RADIUS + 3 : 5)}
+          x2={LEFT + (i + 1) * GAP - (i + 1 === index ? RADIUS + 3 : 5)}
+          y1={Y}
+          y2={Y}
+        />
+      ))}
+      {TRACK.map((point, i) =>
+        i === index ? (
+          <Current key={point} x={LEFT + i * GAP} track={track} />
+        ) : (
+          <circle
+            key={point}
+            class={i < index ? 'track-dot past' : 'track-dot ahead'}
+            cx={LEFT + i * GAP}
+            cy={Y}
+            r={i < index ? 3.5 : 3}
+          />
+        ),
+      )}
+    </svg>
+  );
+}
+
+function Current({ x, track }: { x: number; track: TrackData }) {
+  const share = shareOf(track);
+  return (
+    <g class={track.halted ? undefined : 'track-live'}>
+      <circle class="track-ring" cx={x} cy={Y} r={RADIUS} />
+      {share !== undefined && !track.halted && (
+        <circle
+          class="track-fill"
+          cx={x}
+          cy={Y}
+          r={RADIUS}
+          stroke-dasharray={`${share * ROUND} ${ROUND}`}
+          transform={`rotate(-90 ${x} ${Y})`}
+        />
+      )}
+      {track.halted ? (
+        <path
+          class="track-bar"
+          d={
+            track.at === 'gates' || track.at === 'waits'
+              ? `M${x - 2.6} ${Y - 3.5}v7M${x + 2.6} ${Y - 3.5}v7`
+              : `M${x - 3} ${Y - 3}l6 6M${x + 3} ${Y - 3}l-6 6`
+          }
+        />
+      ) : (
+        <circle class="track-core" cx={x} cy={Y} r={3} />
+      )}
+    </g>
+  );
+}
+
+function shareOf({ from, until }: TrackData): number | undefined {
+  if (!from || !until) return undefined;
+  const [start, end] = [Date.parse(from), Date.parse(until)];
+  return end > start ? Math.min(Math.max((now.value - start) / (end - start), 0), 1) : undefined;
+}

@@ -1,0 +1,116 @@
+/** The rows that the address asks for: searched, filtered, grouped and in order. */
+import { computed } from '@preact/signals';
+import type { Row } from '../../core/board/row.ts';
+import { STATE_ORDER, STATES } from '../look/words.ts';
+import { query } from './route.ts';
+import { rows } from './stream.ts';
+
+export interface Filter {
+  q: string;
+  state: string;
+  namespace: string;
+  group: string;
+}
+
+export const filter = computed<Filter>(() => ({
+  q: query.value.get('q') ?? '',
+  state: query.value.get('state') ?? '',
+  namespace: query.value.get('namespace') ?? '',
+  group: query.value.get('group') ?? '',
+}));
+
+/** Everything but the state, so that the counts of the states stay while one of them is chosen. */
+const searched = computed<Row[]>(() => {
+  const { q, namespace } = filter.value;
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...rows.value.values()].filter(
+    (row) => (!namespace || row.namespace === namespace) && words.every((word) => has(row, word)),
+  );
+});
+
+/** A word: part of a name, a namespace, a version or a sentence, or `label=value`. */
+function has(row: Row, word: string): boolean {
+  const [label, value] = word.split('=');
+  if (value !== undefined)
+    return Object.entries(row.labels).some(([key, is]) => key.toLowerCase() === label && is.toLowerCase() === value);
+  return [row.id, row.title, row.headline, row.runs?.version, row.track?.version, row.why].some((text) =>
+    text?.toLowerCase().includes(word),
+  );
+}
+
+export const counts = computed(() => {
+  const found = new Map<string, number>();
+  for (const { state } of searched.value) found.set(state, (found.get(state) ?? 0) + 1);
+  return found;
+});
+
+export const total = computed(() => searched.value.length);
+
+const rank = (row: Row) => STATE_ORDER.indexOf(row.state);
+
+export const shown = computed<Row[]>(() => {
+  const { state, group } = filter.value;
+  const found = state ? searched.value.filter((row) => row.state === state) : searched.value;
+  const within = (a: Row, b: Row) =>
+    rank(a) - rank(b) || a.name.localeCompare(b.name) || a.namespace.localeCompare(b.namespace);
+  if (!group) return [...found].sort(within);
+  return [...found].sort(
+    (a, b) =>
+      groupRank(a, group) - groupRank(b, group) || groupOf(a, group).localeCompare(groupOf(b, group)) || within(a, b),
+  );
+});
+
+/** Label keys begin with `label:`. */
+export function groupOf(row: Row, group: string): string {
+  if (group === 'namespace') return row.namespace;
+  if (group === 'state') return STATES[row.state].text;
+  if (group === 'stage')
+    return stageOf(row) === 0 ? 'First' : `After ${stageOf(row)} ${stageOf(row) === 1 ? 'stage' : 'stages'}`;
+  if (group.startsWith('label:')) return row.labels[group.slice(6)] ?? 'without it';
+  return '';
+}
+
+function groupRank(row: Row, group: string): number {
+  if (group === 'state') return rank(row);
+  if (group === 'stage') return stageOf(row);
+  return group.startsWith('label:') && row.labels[group.slice(6)] === undefined ? 1 : 0;
+}
+
+/** How many stages a version passes before it comes here, on the longest way. */
+function stageOf(row: Row): number {
+  return depths.value.get(row.id) ?? 0;
+}
+
+const depths = computed(() => {
+  const found = new Map<string, number>();
+  const visit = (id: string, way: Set<string>): number => {
+    const known = found.get(id);
+    if (known !== undefined) return known;
+    if (way.has(id)) return 0;
+    way.add(id);
+    const after = rows.value.get(id)?.after ?? [];
+    const depth = after.length === 0 ? 0 : 1 + Math.max(...after.map((stage) => visit(stage, way)));
+    way.delete(id);
+    found.set(id, depth);
+    return depth;
+  };
+  for (const id of rows.value.keys()) visit(id, new Set());
+  return found;
+});
+
+export const namespaces = computed(() =>
+  [...new Set([...rows.value.values()].map(({ namespace }) => namespace))].sort(),
+);
+
+/** Labels that divide: not on one application only, and with few values. */
+export const groupings = computed(() => {
+  const values = new Map<string, Set<string>>();
+  for (const { labels } of rows.value.values()) {
+    for (const [key, value] of Object.entries(labels)) values.set(key, (values.get(key) ?? new Set()).add(value));
+  }
+  return [...values]
+    .filter(([, found]) => found.size <= 50)
+    .map(([key]) => key)
+    .sort()
+    .slice(0, 30);
+});

@@ -1,0 +1,44 @@
+/** Keys that work everywhere; those of a page are its own. */
+import { go, linkTo, route } from './route.ts';
+import { nextTheme } from './theme.ts';
+
+type Handler = (event: KeyboardEvent) => void;
+
+const own = new Map<string, Handler>();
+let isAfterG = 0;
+
+/** Until it is taken back. */
+export function onKeys(handlers: Record<string, Handler>): () => void {
+  for (const [key, handler] of Object.entries(handlers)) own.set(key, handler);
+  return () => {
+    for (const [key, handler] of Object.entries(handlers)) if (own.get(key) === handler) own.delete(key);
+  };
+}
+
+export function listenToKeys(showHelp: () => void): void {
+  document.addEventListener('keydown', (event) => {
+    const target = event.target as HTMLElement;
+    if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
+    if (target.matches('input, textarea, select, [contenteditable]')) {
+      if (event.key === 'Escape') target.blur();
+      return;
+    }
+    if (document.querySelector('dialog[open]')) return;
+    if (event.timeStamp - isAfterG < 1000) {
+      isAfterG = 0;
+      const to = { b: linkTo.board, g: linkTo.gates, c: linkTo.gates, p: linkTo.promotion }[event.key];
+      if (to) return go(to);
+    }
+    const handler = own.get(event.key) ?? everywhere[event.key];
+    if (!handler) return;
+    handler(event);
+  });
+  const everywhere: Record<string, Handler> = {
+    g: (event) => {
+      isAfterG = event.timeStamp;
+    },
+    t: nextTheme,
+    '?': showHelp,
+    u: () => go(route.value.page === 'gate' ? linkTo.gates : linkTo.board),
+  };
+}

@@ -1,0 +1,59 @@
+/** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
+import type { Answer, ApplicationPage, GatePage, Preview } from '../../core/board/messages.ts';
+import type { Asked } from '../../core/board/requests.ts';
+import type { Explanation } from '../../core/explain/explanation.ts';
+
+const KEY = 'rollouts-token';
+
+/** Kept for this address and port alone, so that a link opened in another tab shows the same. */
+export function takeToken(): string {
+  const found = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
+  if (found) {
+    localStorage.setItem(KEY, found);
+    history.replaceState(history.state, '', location.pathname + location.search);
+  }
+  return localStorage.getItem(KEY) ?? '';
+}
+
+const token = takeToken();
+
+/** What the server answered instead of what was asked for; status 0: nobody answered. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` };
+  const response = await fetch(path, { ...init, headers, cache: 'no-store' }).catch((error: Error) => {
+    throw error.name === 'AbortError' ? error : new Refused(0, 'The server of this page does not answer.');
+  });
+  if (response.ok) return response;
+  const { message } = (await response.json().catch(() => ({ message: `HTTP ${response.status}` }))) as {
+    message: string;
+  };
+  throw new Refused(response.status, message);
+}
+
+const get = async <T>(path: string, signal: AbortSignal): Promise<T> =>
+  (await request(path, { signal })).json() as Promise<T>;
+
+const post = async <T>(path: string, body: unknown): Promise<T> =>
+  (
+    await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  ).json() as Promise<T>;
+
+const item = (id: string) => id.split('/').map(encodeURIComponent).join('/');
+
+export const api = {
+  application: (id: string, signal: AbortSignal) => get<ApplicationPage>(`/api/applications/${item(id)}`, signal),
+  explanation: (kind: string, id: string, signal: AbortSignal) =>
+    get<Explanation>(`/api/objects/${kind}/${item(id)}`, signal),
+  gate: (id: string, signal: AbortSignal) => get<GatePage>(`/api/gates/${item(id)}`, signal),
+  act: (asked: Asked, dryRun = false) => post<Answer>('/api/act', { asked, dryRun }),
+  preview: (asked: Asked) => post<Preview>('/api/preview', { asked }),
+};
