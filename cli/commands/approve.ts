@@ -14,6 +14,7 @@ import {
   scheduleOf,
   withdraw,
 } from '../../core/requests/rolloutGate.ts';
+import { unknownText } from '../../core/requests/versions.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import {
   findGate,
@@ -45,8 +46,7 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Lets one version through the gate that holds it, and nothing after it: a RolloutGate gets it on its list, a Gate is opened for it
-alone. Of a Rollout it is the gate in the version's way; where there are several it says which, and asks.`,
+  description: `Lets one version through the gate that holds it, and nothing after it: a RolloutGate gets it on its list, a Gate is opened for it alone. Of a Rollout it is the gate in the version's way; where there are several it says which, and asks.`,
   arguments: ARGUMENTS,
   options: [
     GATE,
@@ -64,8 +64,7 @@ alone. Of a Rollout it is the gate in the version's way; where there are several
 };
 
 export const rejectCommand: CommandDefinition = {
-  description: `Puts a version on the list of those that are never deployed, not even by hand, for as long as it stands there. A Rollout without a
-RolloutGate gets one.`,
+  description: `Puts a version on the list of those that are never deployed, not even by hand, for as long as it stands there. A Rollout without a RolloutGate gets one.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITING],
   examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
@@ -137,6 +136,8 @@ async function targetOf(
     kind ? undefined : findGate(cluster.client, ref),
   ]);
   if (rollout) {
+    const unknown = verb === 'approve' ? unknownText(rollout, version) : undefined;
+    if (unknown) context.terminal.note(`Note: ${unknown}.`);
     const chosen =
       verb === 'approve'
         ? await inTheWay(context, cluster, rollout, version, reason)

@@ -14,8 +14,7 @@ import { make } from '../write/make.ts';
 import { WAITING, WRITING } from '../write/options.ts';
 
 export const bypassCommand: CommandDefinition = {
-  description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it. Or resumes
-one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
+  description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it. Or resumes one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
   arguments: [
     { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
     { syntax: '[version]', help: 'a tag; the version that waits when absent' },

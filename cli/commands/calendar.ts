@@ -15,8 +15,7 @@ import { structured } from '../view/structured.ts';
 const MOST_WEEKS = 8;
 
 export const calendarCommand: CommandDefinition = {
-  description: `The next weeks of Gates and schedules as a picture: open, closed, by whom and until when, by what is known now. In a namespace it shows
-its own, and those of others that hold something there.`,
+  description: `The next weeks of Gates and schedules as a picture: open, closed, by whom and until when, by what is known now. In a namespace it shows its own, and those of others that hold something there.`,
   options: [
     ALL_NAMESPACES,
     { flags: '--weeks <count>', help: `how many, up to ${MOST_WEEKS}`, default: '2' },

@@ -29,9 +29,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing),
-Metacontroller, the rights of our ServiceAccounts, and objects that wait for what does not exist. Each finding comes with its remedy. What you may
-not read is said, and is no finding.`,
+  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, and objects that wait for what does not exist. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
   options: [output('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],

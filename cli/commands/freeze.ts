@@ -21,8 +21,7 @@ import { endOf, spanOf, timeOf } from '../write/times.ts';
 const DEFAULT_NAME = 'freeze';
 
 export const freezeCommand: CommandDefinition = {
-  description: `Holds what is there as it is: closes the Gate of that name, or makes one that selects Flux objects and Rollouts. It says first what it
-would hold, and asks. Without an end it holds until it is thawed.`,
+  description: `Holds what is there as it is: closes the Gate of that name, or makes one that selects Flux objects and Rollouts. It says first what it would hold, and asks. Without an end it holds until it is thawed.`,
   arguments: [{ syntax: '[name]', help: `of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
   options: [
     { flags: '--kinds <kinds>', help: `what it selects; ${FROZEN_KINDS.join(',')} when absent` },

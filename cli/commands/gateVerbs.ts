@@ -19,8 +19,7 @@ const GATE = { syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: '
 const AT = { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-12-24 18:00'" } as const;
 
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. It says
-what it lets go, and asks.`,
+  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. It says what it lets go, and asks.`,
   arguments: [GATE],
   options: [{ flags: '--for-version <tag>', help: 'for this version only' }, AT, ...WRITING],
   examples: [
@@ -44,8 +43,7 @@ what it lets go, and asks.`,
 };
 
 export const closeCommand: CommandDefinition = {
-  description: `Closes a Gate for everything that requires it, until somebody opens it or until the time that is given; a RolloutGate for every
-version that is not deployed by hand.`,
+  description: `Closes a Gate for everything that requires it, until somebody opens it or until the time that is given; a RolloutGate for every version that is not deployed by hand.`,
   arguments: [GATE],
   options: [
     { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
@@ -75,8 +73,7 @@ version that is not deployed by hand.`,
 };
 
 export const thawCommand: CommandDefinition = {
-  description: `Ends a freeze: opens the Gate, which stays for the next time. Without a name it is the one that somebody has closed in the namespace;
-where there are several it says which, and asks.`,
+  description: `Ends a freeze: opens the Gate, which stays for the next time. Without a name it is the one that somebody has closed in the namespace; where there are several it says which, and asks.`,
   arguments: [{ syntax: '[gate]', help: 'its name', completes: 'gates' }],
   options: WRITING,
   examples: [['the incident is over', "thaw incident -n shop --reason 'INC-42 is over'"]],

@@ -3,8 +3,7 @@ import { deploy, pin, retry, rollback, unblock, unpin } from '../../core/request
 import { onRollout } from '../write/onRollout.ts';
 
 export const deployCommand = onRollout({
-  description: `Deploys a version now, by hand: past RolloutGates, HealthChecks and a running bake, but not past closed Gates. Newer versions are
-candidates again after it; pin a version to stay on it.`,
+  description: `Deploys a version now, by hand: past RolloutGates, HealthChecks and a running bake, but not past closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,
   version: 'required',
   examples: [
     ['a fix, at once', "deploy my-app 1.2.1 --reason 'INC-7: login is broken'"],
@@ -37,15 +36,13 @@ export const retryCommand = onRollout({
 });
 
 export const unblockCommand = onRollout({
-  description: `Lets the next version follow one that has failed, where a failure holds what comes after it (onFailure: Hold). Gates and health
-still count.`,
+  description: `Lets the next version follow one that has failed, where a failure holds what comes after it (onFailure: Hold). Gates and health still count.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
   ask: (rollout, { reason }) => unblock(rollout, reason),
 });
 
 export const rollbackCommand = onRollout({
-  description: `Goes back to a version and stays there: to the one that is named, else to the last that succeeded before the one that runs. It asks
-before it goes past a release that says that it cannot be undone.`,
+  description: `Goes back to a version and stays there: to the one that is named, else to the last that succeeded before the one that runs. It asks before it goes past a release that says that it cannot be undone.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay there: newer versions are candidates again' }],
   examples: [

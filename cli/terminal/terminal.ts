@@ -1,6 +1,7 @@
 /** Where a command writes: streams, their width, colors. */
 import type { Writable } from 'node:stream';
 import pc from 'picocolors';
+import { EXIT, Problem } from './exit.ts';
 
 /** Colors and weights; each returns its text as it is where there are no colors. */
 export type Paint = ReturnType<typeof pc.createColors>;
@@ -23,7 +24,7 @@ export interface Terminal {
   paint: Paint;
   /** Symbols beyond ASCII. */
   hasSymbols: boolean;
-  /** Asks on standard error and answers what was typed. */
+  /** Asks on standard error and answers what was typed; nothing at the end of the input. @throws Problem on Ctrl-C. */
   ask(question: string): Promise<string>;
 }
 
@@ -55,8 +56,14 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
     async ask(question) {
       const { createInterface } = await import('node:readline/promises');
       const reader = createInterface({ input: stdin, output: stderr });
+      const typed = new Promise<string>((resolve, reject) => {
+        // In a question the terminal hands Ctrl-C to readline, and nobody else hears of it.
+        reader.once('SIGINT', () => reject(new Problem('Nothing was changed.', EXIT.interrupted)));
+        reader.once('close', () => resolve(''));
+        reader.question(question).then(resolve, reject);
+      });
       try {
-        return await reader.question(question);
+        return await typed;
       } finally {
         reader.close();
       }

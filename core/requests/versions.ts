@@ -9,7 +9,7 @@ export function versionProblem(version: string): string | undefined {
 }
 
 /** Newest first, each once: what the Rollout has discovered and what it has run. */
-export function knownVersions({ status }: Rollout): string[] {
+function knownVersions({ status }: Rollout): string[] {
   const { availableReleases = [], history = [] } = status ?? {};
   const released = availableReleases.map(({ tag }) => tag).reverse();
   return [...new Set([...released, ...history.map(({ version }) => version.tag)])];
@@ -25,10 +25,16 @@ export function versionConcerns(rollout: Rollout, version: string, unknown: stri
 }
 
 function unknownConcern(rollout: Rollout, version: string, then: string): string[] {
+  const text = unknownText(rollout, version);
+  return text === undefined ? [] : [`${text}: ${then}`];
+}
+
+/** Where it may be a typo. */
+export function unknownText(rollout: Rollout, version: string): string | undefined {
   const known = knownVersions(rollout);
-  if (known.includes(version)) return [];
+  if (known.includes(version)) return undefined;
   const has = known.length > 0 ? `it has ${few(known, 5)}` : 'it has none yet';
-  return [`${version} is no release that this Rollout knows (${has}): ${then}`];
+  return `${version} is no release that this Rollout knows (${has})`;
 }
 
 function rejectedConcern({ status }: Rollout, version: string): string[] {

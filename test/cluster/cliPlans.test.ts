@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type Called, call, type Surroundings } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
@@ -47,6 +48,10 @@ describe('adopt', () => {
       ...ociRepository(ns, 'app'),
       spec: { ...ociRepository(ns, 'app').spec, ref: { tag: '1.0.0' } },
     });
+    // Flux has fetched and applied it: it runs.
+    const flux = fluxStandIn(view);
+    await flux.fetch(ns, 'app');
+    await flux.apply(ns, 'app');
   });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -106,6 +106,11 @@ describe('a version at its gates', () => {
     await golden('approve-nothing', await as('sre', words('approve app 1.2.0')));
   });
 
+  it('approve of what is no release says so', async () => {
+    const { err } = await as('sre', words('approve app 1.2.l --dry-run=server'));
+    expect(err).toContain('1.2.l is no release that this Rollout knows (it has 1.2.0, 1.1.0, 1.0.0).');
+  });
+
   it('reject', async () => {
     await golden('reject', await as('sre', words('reject app 1.3.0 --gate qa')));
     await golden('reject-two', await as('sre', words('reject app 1.3.0')), 1);
@@ -118,6 +123,16 @@ describe('a freeze', () => {
     await golden('freeze-asks', await as('sre', [...words('freeze incident --for 24h --reason'), 'INC-42']), 2);
     expect(await admin.find(ref('gate', story.ns, 'incident'))).toBeUndefined();
   });
+
+  it('on a terminal of 40 columns', async () =>
+    golden(
+      'freeze-asks-40',
+      await as('sre', words('freeze incident --namespace-selector kubernetes.io/metadata.name=none'), {
+        columns: 40,
+        answers: 'n\n',
+      }),
+      1,
+    ));
 
   it('by somebody who may not', async () => golden('freeze-denied', await as('developer', words('freeze --yes')), 1));
 
