@@ -56,6 +56,10 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
     await mkdir(dirname(join(out, 'page', path)), { recursive: true });
     await writeFile(join(out, 'page', path), bytes);
   }
+  for (const font of ['inter', 'jetbrains-mono']) {
+    const license = join(REPOSITORY, 'node_modules/@fontsource-variable', font, 'LICENSE');
+    await copyFile(license, join(out, 'page/assets', `LICENSE-${font}.txt`));
+  }
   for (const [bin, first] of Object.entries(BINS)) {
     await writeFile(join(out, `${bin}.js`), `#!/usr/bin/env node\n${first}await import('./rollouts.js');\n`);
     await chmod(join(out, `${bin}.js`), 0o755);

@@ -83,6 +83,28 @@ describe.each(NODES)('on %s', (_, node) => {
     expect(out).toMatch(/^app {3}✔ 1\.0\.0 deployed .* ago\n/);
   });
 
+  it('serves its page, and ends with 130 at Ctrl-C', async () => {
+    const { kubeconfig } = await apiServer((_, response, url) => {
+      if (url.searchParams.has('watch')) return void response.writeHead(200).flushHeaders();
+      return json(response, list(url.pathname.endsWith('/rollouts') ? [rollout('app')] : []));
+    });
+    const page = start(node, ['ui', '--no-open'], kubeconfig);
+    await new Promise((resolve) => page.child.stdout.once('data', resolve));
+    const { origin, hash } = new URL(page.seen.out.trim());
+    const document = await (await fetch(origin)).text();
+    for (const [, path] of document.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+      expect((await fetch(`${origin}${path}`)).status).toBe(200);
+    }
+    const stream = await fetch(`${origin}/api/stream`, { headers: { authorization: `Bearer ${hash.split('=')[1]}` } });
+    let told = '';
+    for await (const chunk of stream.body!) {
+      told += Buffer.from(chunk).toString('utf8');
+      if (told.includes('"id":"shop/app"')) break;
+    }
+    page.child.kill('SIGINT');
+    expect(await page.ended).toMatchObject({ code: 130 });
+  });
+
   it('ends quietly where nobody reads on, and with 130 at Ctrl-C', async () => {
     const { kubeconfig } = await apiServer((_, response, url) => {
       if (url.searchParams.has('watch')) return void response.writeHead(200).flushHeaders();

@@ -19,10 +19,10 @@ export function Story({ application }: { application: Application }) {
         {version ? (
           <Node icon="release" tone={waiting ? 'held' : 'good'} title={version} isVersion>
             {waiting ? (
-              <>
+              <span>
                 {waiting.asked ? `asked for${waiting.asked.by ? ` by ${waiting.asked.by}` : ''} ` : 'seen '}
                 <Ago time={waiting.asked?.at ?? waiting.firstSeen} />
-              </>
+              </span>
             ) : (
               `the newest of ${releases} that may go`
             )}
