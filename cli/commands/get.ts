@@ -1,6 +1,6 @@
 import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../core/explain/application.ts';
-import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
+import { explainRollouts } from '../../core/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal } from '../../core/explain/rollout/reached.ts';
 import type { Surroundings } from '../../core/explain/surroundings.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
@@ -112,6 +112,5 @@ async function showForPrograms(
 
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: Surroundings) {
   const around = known ?? (await readSurroundings(client, rollouts));
-  const now = context.now();
-  return rollouts.map((rollout) => explainRollout(rollout, around, now));
+  return explainRollouts(rollouts, around, context.now());
 }

@@ -1,6 +1,6 @@
 /** `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change. */
 import type { Application } from '../../core/explain/application.ts';
-import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
+import { explainRollouts } from '../../core/explain/rollout/explainRollout.ts';
 import { type Goal, type Progress, progressTo } from '../../core/explain/rollout/reached.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, Context } from '../command/command.ts';
@@ -43,8 +43,7 @@ export async function watchApplications(
   const draw = terminal.isTerminal ? drawer(context, which) : appender(context);
   try {
     for await (const _ of live.looks(terminal.isTerminal ? TICK_MS : QUIET_MS)) {
-      const now = context.now();
-      const apps = live.rollouts.map((rollout) => explainRollout(rollout, live.around, now));
+      const apps = explainRollouts(live.rollouts, live.around, context.now());
       draw.show(apps, live.isLost);
       const outcome = until && outcomeOf(apps, until);
       if (outcome === 'reached') return EXIT.ok;
@@ -74,10 +73,15 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
   return {
     show(apps, isLost) {
       const look = lookOf(context);
-      const lines = apps.flatMap((app, index) => [
-        ...(index > 0 ? [''] : []),
-        ...applicationTree(app, look, everywhere),
-      ]);
+      const lines: string[] = [];
+      // Of thousands only those that fit are drawn, every second.
+      for (const [index, app] of apps.entries()) {
+        if (lines.length >= terminal.rows()) {
+          lines.push(`… and ${apps.length - index} more Rollouts`);
+          break;
+        }
+        lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, look, everywhere));
+      }
       const lost = isLost ? [look.tone('bad', 'The API server is not heard: this may be old. Trying again …')] : [];
       screen.draw(apps.length === 0 ? ['There are no Rollouts.', ...lost] : [...lines, ...lost]);
     },

@@ -42,10 +42,41 @@ export function unreadText({ kind, namespace, why }: Unread): string {
   return `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`;
 }
 
-/** Finds an object by namespace and name. */
-export function finder<T extends { metadata: { namespace?: string; name?: string } }>(
-  objects: readonly T[],
-): (ref: NamespacedName) => T | undefined {
-  const byKey = new Map(objects.map((each) => [`${each.metadata.namespace ?? ''}/${each.metadata.name}`, each]));
-  return ({ namespace, name }) => byKey.get(`${namespace}/${name}`);
+type Named = { metadata: { namespace?: string; name?: string } };
+
+/** One list is asked for each of thousands of Rollouts. */
+const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
+
+/** Finds an object by namespace and name. The list must not change after. */
+export function finder<T extends Named>(objects: readonly T[]): (ref: NamespacedName) => T | undefined {
+  let byKey = indexed.get(objects);
+  if (!byKey) {
+    byKey = new Map(objects.map((each) => [`${each.metadata.namespace ?? ''}/${each.metadata.name}`, each]));
+    indexed.set(objects, byKey);
+  }
+  const found = byKey;
+  return ({ namespace, name }) => found.get(`${namespace}/${name}`) as T | undefined;
+}
+
+/** What of the surroundings belongs to a namespace; Gates may be of any. */
+export function byNamespace(around: Surroundings): (namespace: string) => Surroundings {
+  const of = <T extends Named>(objects: readonly T[]) =>
+    Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
+  const [rolloutGates, bindings, healthChecks] = [
+    of(around.rolloutGates),
+    of(around.bindings),
+    of(around.healthChecks),
+  ];
+  const known = new Map<string, Surroundings>();
+  return (namespace) => {
+    const found = known.get(namespace) ?? {
+      ...around,
+      rolloutGates: rolloutGates.get(namespace) ?? [],
+      bindings: bindings.get(namespace) ?? [],
+      healthChecks: healthChecks.get(namespace) ?? [],
+      unread: around.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
+    };
+    known.set(namespace, found);
+    return found;
+  };
 }

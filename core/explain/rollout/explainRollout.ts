@@ -19,7 +19,7 @@ import type {
 } from '../application.ts';
 import { defined } from '../defined.ts';
 import { remediesOf } from '../remedies.ts';
-import { type Surroundings, unreadText } from '../surroundings.ts';
+import { byNamespace, type Surroundings, unreadText } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
@@ -27,6 +27,12 @@ import { deploymentView } from './deploymentView.ts';
 import { gateSteps } from './gateSteps.ts';
 import { nextOf } from './next.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
+
+/** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
+export function explainRollouts(rollouts: readonly Rollout[], around: Surroundings, now: EpochMs): Application[] {
+  const surroundingsOf = byNamespace(around);
+  return rollouts.map((rollout) => explainRollout(rollout, surroundingsOf(rollout.metadata.namespace ?? ''), now));
+}
 
 export function explainRollout(rollout: Rollout, around: Surroundings, now: EpochMs): Application {
   const { metadata, status } = rollout;
