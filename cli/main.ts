@@ -1,4 +1,5 @@
 /** Composition root of the command: arguments, environment, clock, streams and signals enter here. Two names: kubectl-rollouts, flux-rollouts. */
+import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { run } from './run.ts';
@@ -35,7 +36,14 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await run({
+/** A fault of ours: a minified line of the bundle helps nobody. */
+function faultText(error: unknown): string {
+  const { name = 'Error', message = String(error), stack } = error as Error;
+  const where = process.env.ROLLOUTS_DEBUG ? `\n${stack}` : ' ROLLOUTS_DEBUG=1 prints where.';
+  return `This is a fault of the command itself, please report it: ${name}: ${message}.${where}\n`;
+}
+
+const world = {
   args: process.argv.slice(2),
   env: process.env,
   program: programName(process.argv[1]),
@@ -46,4 +54,9 @@ process.exitCode = await run({
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: process.stdin,
+};
+
+process.exitCode = await run(world).catch((error: unknown) => {
+  process.stderr.write(faultText(error));
+  return EXIT.error;
 });

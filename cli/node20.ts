@@ -1,0 +1,22 @@
+/** What the sources use and Node 20 lacks: it came with Node 21. Imported for its effect, before anything else. */
+
+function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  let index = 0;
+  for (const item of items) {
+    const key = keyOf(item, index++);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+Map.groupBy ??= groupBy;
+Object.groupBy ??= (<Item, Key extends PropertyKey>(
+  items: Iterable<Item>,
+  keyOf: (item: Item, index: number) => Key,
+) => {
+  // As the standard has it, without a prototype.
+  return Object.assign(Object.create(null), Object.fromEntries(groupBy(items, keyOf)));
+}) as typeof Object.groupBy;
