@@ -20,6 +20,7 @@ import {
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, RolloutGate } from '../../api/types.ts';
+import { creating, kubectlOf, type MergePatch, patching, quoted } from '../requests/request.ts';
 
 export type Asked =
   | { do: 'deploy' | 'pin' | 'bypass' | 'pass-gates'; rollout: NamespacedName; version: string; reason: string }
@@ -32,7 +33,7 @@ export interface Write {
   kind: 'Rollout' | 'RolloutGate' | 'Gate';
   ref: NamespacedName;
   /** A merge patch, or with `creates` the whole object. */
-  body: Record<string, unknown>;
+  body: MergePatch;
   creates?: true;
   /** Verb of the right that it takes beside the write itself. */
   verb: 'patch' | 'create';
@@ -104,21 +105,11 @@ function annotated(
   annotations: Record<string, string | null>,
   words: string[],
 ): Write {
-  const marks = Object.entries(annotations).map(([key, value]) =>
-    value === null ? `${key}-` : `${key}=${quoted(value)}`,
-  );
-  return {
-    kind,
-    ref,
-    body: { metadata: { annotations } },
-    verb: 'patch',
-    command: commandOf(ref, words),
-    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite ${kind.toLowerCase()}/${ref.name} ${marks.join(' ')}`,
-  };
+  return patched(kind, ref, { metadata: { annotations } }, words);
 }
 
-function patched(kind: Write['kind'], ref: NamespacedName, body: Record<string, unknown>, words: string[]): Write {
-  const kubectl = `kubectl -n ${ref.namespace} patch ${kind.toLowerCase()}/${ref.name} --type=merge -p ${quoted(JSON.stringify(body))}`;
+function patched(kind: Write['kind'], ref: NamespacedName, body: MergePatch, words: string[]): Write {
+  const kubectl = kubectlOf(patching(kind, ref, body, { text: '' }));
   return { kind, ref, body, verb: 'patch', command: commandOf(ref, words), kubectl };
 }
 
@@ -196,7 +187,7 @@ function frozen(asked: Extract<Asked, { do: 'freeze' }>, at: string): Write {
       ...(spec.schedule?.timezone ? ['--timezone', spec.schedule.timezone] : []),
       ...why(reason),
     ]),
-    kubectl: `kubectl create -f - <<'EOF'\n${JSON.stringify(body, null, 2)}\nEOF`,
+    kubectl: kubectlOf(creating('Gate', body, { text: '' })),
   };
 }
 
@@ -210,9 +201,4 @@ function why(reason: string): string[] {
 
 function commandOf({ namespace }: NamespacedName, words: string[]): string {
   return [PROGRAM, '-n', namespace, ...words.map(quoted)].join(' ');
-}
-
-/** As one word of a POSIX shell. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -76,7 +76,7 @@ async function measureWith(cluster: LocalCluster, objects: readonly FleetObject[
             });
             return object.metadata.name ?? '';
           },
-          round,
+          { applications: rollouts.length, round },
         ),
       });
     }
@@ -117,8 +117,13 @@ async function allThere(page: Page, count: number): Promise<void> {
   await page.locator('.chip-count').first().getByText(String(count), { exact: true }).waitFor({ timeout: 120_000 });
 }
 
-async function changed(page: Page, change: (version: string) => Promise<string>, round: number): Promise<number> {
-  const version = `9.9.${round}`;
+/** A version that nothing has, not even what another measurement has changed. */
+async function changed(
+  page: Page,
+  change: (version: string) => Promise<string>,
+  { applications, round }: { applications: number; round: number },
+): Promise<number> {
+  const version = `9.${applications}.${round}`;
   await page.getByLabel('Search applications').fill(version);
   await page.getByText('Nothing matches').waitFor();
   const start = performance.now();
