@@ -6,7 +6,7 @@ import { formatTime } from '../kube/time.ts';
 import type { Member } from './fleet.ts';
 import { revisionOf } from './slots.ts';
 import { type ImageVersion, versionKey } from './version.ts';
-import { openWave } from './waves.ts';
+import { openWaves } from './waves.ts';
 
 /** Those that ask this budget and have no slot of it, the first in the queue first. */
 export function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
@@ -30,7 +30,7 @@ export function grant(
   isHeld: (version: ImageVersion) => boolean,
   now: EpochMs,
 ): Slot[] {
-  const open = remembered(versionOpen(fleet));
+  const open = remembered(openWaves(fleet));
   const held = remembered(isHeld);
   const granted: Slot[] = [];
   for (const { rollout, uid, image, wave, request } of queue) {
@@ -55,8 +55,6 @@ export function grant(
   }
   return granted;
 }
-
-const versionOpen = (fleet: readonly Member[]) => (version: ImageVersion) => openWave(version, fleet);
 
 /** Each version is judged once for all who offer it. */
 function remembered<T>(judge: (version: ImageVersion) => T): (version: ImageVersion) => T {

@@ -16,7 +16,7 @@ import { grant, queueOf } from './grants.ts';
 import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './report.ts';
 import { budgetKey } from './selects.ts';
 import { counts, type Judged, judgeSlot, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
-import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
+import { among, type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { recallVersions, versionOf } from './versions.ts';
 import { finishedWaves, wavesOf, waveText } from './waves.ts';
 
@@ -44,9 +44,10 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
 
   const key = budgetKey(budget);
   const queue = queueOf(fleet, begun, key);
-  const asked = firstChoices(queue);
   const said = pendingContinue(budget);
-  const recalled = recallVersions(before.versions ?? [], fleet, begun, asked, config.maxFailures, said);
+  const recall = (slots: readonly Slot[], asked: readonly ImageVersion[]) =>
+    recallVersions(before.versions ?? [], fleet, slots, asked, config.maxFailures, said);
+  const recalled = recall(begun, firstChoices(queue));
   const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
 
   const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
@@ -54,10 +55,15 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
   const granted = grant(queue, room, fleet, recalled.isHeld, now);
   const slots = [...held, ...granted];
-  const versions = recalled.list.map((version) => {
-    const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
-    return withWaves(version, known, fleet, slots, config.order?.values, asked);
-  });
+  // Of what has come of it: the same status leads to the same again.
+  const asked = firstChoices(queueOf(fleet, slots, key));
+  const isCurrent = among([...asked, ...slots.map(versionOf)]);
+  const versions = recall(slots, asked)
+    .list.map((version) => {
+      const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
+      return withWaves(version, known, isCurrent(versionOf(version)), fleet, slots, config.order?.values);
+    })
+    .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
   const outcome = {
     config: { ...config, problems },
     selected: seen.rollouts.length,
@@ -65,7 +71,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     slots,
     taken: taken + granted.length,
     waiting: queue.length - granted.length,
-    held: versions.filter((each) => each.held && asked.some((version) => isSameVersion(version, versionOf(each)))),
+    held: versions.filter((each) => each.held && among(asked)(versionOf(each))),
   };
   const handledRequest = said?.uid ?? before.handledRequest;
   const status = revised(budget, {
@@ -164,17 +170,15 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
 function withWaves(
   version: BudgetVersion,
   known: BudgetVersion | undefined,
+  isCurrent: boolean,
   fleet: readonly Member[],
   slots: readonly Slot[],
   values: readonly string[] | undefined,
-  asked: readonly ImageVersion[],
 ): BudgetVersion {
-  const of = versionOf(version);
-  const isCurrent = [...asked, ...slots.map(versionOf)].some((each) => isSameVersion(each, of));
   if (!isCurrent && (!known?.waves || known.wave === 'done')) {
     return known?.waves ? { ...version, wave: known.wave!, waves: known.waves } : version;
   }
-  const waves = wavesOf(of, fleet, slots, values);
+  const waves = wavesOf(versionOf(version), fleet, slots, values);
   return { ...version, wave: waveText(waves), waves };
 }
 

@@ -8,7 +8,7 @@ import { firstFew } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { Member } from './fleet.ts';
-import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
+import { among, type ImageVersion, isSameVersion, versionKey } from './version.ts';
 
 /** Who has failed is remembered by name, so many for each version. */
 const REMEMBERED = 100;
@@ -69,7 +69,8 @@ export function recallVersions(
     hasContinued ||= excuses;
     return entryOf(version, known, failures, failed, maxFailures, excuses ? said : undefined);
   });
-  const isCurrent = (entry: BudgetVersion) => current.some((each) => isSameVersion(each, versionOf(entry)));
+  const isIn = among(current);
+  const isCurrent = (entry: BudgetVersion) => isIn(versionOf(entry));
   const [now, past] = [all.filter(isCurrent), all.filter((entry) => !isCurrent(entry))];
   const tooMany = now.filter(({ failed }) => failed > 0).length > LIMITS.budgetVersions;
   const kept = [...now.filter(({ failed }) => failed > 0), ...past.filter(({ failed }) => failed > 0), ...all];

@@ -1,7 +1,7 @@
 /** `spec.order`: how far a version is in each wave, and which waves it may come to. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { type Member, type Outcome, outcomeOf } from './fleet.ts';
-import { type ImageVersion, isSameVersion } from './version.ts';
+import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { versionOf } from './versions.ts';
 
 /** The waves of a version, the first first; one without a value where there is no order. */
@@ -38,10 +38,29 @@ function offers({ image, request }: Member, version: ImageVersion): boolean {
   return (request?.versions ?? []).some((each) => isSameVersion({ image, ...each }, version));
 }
 
-/** The last wave that a version may come to: the first in which somebody does not have it Succeeded. */
-export function openWave(version: ImageVersion, fleet: readonly Member[]): number {
-  const missing = fleet.filter((member) => member.image === version.image && outcomeOf(member, version) !== 'done');
-  return missing.reduce((first, { wave }) => Math.min(first, wave), Number.POSITIVE_INFINITY);
+/** The last wave that a version may come to: the first in which somebody does not have it Succeeded. Linear in all histories together. */
+export function openWaves(fleet: readonly Member[]): (version: ImageVersion) => number {
+  const totals = new Map<string, number[]>();
+  const having = new Map<string, Member[]>();
+  for (const member of fleet) {
+    const { image, wave, byTag } = member;
+    const total = totals.get(image) ?? [];
+    totals.set(image, total);
+    total[wave] = (total[wave] ?? 0) + 1;
+    for (const tag of byTag.keys()) {
+      const members = having.get(versionKey({ image, tag }));
+      if (members) members.push(member);
+      else having.set(versionKey({ image, tag }), [member]);
+    }
+  }
+  return (version) => {
+    const missing = [...(totals.get(version.image) ?? [])];
+    for (const member of having.get(versionKey(version)) ?? []) {
+      if (outcomeOf(member, version) === 'done') missing[member.wave]!--;
+    }
+    const first = missing.findIndex((count) => count > 0);
+    return first < 0 ? Number.POSITIVE_INFINITY : first;
+  };
 }
 
 /** `eu 3/10`, `3/10` where there is no order, `done`. */
