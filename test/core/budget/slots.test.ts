@@ -1,0 +1,120 @@
+/** What becomes of a slot, by what is seen of its holder. */
+import { describe, expect, it } from 'vitest';
+import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
+import { judgeSlot, REVOKED_MS, revoking, type Sight, UNUSED_MS } from '../../../core/budget/slots.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { objectOf } from '../../support/objects.ts';
+import { NOW } from '../rollout/observedFixture.ts';
+
+const slot = (fields: Partial<Slot> = {}): Slot => ({
+  namespace: 'team-a',
+  name: 'app',
+  uid: 'uid-1',
+  request: 7,
+  version: '1.2.0',
+  rolloutRevision: 7,
+  grantedTime: formatTime(NOW),
+  state: 'Granted',
+  ...fields,
+});
+/** Its holder in a revision of its status. */
+const holder = (revision: number, request: number | undefined, head?: Partial<HistoryEntry>): Rollout =>
+  objectOf('Rollout', {
+    metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1' },
+    spec: { releasesImagePolicy: {} },
+    status: {
+      revision,
+      ...(request !== undefined && { slotRequest: { id: request, since: formatTime(NOW) } }),
+      ...(head && { history: [{ version: { tag: '1.2.0' }, timestamp: formatTime(NOW), ...head }] }),
+    },
+  });
+const deploying = { bakeStatus: 'Deploying' };
+const baking = { bakeStatus: 'InProgress' };
+const succeeded = { bakeStatus: 'Succeeded' };
+const earlier = { version: { tag: '1.1.0' }, timestamp: '2026-01-01T00:00:00Z', bakeStatus: 'Succeeded' };
+const used = slot({ state: 'Deploying', rolloutRevision: 8 });
+
+describe('a slot', () => {
+  it.each<[string, Slot, Sight, object]>([
+    ['is kept while its request stands', slot(), holder(9, 7, earlier), { slot: { state: 'Granted' } }],
+    [
+      'is used once its holder is on the way without the request',
+      slot(),
+      holder(8, undefined, deploying),
+      { slot: { state: 'Deploying', rolloutRevision: 8 } },
+    ],
+    [
+      'is used by a deployment by hand too',
+      slot(),
+      holder(8, undefined, { ...deploying, version: { tag: '2.0.0' } }),
+      { slot: { version: '2.0.0' } },
+    ],
+    ['bakes', used, holder(9, undefined, baking), { slot: { state: 'Baking', rolloutRevision: 9 } }],
+    ['is free when its deployment has ended', used, holder(9, undefined, succeeded), { freed: 'Ended' }],
+    [
+      'is free when its deployment has failed',
+      used,
+      holder(9, undefined, { bakeStatus: 'Failed' }),
+      { freed: 'Ended' },
+    ],
+    ['is free when its deployment had no bake', slot(), holder(8, undefined, succeeded), { freed: 'Ended' }],
+    [
+      'is free when its request has gone without a deployment',
+      slot(),
+      holder(8, undefined, earlier),
+      { freed: 'Declined' },
+    ],
+    ['is free when another request is made', slot(), holder(8, 8, earlier), { freed: 'Declined' }],
+    ['is free when its holder is gone', slot(), 'gone', { freed: 'Deleted' }],
+    ['is kept where nothing is known of its holder', used, undefined, { slot: used }],
+    [
+      'is kept by a status that is older than the grant: no request yet',
+      slot(),
+      holder(6, undefined, earlier),
+      { slot: { state: 'Granted' } },
+    ],
+    [
+      'is kept by a status that is older than what was seen of it',
+      used,
+      holder(7, undefined, succeeded),
+      { slot: used },
+    ],
+  ])('%s', (_, before, sight, expected) => {
+    expect(judgeSlot(before, sight, undefined, NOW)).toMatchObject(expected);
+  });
+
+  it('that nobody uses is taken back in two steps, the second only when its holder was told for a minute', () => {
+    const waiting = holder(7, 7, earlier);
+    const late = NOW + UNUSED_MS;
+    expect(judgeSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
+      slot: { state: 'Granted' },
+      requeueAt: late,
+    });
+    const { slot: told } = judgeSlot(slot(), waiting, undefined, late);
+    expect(told).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
+    expect(judgeSlot(told!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: told });
+    expect(judgeSlot(told!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
+    expect(judgeSlot(told!, holder(8, 8, earlier), undefined, late + 1)).toEqual({ freed: 'Declined' });
+    expect(judgeSlot(told!, holder(8, undefined, deploying), undefined, late + 1).slot).not.toHaveProperty(
+      'revokedTime',
+    );
+    // Set back, the clock makes it wait for longer.
+    expect(judgeSlot(told!, waiting, undefined, NOW)).toMatchObject({ slot: told });
+  });
+
+  it('is taken back rounded up to a second: it must not be free before its time', () => {
+    expect(revoking(slot(), NOW + 1).revokedTime).toBe(formatTime(NOW + 1000));
+    expect(revoking(used, NOW)).toBe(used);
+  });
+
+  it('is overdue after slotTimeout, and stays so until its deployment ends', () => {
+    const timeout = 3_600_000;
+    expect(judgeSlot(used, holder(9, undefined, deploying), timeout, NOW)).toMatchObject({ requeueAt: NOW + timeout });
+    const { slot: overdue } = judgeSlot(used, holder(9, undefined, baking), timeout, NOW + timeout);
+    expect(overdue).toMatchObject({ state: 'Overdue' });
+    expect(judgeSlot(overdue!, holder(10, undefined, baking), undefined, NOW)).toMatchObject({
+      slot: { state: 'Overdue' },
+    });
+    expect(judgeSlot(overdue!, holder(10, undefined, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
+  });
+});

@@ -1,0 +1,182 @@
+/** What a Rollout asks of the budgets that select it, and when it may begin. */
+import { describe, expect, it } from 'vitest';
+import type { Budget, Rollout, Slot, SlotRequest } from '../../../api/types.ts';
+import { budgetsOf } from '../../../core/budget/selects.ts';
+import { takeTurn } from '../../../core/budget/turn.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { objectOf } from '../../support/objects.ts';
+import { NOW } from '../rollout/observedFixture.ts';
+
+const rollout = (slotRequest?: Partial<SlotRequest>): Rollout =>
+  objectOf('Rollout', {
+    metadata: { name: 'app', namespace: 'team-a', uid: 'uid-1', labels: { app: 'shop' } },
+    spec: { releasesImagePolicy: { name: 'shop' } },
+    status: {
+      revision: 9,
+      ...(slotRequest && { slotRequest: { id: 7, since: formatTime(NOW - 5000), ...slotRequest } }),
+    },
+  });
+const slot = (fields: Partial<Slot> = {}): Slot => ({
+  namespace: 'team-a',
+  name: 'app',
+  uid: 'uid-1',
+  request: 7,
+  version: '1.2.0',
+  rolloutRevision: 7,
+  grantedTime: formatTime(NOW),
+  state: 'Granted',
+  ...fields,
+});
+const budget = (name: string, slots: Slot[] = [], status: object = {}): Budget =>
+  objectOf('RolloutBudget', {
+    metadata: { name, namespace: 'team-a' },
+    spec: { selector: {}, maxConcurrent: 1 },
+    status: { slots, ...status },
+  });
+const OFFERED = [{ tag: '1.2.0' }, { tag: '1.1.0', digest: 'sha256:1' }];
+const turn = (of: Rollout, selecting: Budget[], now = NOW) => takeTurn(of, { selecting }, OFFERED, '1.2.0', now);
+
+describe('a Rollout', () => {
+  it('that no budget selects may begin', () => {
+    expect(turn(rollout(), [])).toBeUndefined();
+  });
+
+  it('asks with the revision that its request comes in, and keeps it while it waits', () => {
+    const asked = turn(rollout(), [budget('a')]);
+    expect(asked?.request).toEqual({ id: 10, since: formatTime(NOW), versions: OFFERED, budgets: ['RolloutBudget/a'] });
+    expect(asked).toMatchObject({
+      condition: {
+        type: 'WaitingForBudget',
+        reason: 'NoSlot',
+        message: "Version 1.2.0 waits for a slot of RolloutBudget 'a'",
+      },
+      gates: [{ name: 'budget/a', passing: true, allowedVersions: [] }],
+    });
+    const again = turn(rollout({ versions: [{ tag: '1.1.0' }], budgets: ['RolloutBudget/a'] }), [budget('a')]);
+    expect(again?.request).toMatchObject({ id: 7, since: formatTime(NOW - 5000), versions: OFFERED });
+  });
+
+  it('looks again in about a minute, each at a time of its own', () => {
+    const [look = 0] = turn(rollout(), [budget('a')])!.requeueAt;
+    expect(look - NOW).toBeGreaterThanOrEqual(45_000);
+    expect(look - NOW).toBeLessThanOrEqual(75_000);
+  });
+
+  it.each<[string, Slot[]]>([
+    ['with a slot for its request and version', [slot()]],
+    ['with slots of others beside its own', [slot({ uid: 'uid-2' }), slot()]],
+  ])('may begin %s', (_, slots) => {
+    expect(turn(rollout({}), [budget('a', slots)])).toBeUndefined();
+  });
+
+  it.each<[string, Partial<SlotRequest> | undefined, Slot[]]>([
+    ['without a request of its own', undefined, [slot()]],
+    ['on a slot of an older request', { id: 8 }, [slot()]],
+    ['on the slot of a Rollout of its name before it', {}, [slot({ uid: 'uid-0' })]],
+    ['on a slot that is being taken back', {}, [slot({ state: 'Revoking', revokedTime: formatTime(NOW) })]],
+    ['on a slot that was used', {}, [slot({ state: 'Baking' })]],
+    ['on a slot for another version', {}, [slot({ version: '1.1.0' })]],
+  ])('may not begin %s', (_, request, slots) => {
+    expect(turn(rollout(request), [budget('a', slots)])).toBeDefined();
+  });
+
+  it('gives a slot that is being taken back up, by another request', () => {
+    const taken = budget('a', [slot({ state: 'Revoking', revokedTime: formatTime(NOW) })]);
+    expect(turn(rollout({}), [taken])?.request).toMatchObject({ id: 10, budgets: ['RolloutBudget/a'] });
+  });
+
+  it.each([
+    [
+      { versions: [{ image: 'ImagePolicy team-a/shop', version: '1.2.0', failed: 2, held: true }] },
+      'VersionHeld',
+      ': it has failed in 2 Rollouts',
+    ],
+    [
+      {
+        conditions: [
+          { type: 'Ready', status: 'False', reason: 'Closed', message: 'spec.maxConcurrent is 0: no Rollout begins' },
+        ],
+      },
+      'BudgetClosed',
+      ': spec.maxConcurrent is 0: no Rollout begins',
+    ],
+    [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, held: true }] }, 'NoSlot', "'a'"],
+  ])('says why the budget has none, where that lasts', (status, reason, end) => {
+    const { condition } = turn(rollout(), [budget('a', [], status)])!;
+    expect(condition).toMatchObject({ reason, message: expect.stringMatching(new RegExp(`${end}$`)) });
+  });
+});
+
+describe('several budgets', () => {
+  const granted = [slot()];
+
+  it('are asked one after the other, and all have to grant', () => {
+    const first = turn(rollout(), [budget('a'), budget('b')]);
+    expect(first?.request?.budgets).toEqual(['RolloutBudget/a']);
+    const second = turn(rollout({}), [budget('a', granted), budget('b')]);
+    expect(second?.request).toMatchObject({ id: 7, budgets: ['RolloutBudget/a', 'RolloutBudget/b'] });
+    expect(second?.condition.message).toContain("'b'");
+    expect(turn(rollout({}), [budget('a', granted), budget('b', granted)])).toBeUndefined();
+  });
+
+  it('do not wait for each other for long: a slot that is held for a minute is given back, and asked for again after half a minute', () => {
+    const budgets = [budget('a', granted), budget('b')];
+    expect(turn(rollout({}), budgets, NOW + 59_000)?.request?.id).toBe(7);
+    const paused = turn(rollout({}), budgets, NOW + 60_000)?.request;
+    expect(paused).toEqual({ id: 10, since: formatTime(NOW + 60_000), pausedUntil: formatTime(NOW + 90_000) });
+    const still = turn(rollout({ ...paused }), [budget('a'), budget('b')], NOW + 89_000);
+    expect(still).toMatchObject({ request: paused, requeueAt: [NOW + 90_000] });
+    const again = turn(rollout({ ...paused }), [budget('a'), budget('b')], NOW + 90_000)?.request;
+    expect(again).toMatchObject({ id: 10, budgets: ['RolloutBudget/a'] });
+    expect(again).not.toHaveProperty('pausedUntil');
+    // After the clock was set back by an hour nobody waits for an hour.
+    expect(turn(rollout({ ...paused }), budgets, NOW - 3_600_000)?.request).not.toHaveProperty('pausedUntil');
+  });
+});
+
+describe('which budgets select a Rollout', () => {
+  const cluster = (name: string, spec: object): Budget =>
+    objectOf('ClusterRolloutBudget', { metadata: { name }, spec: { selector: {}, maxConcurrent: 1, ...spec } });
+  const named = (name: string, spec: object, namespace = 'team-a'): Budget =>
+    objectOf('RolloutBudget', { metadata: { name, namespace }, spec: { selector: {}, maxConcurrent: 1, ...spec } });
+  const keys = (budgets: Budget[]) =>
+    budgetsOf(rollout(), budgets, { team: 'a' }, false).selecting.map(({ metadata }) => metadata.name);
+
+  it.each<[string, Budget, boolean]>([
+    ['its namespace, all', named('x', {}), true],
+    ['its labels', named('x', { selector: { matchLabels: { app: 'shop' } } }), true],
+    ['other labels', named('x', { selector: { matchLabels: { app: 'other' } } }), false],
+    ['another namespace', named('x', {}, 'team-b'), false],
+    ['all namespaces', cluster('x', {}), true],
+    ['namespaces by an empty selector', cluster('x', { namespaceSelector: {} }), true],
+    ['the labels of its namespace', cluster('x', { namespaceSelector: { matchLabels: { team: 'a' } } }), true],
+    ['those of another one', cluster('x', { namespaceSelector: { matchLabels: { team: 'b' } } }), false],
+    [
+      'a selector that cannot be read: whatever it could',
+      named('x', { selector: { matchLabels: { 'a b': 'c' } } }),
+      true,
+    ],
+  ])('%s', (_, budget, expected) => {
+    expect(keys([budget])).toEqual(expected ? ['x'] : []);
+  });
+
+  it('in one order for all: those of the cluster first, then by name', () => {
+    expect(keys([named('b', {}), cluster('d', {}), named('a', {}), cluster('c', {})])).toEqual(['c', 'd', 'a', 'b']);
+  });
+
+  it('are as many as the limit; with more nothing begins, and the sentence says so', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, i) => named(`b${i}`, {}));
+    expect(keys(many(LIMITS.budgetsOfRollout))).toHaveLength(LIMITS.budgetsOfRollout);
+    const beyond = budgetsOf(rollout(), many(LIMITS.budgetsOfRollout + 1), {}, false);
+    const waiting = takeTurn(rollout({}), beyond, OFFERED, '1.2.0', NOW);
+    expect(waiting).toMatchObject({
+      condition: {
+        reason: 'TooManyBudgets',
+        message: `Version 1.2.0 waits: of the RolloutBudgets, ${LIMITS.budgetsOfRollout + 1} select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`,
+      },
+    });
+    expect(waiting).not.toHaveProperty('request');
+    expect(budgetsOf(rollout(), [], {}, true).problem).toContain('limit listedBudgets');
+  });
+});
