@@ -240,6 +240,10 @@ export interface ClusterRolloutBudget {
          * Those in which it has Failed.
          */
         failed: number;
+        /**
+         * Those whose failure somebody has excused; they count as done.
+         */
+        excused?: number;
       }[];
       /**
        * In how many Rollouts it has failed.

@@ -212,6 +212,10 @@ export interface RolloutBudget {
          * Those in which it has Failed.
          */
         failed: number;
+        /**
+         * Those whose failure somebody has excused; they count as done.
+         */
+        excused?: number;
       }[];
       /**
        * In how many Rollouts it has failed.

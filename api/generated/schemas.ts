@@ -690,6 +690,9 @@ export const SCHEMAS: Record<string, object> = {
            },
            "failed": {
             "type": "integer"
+           },
+           "excused": {
+            "type": "integer"
            }
           }
          }
@@ -1621,6 +1624,9 @@ export const SCHEMAS: Record<string, object> = {
             "type": "integer"
            },
            "failed": {
+            "type": "integer"
+           },
+           "excused": {
             "type": "integer"
            }
           }

@@ -6,6 +6,8 @@ export interface Member {
   rollout: Rollout;
   uid: string;
   image: string;
+  /** Whether it has said which image it follows: its first sync does. */
+  isKnown: boolean;
   /** Index into `spec.order.values`; those that are not listed come last. */
   wave: number;
   head: HistoryEntry | undefined;
@@ -29,6 +31,7 @@ export function fleetOf(rollouts: readonly Rollout[], order?: { label: string; v
       rollout,
       uid: metadata.uid ?? '',
       image: imageOf(rollout),
+      isKnown: status?.image !== undefined,
       wave: (value === undefined ? undefined : waves.get(value)) ?? waves.size,
       head: history[0],
       request: status?.slotRequest,

@@ -6,7 +6,6 @@ import { formatTime } from '../kube/time.ts';
 import type { Member } from './fleet.ts';
 import { revisionOf } from './slots.ts';
 import { type ImageVersion, versionKey } from './version.ts';
-import { openWaves } from './waves.ts';
 
 /** Those that ask this budget and have no slot of it, the first in the queue first. */
 export function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
@@ -26,11 +25,11 @@ function compare(a: readonly (string | number)[], b: readonly (string | number)[
 export function grant(
   queue: readonly Member[],
   room: number,
-  fleet: readonly Member[],
+  openWave: (version: ImageVersion) => number,
   isHeld: (version: ImageVersion) => boolean,
   now: EpochMs,
 ): Slot[] {
-  const open = remembered(openWaves(fleet));
+  const open = remembered(openWave);
   const held = remembered(isHeld);
   const granted: Slot[] = [];
   for (const { rollout, uid, image, wave, request } of queue) {

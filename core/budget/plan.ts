@@ -3,7 +3,7 @@
  * Planning again on the result changes nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot } from '../../api/types.ts';
+import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -18,7 +18,7 @@ import { budgetKey } from './selects.ts';
 import { counts, type Judged, judgeSlot, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
 import { among, type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { recallVersions, versionOf } from './versions.ts';
-import { finishedWaves, wavesOf, waveText } from './waves.ts';
+import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 
 export interface Seen {
   /** The Rollouts that it selects, as they were sent. */
@@ -53,15 +53,18 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
   const taken = held.filter(counts).length + cooling.length;
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
-  const granted = grant(queue, room, fleet, recalled.isHeld, now);
+  const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
   const slots = [...held, ...granted];
   // Of what has come of it: the same status leads to the same again.
-  const asked = firstChoices(queueOf(fleet, slots, key));
+  const left = queueOf(fleet, slots, key);
+  const asked = firstChoices(left);
+  const after = recall(slots, asked);
+  const waves = (version: ImageVersion) => wavesOf(version, fleet, slots, after.excused, config.order?.values);
   const isCurrent = among([...asked, ...slots.map(versionOf)]);
-  const versions = recall(slots, asked)
-    .list.map((version) => {
+  const versions = after.list
+    .map((version) => {
       const known = before.versions?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
-      return withWaves(version, known, isCurrent(versionOf(version)), fleet, slots, config.order?.values);
+      return withWaves(version, known, isCurrent(versionOf(version)), waves);
     })
     .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
   const outcome = {
@@ -70,7 +73,8 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     problem: recalled.problem,
     slots,
     taken: taken + granted.length,
-    waiting: queue.length - granted.length,
+    waiting: left.length,
+    unknown: config.order ? unknownBefore(fleet, left) : [],
     held: versions.filter((each) => each.held && among(asked)(versionOf(each))),
   };
   const handledRequest = said?.uid ?? before.handledRequest;
@@ -171,14 +175,12 @@ function withWaves(
   version: BudgetVersion,
   known: BudgetVersion | undefined,
   isCurrent: boolean,
-  fleet: readonly Member[],
-  slots: readonly Slot[],
-  values: readonly string[] | undefined,
+  wavesNow: (version: ImageVersion) => Wave[],
 ): BudgetVersion {
   if (!isCurrent && (!known?.waves || known.wave === 'done')) {
     return known?.waves ? { ...version, wave: known.wave!, waves: known.waves } : version;
   }
-  const waves = wavesOf(versionOf(version), fleet, slots, values);
+  const waves = wavesNow(versionOf(version));
   return { ...version, wave: waveText(waves), waves };
 }
 

@@ -4,9 +4,10 @@ import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { firstFew } from '../kube/firstFew.ts';
-import { refKey } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import type { BudgetConfig } from './config.ts';
+import type { Member } from './fleet.ts';
 import { budgetKey } from './selects.ts';
 import type { Judged } from './slots.ts';
 import { versionKey } from './version.ts';
@@ -23,6 +24,8 @@ export interface Outcome {
   taken: number;
   /** Rollouts that ask and have none. */
   waiting: number;
+  /** Those of earlier waves that have not said which image they follow. */
+  unknown: readonly Member[];
   /** Of what is asked for, what failures hold. */
   held: readonly BudgetVersion[];
 }
@@ -54,12 +57,16 @@ export function invalid(problems: readonly string[]): NewCondition {
   return ready('False', 'InvalidBudget', `${problems.join('; ')}: no slot is granted until it is corrected`);
 }
 
-function goingOn({ config, selected, slots, taken, waiting }: Outcome): [reason: string, message: string] {
+function goingOn({ config, selected, slots, taken, waiting, unknown }: Outcome): [reason: string, message: string] {
   const queue = waiting === 0 ? '' : `, ${counted(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
   if (selected === 0) return ['NothingSelected', 'spec.selector matches no Rollout'];
   if (taken === 0 && waiting === 0) return ['Idle', `${counted(selected)}, and none asks for a slot`];
   const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
+  if (waiting > 0 && unknown.length > 0) {
+    const names = firstFew(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
+    return ['ImageUnknown', `${message}: of earlier waves, ${names} have not said which image they follow`];
+  }
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for the waves before theirs`];
   if (waiting > 0) return ['WaveIncomplete', `${message} for Rollouts of earlier waves that do not have their version`];
   return ['Granting', message];

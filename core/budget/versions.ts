@@ -26,6 +26,8 @@ export interface Versions {
   list: BudgetVersion[];
   /** Whether failures keep a version from beginning anywhere. */
   isHeld: (version: ImageVersion) => boolean;
+  /** The Rollouts whose failures of it somebody has excused: those that were remembered first. */
+  excused: (version: ImageVersion) => ReadonlySet<string>;
   /** Why nothing can be granted. */
   problem?: string;
   /** Whether anything was there to be excused. */
@@ -78,12 +80,18 @@ export function recallVersions(
   const list = [...now, ...past].filter((entry) => chosen.has(entry));
   const problem = `more than ${LIMITS.budgetVersions} versions have failed that are asked for (limit budgetVersions)`;
   const byKey = Map.groupBy(all, (entry) => versionKey(versionOf(entry)));
+  const find = (version: ImageVersion) =>
+    byKey.get(versionKey(version))?.find((entry) => isSameVersion(versionOf(entry), version));
+  const excused = (version: ImageVersion) => {
+    const { failures = [], failuresExcused = 0 } = find(version) ?? {};
+    return new Set(failures.slice(0, failuresExcused).map(({ uid }) => uid));
+  };
   const isHeld = (version: ImageVersion) => {
     if (maxFailures === undefined) return false;
-    const known = byKey.get(versionKey(version))?.find((entry) => isSameVersion(versionOf(entry), version));
+    const known = find(version);
     return known ? known.held === true : failuresOf(version).length >= maxFailures;
   };
-  return { list, isHeld, hasContinued, ...(tooMany && { problem }) };
+  return { list, isHeld, excused, hasContinued, ...(tooMany && { problem }) };
 }
 
 /** `team-a/app, team-b/app`. */

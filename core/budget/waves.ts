@@ -4,15 +4,30 @@ import { type Member, type Outcome, outcomeOf } from './fleet.ts';
 import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { versionOf } from './versions.ts';
 
+/** Uids of the Rollouts whose failure of a version somebody has excused. */
+export type Excused = (version: ImageVersion) => ReadonlySet<string>;
+
 /** The waves of a version, the first first; one without a value where there is no order. */
 export function wavesOf(
   version: ImageVersion,
   fleet: readonly Member[],
   slots: readonly Slot[],
+  excused: Excused,
   values: readonly string[] = [],
 ): Wave[] {
-  const waves = [...values, ''].map((value) => ({ value, total: 0, done: 0, underWay: 0, waiting: 0, failed: 0 }));
-  const onTheirWay = new Set(slots.flatMap((slot) => (isSameVersion(versionOf(slot), version) ? [slot.uid] : [])));
+  const waves = [...values, ''].map((value) => ({
+    value,
+    total: 0,
+    done: 0,
+    underWay: 0,
+    waiting: 0,
+    failed: 0,
+    excused: 0,
+  }));
+  const ofVersion = slots.filter((slot) => isSameVersion(versionOf(slot), version));
+  const onTheirWay = new Set(ofVersion.map(({ uid }) => uid));
+  const overdue = overdueOf(slots);
+  const excusedHere = excused(version);
   for (const member of fleet) {
     const wave = waves[member.wave];
     if (!wave || member.image !== version.image) continue;
@@ -21,11 +36,13 @@ export function wavesOf(
     const field = FIELDS[state];
     if (field) wave[field]++;
     else if (offers(member, version)) wave.waiting++;
+    if (isExcused(member, version, excusedHere, overdue)) wave.excused++;
   }
   // The rest only where there is one.
-  return waves.filter(
+  const shown = waves.filter(
     ({ value, total }, index) => index < values.length || total > 0 || (value === '' && !values.length),
   );
+  return shown.map(({ excused: count, ...wave }) => (count > 0 ? { ...wave, excused: count } : wave));
 }
 
 const FIELDS: Partial<Record<Outcome, 'done' | 'failed' | 'underWay'>> = {
@@ -38,34 +55,69 @@ function offers({ image, request }: Member, version: ImageVersion): boolean {
   return (request?.versions ?? []).some((each) => isSameVersion({ image, ...each }, version));
 }
 
-/** The last wave that a version may come to: the first in which somebody does not have it Succeeded. Linear in all histories together. */
-export function openWaves(fleet: readonly Member[]): (version: ImageVersion) => number {
+function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
+  return new Set(slots.flatMap(({ uid, state }) => (state === 'Overdue' ? [uid] : [])));
+}
+
+/** A failure that somebody has excused does not hold the waves after it, unless it is tried once more. */
+function isExcused(
+  member: Member,
+  version: ImageVersion,
+  excused: ReadonlySet<string>,
+  overdue: ReadonlySet<string>,
+): boolean {
+  if (!excused.has(member.uid)) return false;
+  return outcomeOf(member, version) === 'failed' || overdue.has(member.uid);
+}
+
+/**
+ * The last wave that a version may come to: the first in which somebody does not have it Succeeded. Of whom it is not known yet
+ * which image they follow, it might be this one. Linear in all histories together.
+ */
+export function openWaves(
+  fleet: readonly Member[],
+  slots: readonly Slot[],
+  excused: Excused,
+): (version: ImageVersion) => number {
   const totals = new Map<string, number[]>();
   const having = new Map<string, Member[]>();
+  const unknown = new Map<string, number>();
+  const overdue = overdueOf(slots);
   for (const member of fleet) {
-    const { image, wave, byTag } = member;
+    const { image, wave, byTag, isKnown } = member;
     const total = totals.get(image) ?? [];
     totals.set(image, total);
     total[wave] = (total[wave] ?? 0) + 1;
+    if (!isKnown) unknown.set(image, Math.min(wave, unknown.get(image) ?? wave));
     for (const tag of byTag.keys()) {
       const members = having.get(versionKey({ image, tag }));
       if (members) members.push(member);
       else having.set(versionKey({ image, tag }), [member]);
     }
   }
+  const inDoubt = [...unknown].sort(([, a], [, b]) => a - b);
   return (version) => {
     const missing = [...(totals.get(version.image) ?? [])];
+    const excusedHere = excused(version);
     for (const member of having.get(versionKey(version)) ?? []) {
-      if (outcomeOf(member, version) === 'done') missing[member.wave]!--;
+      const isDone = outcomeOf(member, version) === 'done' || isExcused(member, version, excusedHere, overdue);
+      if (isDone) missing[member.wave]!--;
     }
     const first = missing.findIndex((count) => count > 0);
-    return first < 0 ? Number.POSITIVE_INFINITY : first;
+    const [, doubtful] = inDoubt.find(([image]) => image !== version.image) ?? [];
+    return Math.min(first < 0 ? Number.POSITIVE_INFINITY : first, doubtful ?? Number.POSITIVE_INFINITY);
   };
+}
+
+/** Those that hold the waves of who waits because it is not known which image they follow. */
+export function unknownBefore(fleet: readonly Member[], waiting: readonly Member[]): Member[] {
+  const last = waiting.reduce((most, { wave }) => Math.max(most, wave), 0);
+  return fleet.filter(({ isKnown, wave }) => !isKnown && wave < last);
 }
 
 /** `eu 3/10`, `3/10` where there is no order, `done`. */
 export function waveText(waves: readonly Wave[]): string {
-  const open = waves.find(({ total, done }) => done < total);
+  const open = waves.find((wave) => !isComplete(wave));
   if (!open) return 'done';
   const name = waves.length > 1 ? `${open.value || 'rest'} ` : '';
   return `${name}${open.done}/${open.total}`;
@@ -73,6 +125,10 @@ export function waveText(waves: readonly Wave[]): string {
 
 /** The waves in which the last Rollout has it now. */
 export function finishedWaves(before: BudgetVersion | undefined, after: readonly Wave[]): Wave[] {
-  const open = new Set(before?.waves?.flatMap(({ value, total, done }) => (done < total ? [value] : [])));
-  return after.filter(({ value, total, done }) => total > 0 && done === total && open.has(value));
+  const open = new Set(before?.waves?.flatMap((wave) => (isComplete(wave) ? [] : [wave.value])));
+  return after.filter((wave) => wave.total > 0 && isComplete(wave) && open.has(wave.value));
+}
+
+function isComplete({ total, done, excused = 0 }: Wave): boolean {
+  return done + excused >= total;
 }

@@ -214,6 +214,41 @@ describe('waves', () => {
     expect(granted(plan(budget(spec), fleet).status)).toEqual(expected);
   });
 
+  it('let nobody of a later one begin while an earlier one may be of the same image, and the budget says who', () => {
+    const silent = objectOf('Rollout', {
+      metadata: { name: 'c', namespace: 'team-a', uid: 'uid-of-c', labels: { ring: 'canary' } },
+      spec: { releasesImagePolicy: { name: 'shop' } },
+    });
+    const { status } = plan(budget(spec), [silent, asking('e', 'eu', ['1.1.0'])]);
+    expect(granted(status)).toEqual([]);
+    expect(readyOf(status)).toMatchObject({
+      reason: 'ImageUnknown',
+      message:
+        '0 of 10 slots are taken, 1 Rollout waits: of earlier waves, team-a/c have not said which image they follow',
+    });
+    const spoken = { ...silent, status: { image: 'cart' } };
+    expect(granted(plan(budget(spec), [spoken, asking('e', 'eu', ['1.1.0'])]).status)).toEqual(['e 1.1.0']);
+    const later = { ...silent, metadata: { ...silent.metadata, labels: { ring: 'us' } } };
+    expect(granted(plan(budget(spec), [later, asking('e', 'eu', ['1.1.0'])]).status)).toEqual(['e 1.1.0']);
+  });
+
+  it('go on past a failure that somebody has excused, until it is tried once more', () => {
+    const annotations = {
+      'rollout.kuberik.com/continue': '1.1.0',
+      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+    };
+    const canary = (...history: string[]) => rollout('c', { ring: 'canary', history });
+    const waits = asking('e', 'eu', ['1.1.0']);
+    expect(granted(plan(budget(spec), [canary('1.1.0 Failed'), waits]).status)).toEqual([]);
+    const { status } = plan(budget(spec, undefined, annotations), [canary('1.1.0 Failed'), waits]);
+    expect(granted(status)).toEqual(['e 1.1.0']);
+    expect(status.versions).toMatchObject([
+      { wave: 'eu 0/1', waves: [{ value: 'canary', total: 1, failed: 1, excused: 1 }, {}] },
+    ]);
+    const again = plan(budget(spec, { ...status, slots: [] }, annotations), [canary('1.1.0 Deploying'), waits]).status;
+    expect(granted(again)).toEqual([]);
+  });
+
   it('are shown with how many are done, under way, waiting and failed', () => {
     const fleet = [
       rollout('c', { ring: 'canary', history: ['1.1.0 Succeeded'] }),

@@ -198,6 +198,36 @@ describe('of the Rollouts of a budget', () => {
     );
   });
 
+  it('none begins before those of earlier waves have had its version Succeeded, also while these have not been synced', {
+    timeout: 600_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(life, fc.nat(NAMES.length), async (input, synced) => {
+        const world = worldOf({ ...input, ordered: true }, (at, seen) => {
+          if (seen.kind !== 'rollout' || begunBy(seen) === undefined) return;
+          const { tag } = (seen.after as Rollout).status!.history![0]!.version;
+          const place = (rollout: Rollout | Budget) =>
+            ['canary', 'eu', 'us'].indexOf(rollout.metadata.labels?.ring ?? '');
+          for (const kept of at.rollouts as Rollout[][]) {
+            const hadIt = kept.some(({ status }) =>
+              status?.history?.some(({ version, bakeStatus }) => version.tag === tag && bakeStatus === 'Succeeded'),
+            );
+            if (place(kept[0]!) < place(seen.after)) expect(hadIt).toBe(true);
+          }
+        });
+        for (let i = 0; i < synced; i++) await act(world, { do: 'settleRollout', index: NAMES.length - 1 - i });
+        for (const step of input.actions) {
+          if (step.do === 'deleteOrCreate') continue;
+          // A cache that does not have a Rollout at all cannot know of its wave.
+          if (step.do === 'staleBudget')
+            await act(world, { ...step, lags: step.lags.map((each) => Math.min(each, ABSENT - 1)) });
+          else await act(world, step);
+        }
+      }),
+      check,
+    );
+  });
+
   it('everyone gets the newest version in the end, once nothing is in the way', { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(life, async (input) => {
