@@ -152,7 +152,9 @@ function coolingNow(
   // Rounded up: it must not be over before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
   const ended = judged.filter((each) => each.judged.freed === 'Ended' && counts(each.before)).map(() => freed);
-  const still = (before ?? []).filter((at) => (parseTime(at) ?? now) + cooldown > now);
+  // One that lies ahead was stored before the clock was set back: it cools from now on, not until the clock is there again.
+  const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
+  const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);
   return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
 }
 

@@ -142,6 +142,8 @@ describe('slots', () => {
     expect(cooling.requeueAt).toEqual([NOW + 600_000]);
     expect(granted(plan(budget(spec, cooling.status), [ended, waiting], NOW + 599_999).status)).toEqual([]);
     expect(granted(plan(budget(spec, cooling.status), [ended, waiting], NOW + 600_000).status)).toEqual(['b 1.0.0']);
+    const setBack = plan(budget(spec, cooling.status), [ended, waiting], NOW - 86_400_000);
+    expect(setBack.status.cooling).toEqual([formatTime(NOW - 86_400_000)]);
   });
 
   it('are free when their holder is gone, and an Event says so; a holder that is selected no longer keeps its own', () => {

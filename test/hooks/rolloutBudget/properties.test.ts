@@ -41,7 +41,7 @@ const action = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('pass' as const), seconds: fc.constantFrom(1, 20, 61, 400, 590) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('setBack' as const), seconds: fc.constantFrom(30, 3600) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('setBack' as const), seconds: fc.constantFrom(30, 600) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('publish' as const) }) },
   {
     weight: 4,
