@@ -2,18 +2,18 @@
  * Rollouts and the budgets that select them, stored as the API server would store them, with every version kept: a sync may see any of them.
  * What a hook answers is written later, or never; another Metacontroller may have written in between.
  */
-import { FORCE_DEPLOY, REQUEST } from '../../../api/annotations.ts';
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
-import type { Budget, BudgetStatus, Rollout, RolloutStatus } from '../../../api/types.ts';
-import { isBaking } from '../../../core/deployment/bake.ts';
-import { usedAnnotations } from '../../../core/evaluation/requests.ts';
-import { sameJson } from '../../../core/kube/json.ts';
-import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
-import { rolloutBudgetHook } from '../../../hooks/rolloutBudget.ts';
-import { acceptStatus } from '../../../webhooks/rollout/status.ts';
-import { objectOf } from '../../support/objects.ts';
-import { imagePolicy, NOW, object, request } from '../rollout/call.ts';
+import { FORCE_DEPLOY, REQUEST } from '../../api/annotations.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { Budget, BudgetStatus, Rollout, RolloutStatus } from '../../api/types.ts';
+import { isBaking } from '../../core/deployment/bake.ts';
+import { usedAnnotations } from '../../core/evaluation/requests.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
+import { rolloutHook } from '../../hooks/rollout/rollout.ts';
+import { rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
+import { acceptStatus } from '../../webhooks/rollout/status.ts';
+import { objectOf } from '../support/objects.ts';
+import { imagePolicy, NOW, object, request } from './rollout/call.ts';
 
 type Kept = (Rollout | Budget)[];
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { Budget, BudgetStatus, Rollout, RolloutStatus, Slot } from '../../../api/types.ts';
-import { slotLabel } from '../../../core/budget/wake.ts';
-import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from '../../../hooks/rolloutBudget.ts';
-import { objectOf } from '../../support/objects.ts';
-import { fakeCall, imagePolicy, NOW, request, rollout } from '../rollout/call.ts';
-import { deployed, sync as syncRollout } from '../rollout/sync.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Budget, BudgetStatus, Rollout, RolloutStatus, Slot } from '../../api/types.ts';
+import { slotLabel } from '../../core/budget/wake.ts';
+import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
+import { objectOf } from '../support/objects.ts';
+import { fakeCall, imagePolicy, NOW, request, rollout } from './rollout/call.ts';
+import { deployed, sync as syncRollout } from './rollout/sync.ts';
 
 const AT = new Date(NOW).toISOString().replace('.000', '');
 const slot = (fields: Partial<Slot> = {}): Slot => ({

@@ -1,0 +1,56 @@
+/** Budgets and the Rollouts that they select, for tests of the pure core. */
+import type { Budget, BudgetStatus, HistoryEntry, Rollout } from '../../../api/types.ts';
+import { planBudget } from '../../../core/budget/plan.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { objectOf } from '../../support/objects.ts';
+import { NOW } from '../rollout/observedFixture.ts';
+
+export const AT = formatTime(NOW);
+
+export const budget = (spec: object = {}, status?: BudgetStatus, annotations: Record<string, string> = {}): Budget =>
+  objectOf('RolloutBudget', {
+    metadata: { name: 'fleet', namespace: 'team-a', uid: 'uid-of-fleet', generation: 1, annotations },
+    spec: { selector: {}, maxConcurrent: 2, ...spec },
+    ...(status && { status }),
+  });
+
+interface Told {
+  /** Newest first; asks `fleet` where there are any. */
+  asks?: string[];
+  since?: number;
+  /** `1.0.0 Succeeded`, newest first. */
+  history?: string[];
+  ring?: string;
+  image?: string;
+  revision?: number;
+}
+
+export const rollout = (
+  name: string,
+  { asks, since = 0, history = [], ring, image = 'shop', revision = 5 }: Told = {},
+): Rollout =>
+  objectOf('Rollout', {
+    metadata: { name, namespace: 'team-a', uid: `uid-of-${name}`, labels: ring ? { ring } : {} },
+    spec: { releasesImagePolicy: { name: 'shop' } },
+    status: {
+      revision,
+      image,
+      ...(asks && {
+        slotRequest: {
+          id: 5,
+          since: formatTime(NOW + since),
+          versions: asks.map((tag) => ({ tag })),
+          budgets: ['RolloutBudget/fleet'],
+        },
+      }),
+      history: history.map((text, i): HistoryEntry => {
+        const [tag = '', bakeStatus = ''] = text.split(' ');
+        return { id: history.length - i, version: { tag }, timestamp: AT, bakeStatus };
+      }),
+    },
+  });
+export const plan = (of: Budget, rollouts: Rollout[], now = NOW, others: [string, Rollout | 'gone'][] = []) =>
+  planBudget(of, { rollouts, others: new Map(others) }, now);
+export const granted = (status: BudgetStatus) =>
+  (status.slots ?? []).filter(({ state }) => state === 'Granted').map(({ name, version }) => `${name} ${version}`);
+export const readyOf = ({ conditions }: BudgetStatus) => conditions?.find(({ type }) => type === 'Ready');

@@ -1,0 +1,122 @@
+/** What a budget remembers of versions. */
+import { describe, expect, it } from 'vitest';
+import type { Rollout, Slot } from '../../../api/types.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { NOW } from '../rollout/observedFixture.ts';
+import { AT, budget, granted, plan, readyOf, rollout } from './budgetFixture.ts';
+
+describe('failures', () => {
+  const spec = { maxFailures: 2 };
+  const failed = (name: string, tag = '1.1.0') => rollout(name, { history: [`${tag} Failed`, '1.0.0 Succeeded'] });
+  const waits = rollout('w', { asks: ['1.1.0', '1.0.1'] });
+
+  it('hold a version at maxFailures, and another one may begin', () => {
+    expect(granted(plan(budget(spec), [failed('a'), waits]).status)).toEqual(['w 1.1.0']);
+    const { status, events } = plan(budget(spec), [failed('a'), failed('b'), waits]);
+    expect(granted(status)).toEqual(['w 1.0.1']);
+    expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, held: true }]);
+    expect(events).toMatchObject([{ type: 'Warning', reason: 'VersionHeld' }]);
+    expect(events[0]!.message).toContain(
+      'kubectl annotate -n team-a rolloutbudget/fleet rollout.kuberik.com/continue=1.1.0',
+    );
+  });
+
+  it.each<[string, object, Rollout[]]>([
+    ['of another image', {}, [rollout('a', { image: 'cart', history: ['1.1.0 Failed'] }), failed('b')]],
+    ['of another version', {}, [failed('a', '1.0.9'), failed('b')]],
+    ['twice in one Rollout', {}, [rollout('a', { history: ['1.1.0 Failed', '1.0.0 Succeeded', '1.1.0 Failed'] })]],
+    ['without maxFailures', { maxFailures: undefined }, [failed('a'), failed('b'), failed('c')]],
+  ])('%s do not', (_, more, fleet) => {
+    expect(granted(plan(budget({ ...spec, ...more }), [...fleet, waits]).status)).toEqual(['w 1.1.0']);
+  });
+
+  it('are not forgotten when their Rollout is deleted, or has succeeded in a retry, or is seen as it was before', () => {
+    const before = plan(budget(spec), [failed('a'), failed('b'), waits]).status;
+    const fleet = [rollout('b', { history: ['1.1.0 Succeeded'] }), waits];
+    expect(plan(budget(spec, before), fleet).status.versions).toMatchObject([
+      { version: '1.0.1' },
+      { version: '1.1.0', failed: 2, held: true },
+    ]);
+  });
+
+  it('take grants back that nobody has used', () => {
+    const { status } = plan(budget(spec), [failed('a'), waits]);
+    const { status: after } = plan(budget(spec, status), [failed('a'), failed('b'), waits]);
+    expect(after.slots).toMatchObject([{ name: 'w', state: 'Revoking', revokedTime: AT }]);
+  });
+
+  it('count a deployment that is overdue, whose slot is free then', () => {
+    const slot: Slot = {
+      namespace: 'team-a',
+      name: 'a',
+      uid: 'uid-of-a',
+      version: '1.1.0',
+      image: 'shop',
+      rolloutRevision: 5,
+      grantedTime: AT,
+      state: 'Baking',
+    };
+    const late = NOW + 3_600_000;
+    const stuck = rollout('a', { history: ['1.1.0 InProgress'] });
+    const { status, events } = plan(
+      budget({ maxConcurrent: 1, maxFailures: 1, slotTimeout: '1h' }, { slots: [slot] }),
+      [stuck, waits],
+      late,
+    );
+    expect(granted(status)).toEqual(['w 1.0.1']);
+    expect(status).toMatchObject({ underWay: 1, slots: [{ name: 'a', state: 'Overdue' }, { name: 'w' }] });
+    expect(events.map(({ reason }) => reason)).toEqual(['SlotOverdue', 'VersionHeld']);
+    expect(readyOf(status)).toMatchObject({
+      reason: 'Overdue',
+      message: 'on the way for longer than spec.slotTimeout, and not counted: team-a/a (1.1.0)',
+    });
+  });
+
+  it('are excused by who continues, once; so many new ones hold again', () => {
+    const annotations = {
+      'rollout.kuberik.com/continue': '1.1.0',
+      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+    };
+    const before = plan(budget(spec), [failed('a'), failed('b'), waits]).status;
+    const said = plan(budget(spec, { ...before, slots: [] }, annotations), [failed('a'), failed('b'), waits]);
+    expect(said.status).toMatchObject({
+      handledRequest: 'uid-1',
+      versions: [{ version: '1.1.0', failed: 2, failuresExcused: 2, continuedBy: 'alice', continuedAt: AT }],
+    });
+    expect(said.status.versions![0]).not.toHaveProperty('held');
+    expect(granted(said.status)).toEqual(['w 1.1.0']);
+    expect(said.events).toMatchObject([
+      { reason: 'VersionContinued', message: 'alice lets version 1.1.0 go on: its failures so far are excused' },
+    ]);
+    const more = (...names: string[]) =>
+      plan(budget(spec, said.status, annotations), [...['a', 'b', ...names].map((name) => failed(name)), waits]).status;
+    expect(more('c').versions![0]).not.toHaveProperty('held');
+    expect(more('c', 'd').versions![0]).toMatchObject({ failed: 4, held: true, failuresExcused: 2 });
+  });
+
+  it('that nobody knows are not excused', () => {
+    const annotations = {
+      'rollout.kuberik.com/continue': '9.9.9',
+      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+    };
+    const { status, events } = plan(budget(spec, undefined, annotations), [waits]);
+    expect(status.handledRequest).toBe('uid-1');
+    expect(events).toMatchObject([{ reason: 'ContinueIgnored' }]);
+  });
+
+  it('of more versions than can be remembered, where somebody asks for each, let nobody begin', () => {
+    const tags = (count: number) => Array.from({ length: count }, (_, i) => `1.${i}.0`);
+    const fleet = (count: number) => [
+      ...tags(count).map((tag, i) => rollout(`f${i}`, { history: [`${tag} Failed`] })),
+      ...tags(count).map((tag, i) => rollout(`w${i}`, { asks: [tag] })),
+    ];
+    expect(granted(plan(budget(spec), fleet(LIMITS.budgetVersions)).status)).toHaveLength(2);
+    const { status } = plan(budget(spec), fleet(LIMITS.budgetVersions + 1));
+    expect(granted(status)).toEqual([]);
+    expect(status.versions).toHaveLength(LIMITS.budgetVersions);
+    expect(readyOf(status)).toMatchObject({
+      reason: 'TooManyVersions',
+      message: expect.stringContaining('limit budgetVersions'),
+    });
+  });
+});
