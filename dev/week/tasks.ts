@@ -16,7 +16,8 @@ export interface Ways {
   kubectl: string[];
   /** The same. */
   rollouts: string[];
-  page: PageStep[];
+  /** Absent where the page has no way. */
+  page?: PageStep[];
 }
 
 export type Way = keyof Ways;

@@ -6,8 +6,9 @@ import { table } from './tables.ts';
 
 it('has the steps and keystrokes of every task', () => {
   const counted = readTasks().map(({ asks, ways }) => {
-    const efforts = [effortOfCommands(ways.kubectl), effortOfCommands(ways.rollouts), effortOfPage(ways.page)];
-    return [asks, ...efforts.map(({ steps, keystrokes }) => `${steps} / ${keystrokes}`)];
+    const page = ways.page && effortOfPage(ways.page);
+    const efforts = [effortOfCommands(ways.kubectl), effortOfCommands(ways.rollouts), page];
+    return [asks, ...efforts.map((effort) => (effort ? `${effort.steps} / ${effort.keystrokes}` : '–'))];
   });
   const said = table('week').map((row) => [
     row.task,
