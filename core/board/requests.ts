@@ -20,7 +20,7 @@ import {
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, RolloutGate } from '../../api/types.ts';
-import { creating, kubectlOf, type MergePatch, patching, quoted } from '../requests/request.ts';
+import { changeCause, creating, kubectlOf, type MergePatch, patching, quoted } from '../requests/request.ts';
 
 export type Asked =
   | { do: 'deploy' | 'pin' | 'bypass' | 'pass-gates'; rollout: NamespacedName; version: string; reason: string }
@@ -61,29 +61,29 @@ export function writeOf(asked: Asked, at: string, found?: RolloutGate): Write {
         ['bypass', asked.rollout.name, asked.version, ...why(asked.reason)],
       );
     case 'pass-gates':
-      return annotated('Rollout', asked.rollout, { [BYPASS_ROLLOUT_GATES]: asked.version, ...message(asked.reason) }, [
+      return annotated('Rollout', asked.rollout, { [BYPASS_ROLLOUT_GATES]: asked.version, ...cause(asked) }, [
         'approve',
         asked.rollout.name,
         asked.version,
         ...why(asked.reason),
       ]);
     case 'pin':
-      return pinned(asked.rollout, asked.version, asked.reason, [
+      return pinned(asked.rollout, asked.version, message(asked.reason), [
         'pin',
         asked.rollout.name,
         asked.version,
         ...why(asked.reason),
       ]);
     case 'unpin':
-      return pinned(asked.rollout, null, asked.reason, ['unpin', asked.rollout.name, ...why(asked.reason)]);
+      return pinned(asked.rollout, null, cause(asked), ['unpin', asked.rollout.name, ...why(asked.reason)]);
     case 'retry':
-      return annotated('Rollout', asked.rollout, { [RETRY]: '', ...message(asked.reason) }, [
+      return annotated('Rollout', asked.rollout, { [RETRY]: '', ...cause(asked) }, [
         'retry',
         asked.rollout.name,
         ...why(asked.reason),
       ]);
     case 'unblock':
-      return annotated('Rollout', asked.rollout, { [UNBLOCK_FAILED]: 'true', ...message(asked.reason) }, [
+      return annotated('Rollout', asked.rollout, { [UNBLOCK_FAILED]: 'true', ...cause(asked) }, [
         'unblock',
         asked.rollout.name,
         ...why(asked.reason),
@@ -113,8 +113,12 @@ function patched(kind: Write['kind'], ref: NamespacedName, body: MergePatch, wor
   return { kind, ref, body, verb: 'patch', command: commandOf(ref, words), kubectl };
 }
 
-function pinned(ref: NamespacedName, wantedVersion: string | null, reason: string, words: string[]): Write {
-  const annotations = message(reason);
+function pinned(
+  ref: NamespacedName,
+  wantedVersion: string | null,
+  annotations: Record<string, string | null>,
+  words: string[],
+): Write {
   const metadata = Object.keys(annotations).length > 0 ? { metadata: { annotations } } : {};
   return patched('Rollout', ref, { ...metadata, spec: { wantedVersion } }, words);
 }
@@ -191,8 +195,14 @@ function frozen(asked: Extract<Asked, { do: 'freeze' }>, at: string): Write {
   };
 }
 
-function message(reason: string): Record<string, string> {
-  return reason === '' ? {} : { [DEPLOY_MESSAGE]: reason };
+/** Somebody's older message must not be taken for the reason of this deployment. */
+function message(reason: string): Record<string, string | null> {
+  return { [DEPLOY_MESSAGE]: reason || null };
+}
+
+/** Of what deploys nothing itself. */
+function cause(asked: Asked): Record<string, string> {
+  return changeCause(asked.do, asked.reason);
 }
 
 function why(reason: string): string[] {

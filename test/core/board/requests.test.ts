@@ -35,8 +35,42 @@ describe('a request of the page is the write that kubectl would make', () => {
         },
       },
     ],
-    [{ do: 'pin', rollout, version: '1.1.0', reason: '' }, { spec: { wantedVersion: '1.1.0' } }],
+    // Somebody's older message must not be taken for the reason of this one.
+    [
+      { do: 'pin', rollout, version: '1.1.0', reason: '' },
+      {
+        metadata: { annotations: { 'rollout.kuberik.com/deploy-message': null } },
+        spec: { wantedVersion: '1.1.0' },
+      },
+    ],
+    // They deploy nothing themselves: the message of a deployment that waits stays that of whoever asked for it.
     [{ do: 'unpin', rollout, reason: '' }, { spec: { wantedVersion: null } }],
+    [
+      { do: 'unpin', rollout, reason: 'INC-7 is over' },
+      {
+        metadata: { annotations: { 'kubernetes.io/change-cause': 'unpin: INC-7 is over' } },
+        spec: { wantedVersion: null },
+      },
+    ],
+    [
+      { do: 'retry', rollout, reason: 'the database is back' },
+      {
+        metadata: {
+          annotations: {
+            'rollout.kuberik.com/retry': '',
+            'kubernetes.io/change-cause': 'retry: the database is back',
+          },
+        },
+      },
+    ],
+    [
+      { do: 'unblock', rollout, reason: 'known' },
+      {
+        metadata: {
+          annotations: { 'rollout.kuberik.com/unblock-failed': 'true', 'kubernetes.io/change-cause': 'unblock: known' },
+        },
+      },
+    ],
     [
       { do: 'open', gate, reason: 'over' },
       {
