@@ -6,6 +6,8 @@ const FOLDER = join(import.meta.dirname, '../golden');
 const RFC3339 = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 const CLOCK = /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) |\d{1,2} [A-Z][a-z]{2} \d{4} )?\d{2}:\d{2}(?::\d{2})?\b/g;
 const AGE = /\b(?:\d+[ywdhms]){1,2}\b/g;
+/** An age of less than a second; `, not now` is no age. */
+const JUST_NOW = /(?<!not )\bnow(?= *$| {2})/gm;
 const UID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 
 /** Columns are as wide as their ages: of more spaces than part two columns, three stay. */
@@ -14,6 +16,7 @@ export function masked(text: string, namespace: string): string {
     .replaceAll(namespace, 'NAMESPACE')
     .replace(RFC3339, 'TIME')
     .replace(CLOCK, 'TIME')
+    .replace(JUST_NOW, 'AGE ago')
     .replace(AGE, 'AGE')
     .replace(UID, 'UID')
     .replace(/ {4,}/g, '   ');
