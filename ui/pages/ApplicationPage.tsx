@@ -12,9 +12,8 @@ import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATES } from '../look/words.ts';
 import { Actions } from '../parts/Actions.tsx';
-import { Sentence } from '../parts/Sentence.tsx';
-import { Until } from '../parts/Time.tsx';
 import { Track, trackText } from '../parts/Track.tsx';
+import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
 import { useItem } from '../state/item.ts';
 import { api } from '../state/session.ts';
@@ -98,7 +97,6 @@ function Application({ data }: { data: Data }) {
 /** What there is to know at 3 a.m., in the words of the conditions, and what can be done about it. */
 function Banner({ data: { application, rights, rolloutGates } }: { data: Data }) {
   const { state, headline, causes, next, unread } = application;
-  const [cause, ...others] = causes;
   const track = trackOf(application);
   const isQuiet = state === 'done' && causes.length === 0;
   return (
@@ -112,31 +110,7 @@ function Banner({ data: { application, rights, rolloutGates } }: { data: Data })
           </div>
         )}
       </div>
-      {cause && (
-        <p class="banner-cause">
-          <Sentence text={cause.text} />
-        </p>
-      )}
-      {others.map(({ code, text }) => (
-        <p key={code} class="banner-also">
-          <Sentence text={text} />
-        </p>
-      ))}
-      {next && (
-        <p class="banner-next">
-          <Icon name="waits" />
-          <span>
-            <strong>Next:</strong> <Sentence text={next.text} />
-            {next.at && (
-              <>
-                {' '}
-                · <Until time={next.at} />
-              </>
-            )}
-          </span>
-        </p>
-      )}
-      {unread.length > 0 && <p class="banner-also">Could not be read: {unread.join('; ')}.</p>}
+      <Why causes={causes} next={next} unread={unread} />
       <Actions actions={actionsOf(application, rolloutGates)} rights={rights} />
     </section>
   );

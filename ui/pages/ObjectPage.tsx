@@ -7,7 +7,7 @@ import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { Command } from '../parts/Equivalent.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
-import { Until } from '../parts/Time.tsx';
+import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
 import { useItem } from '../state/item.ts';
 import { api } from '../state/session.ts';
@@ -33,7 +33,6 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
 
 function Explained({ explanation }: { explanation: Explanation }) {
   const { object, headline, isHeld, causes, next, remedies, unread } = explanation;
-  const [cause, ...others] = causes;
   const tone = isHeld ? 'held' : 'good';
   return (
     <article class="application">
@@ -52,31 +51,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
         <h2>
           <Sentence text={headline} />
         </h2>
-        {cause && (
-          <p class="banner-cause">
-            <Sentence text={cause.text} />
-          </p>
-        )}
-        {others.map(({ code, text }) => (
-          <p key={`${code} ${text}`} class="banner-also">
-            <Sentence text={text} />
-          </p>
-        ))}
-        {next && (
-          <p class="banner-next">
-            <Icon name="waits" />
-            <span>
-              <strong>Next:</strong> <Sentence text={next.text} />
-              {next.at && (
-                <>
-                  {' '}
-                  · <Until time={next.at} />
-                </>
-              )}
-            </span>
-          </p>
-        )}
-        {unread.length > 0 && <p class="banner-also">Could not be read: {unread.join('; ')}.</p>}
+        <Why causes={causes} next={next} unread={unread} />
       </section>
       {remedies.length > 0 && (
         <section class="card panel remedies" aria-labelledby="remedies-title">

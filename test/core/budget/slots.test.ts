@@ -5,18 +5,8 @@ import { judgeSlot, REVOKED_MS, revoking, type Sight, UNUSED_MS } from '../../..
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
+import { slot } from './slot.ts';
 
-const slot = (fields: Partial<Slot> = {}): Slot => ({
-  namespace: 'team-a',
-  name: 'app',
-  uid: 'uid-1',
-  request: 7,
-  version: '1.2.0',
-  rolloutRevision: 7,
-  grantedTime: formatTime(NOW),
-  state: 'Granted',
-  ...fields,
-});
 /** Its holder in a revision of its status. */
 const holder = (revision: number, request: number | undefined, head?: Partial<HistoryEntry>): Rollout =>
   objectOf('Rollout', {

@@ -7,6 +7,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
+import { slot } from './slot.ts';
 
 const rollout = (slotRequest?: Partial<SlotRequest>): Rollout =>
   objectOf('Rollout', {
@@ -17,17 +18,6 @@ const rollout = (slotRequest?: Partial<SlotRequest>): Rollout =>
       ...(slotRequest && { slotRequest: { id: 7, since: formatTime(NOW - 5000), ...slotRequest } }),
     },
   });
-const slot = (fields: Partial<Slot> = {}): Slot => ({
-  namespace: 'team-a',
-  name: 'app',
-  uid: 'uid-1',
-  request: 7,
-  version: '1.2.0',
-  rolloutRevision: 7,
-  grantedTime: formatTime(NOW),
-  state: 'Granted',
-  ...fields,
-});
 const budget = (name: string, slots: Slot[] = [], status: object = {}): Budget =>
   objectOf('RolloutBudget', {
     metadata: { name, namespace: 'team-a' },

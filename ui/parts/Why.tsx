@@ -1,0 +1,43 @@
+/** Why something is as it is: the cause first, what else there is, what happens next by itself, and what could not be read. */
+import type { Cause, Next } from '../../core/explain/application.ts';
+import { Icon } from '../look/Icon.tsx';
+import { Sentence } from './Sentence.tsx';
+import { Until } from './Time.tsx';
+
+interface WhyProps {
+  causes: readonly Cause[];
+  next: Next | undefined;
+  unread: readonly string[];
+}
+
+export function Why({ causes: [cause, ...others], next, unread }: WhyProps) {
+  return (
+    <>
+      {cause && (
+        <p class="banner-cause">
+          <Sentence text={cause.text} />
+        </p>
+      )}
+      {others.map(({ code, text }) => (
+        <p key={`${code} ${text}`} class="banner-also">
+          <Sentence text={text} />
+        </p>
+      ))}
+      {next && (
+        <p class="banner-next">
+          <Icon name="waits" />
+          <span>
+            <strong>Next:</strong> <Sentence text={next.text} />
+            {next.at && (
+              <>
+                {' '}
+                · <Until time={next.at} />
+              </>
+            )}
+          </span>
+        </p>
+      )}
+      {unread.length > 0 && <p class="banner-also">Could not be read: {unread.join('; ')}.</p>}
+    </>
+  );
+}
