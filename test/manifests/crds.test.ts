@@ -19,6 +19,13 @@ function nodesOf(schema: any, path = ''): { path: string; schema: any }[] {
   return [{ path, schema }, ...children.flatMap(([at, child]) => nodesOf(child, at))];
 }
 
+it.each(crds.map((crd) => [crd.metadata.name, crd] as const))('%s is not pruned by Flux or Helm', (_, crd) => {
+  expect(crd.metadata.annotations).toEqual({
+    'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+    'helm.sh/resource-policy': 'keep',
+  });
+});
+
 describe('CRD schemas', () => {
   it.each(crds.map((crd) => [crd.metadata.name, crd] as const))(
     '%s has defaults that its own rules accept',
