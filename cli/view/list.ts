@@ -20,7 +20,7 @@ function row(app: Application, look: Look, isQualified: boolean): string[] {
     ...(isQualified ? [app.namespace] : []),
     app.name,
     runs ? `${look.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
-    runs ? look.ago(runs.endedAt ?? runs.at).replace(/ ago$/, '') : '-',
+    runs ? look.age(runs.endedAt ?? runs.at) : '-',
     waiting?.version ?? '-',
     look.tone(STATE_TONES[state], state),
     state === 'done' ? '' : look.text(causes[0]?.text ?? ''),

@@ -1,6 +1,6 @@
 /** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
 import type { ApplicationState, DeploymentView, StepState } from '../../core/explain/application.ts';
-import { relativeText, whenText, withReadableTimes } from '../../core/explain/when.ts';
+import { ageText, relativeText, whenText, withReadableTimes } from '../../core/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { Context } from '../command/command.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -18,6 +18,8 @@ export interface Look {
   when(time: string): string;
   /** `2d ago`. */
   ago(time: string): string;
+  /** `2d`: since then. */
+  age(time: string): string;
   branch: { mid: string; last: string; rail: string; gap: string };
   columns: number | undefined;
 }
@@ -43,6 +45,7 @@ export function lookOf({ terminal, now, timeZone }: Seen): Look {
     text: (sentence) => withReadableTimes(sentence, at, timeZone),
     when: (time) => readable(time, (found) => `${whenText(found, at, timeZone)} (${relativeText(found, at)})`),
     ago: (time) => readable(time, (found) => relativeText(found, at)),
+    age: (time) => readable(time, (found) => ageText(at - found)),
     branch: hasSymbols
       ? { mid: '├─ ', last: '└─ ', rail: '│  ', gap: '   ' }
       : { mid: '|- ', last: '`- ', rail: '|  ', gap: '   ' },

@@ -38,8 +38,8 @@ function askedText({ waiting }: Application, look: Look): string {
 function runsText(runs: DeploymentView, look: Look): string {
   const { version, outcome, at, bakeStartedAt, endedAt } = runs;
   const said: Record<DeploymentView['outcome'], string> = {
-    Deploying: `deploying since ${look.ago(runs.retriedAt ?? at).replace(/ ago$/, '')}`,
-    InProgress: `baking since ${look.ago(bakeStartedAt ?? at).replace(/ ago$/, '')}`,
+    Deploying: `deploying for ${look.age(runs.retriedAt ?? at)}`,
+    InProgress: `baking for ${look.age(bakeStartedAt ?? at)}`,
     Succeeded: `${bakeStartedAt ? 'baked' : 'deployed'} ${look.ago(endedAt ?? at)}`,
     Failed: `failed ${look.ago(endedAt ?? at)}`,
     Cancelled: `cancelled ${look.ago(endedAt ?? at)}`,
@@ -70,8 +70,7 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
   const isOver = state === 'passed';
   const word = kind === 'gate' && state === 'blocks' ? 'opens' : 'until';
   const end = until && !isOver && !detail.includes(until) ? `${word} ${look.when(until)}` : '';
-  const begin =
-    since && !isOver && kind !== 'gate' && !detail.includes(since) ? `for ${look.ago(since).replace(/ ago$/, '')}` : '';
+  const begin = since && !isOver && kind !== 'gate' && !detail.includes(since) ? `for ${look.age(since)}` : '';
   const parts = [who, end || begin].filter((part) => part !== '');
   return [parts.length > 0 ? said.replace(/\.$/, '') : said, ...parts].filter((part) => part !== '').join(', ');
 }

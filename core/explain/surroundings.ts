@@ -37,9 +37,9 @@ export function unreadBecause({ unread }: Surroundings, kind: KindName, namespac
   return unread.find((each) => each.kind === kind && (each.namespace ?? namespace) === namespace)?.why;
 }
 
-/** `RolloutGates in apps: forbidden`. */
-export function unreadText({ kind, namespace, why }: Unread): string {
-  return `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`;
+/** `RolloutGates in apps: forbidden`; in an order of their own, whichever answer came first. */
+export function unreadTexts(unread: readonly Unread[]): string[] {
+  return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
 }
 
 type Named = { metadata: { namespace?: string; name?: string } };

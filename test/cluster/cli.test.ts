@@ -15,8 +15,11 @@ let story: Story;
 /** Where its Gate lives: a namespace of its own. */
 let gates: string;
 
+/** A minute later: how wide an age is, and where a line breaks, does not depend on how fast this machine is. */
+const now = () => Date.now() + 60_000;
+
 const as = (user: keyof typeof FILES, line: string, around: Surroundings = {}): Promise<Called> =>
-  call(`${line} -n ${story.ns}`, { ...around, env: { KUBECONFIG: join(view.dir, FILES[user]), ...around.env } });
+  call(`${line} -n ${story.ns}`, { now, ...around, env: { KUBECONFIG: join(view.dir, FILES[user]), ...around.env } });
 
 const golden = async (name: string, called: Called, code = 0) => {
   const text = `${called.out}${called.err && `--- stderr\n${called.err}`}--- exit code ${called.code}\n`;

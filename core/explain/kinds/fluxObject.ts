@@ -16,7 +16,7 @@ import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
 import { bypassObject, openGate, resumeObject } from '../remedies.ts';
-import { finder, type Unread, unreadText } from '../surroundings.ts';
+import { finder, type Unread, unreadTexts } from '../surroundings.ts';
 
 export interface AroundFluxObject {
   /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
@@ -69,7 +69,7 @@ export function explainFluxObject(
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
     remedies: remediesOf(ref, closed, isSuspended && !isOurs),
-    unread: unread.map(unreadText),
+    unread: unreadTexts(unread),
   };
 }
 

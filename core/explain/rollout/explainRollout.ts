@@ -19,7 +19,7 @@ import type {
 } from '../application.ts';
 import { defined } from '../defined.ts';
 import { remediesOf } from '../remedies.ts';
-import { byNamespace, type Surroundings, unreadText } from '../surroundings.ts';
+import { byNamespace, type Surroundings, unreadTexts } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
@@ -64,7 +64,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     causes,
     remedies: causeFirst(remediesOf(rollout, steps, waiting?.version, around), causes),
     history,
-    unread: around.unread.map(unreadText),
+    unread: unreadTexts(around.unread),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
 }
