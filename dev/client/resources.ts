@@ -73,16 +73,23 @@ export interface ApplyOptions {
   force?: boolean;
   subresource?: string;
   dryRun?: boolean;
+  /** An unknown or duplicate field is an error. Without it the field is dropped, and the answer has a warning. */
+  strict?: boolean;
 }
 
 /** Server-side apply. */
 export async function applyObject<T extends KubeObject<any, any> = AnyObject>(
   access: Access,
   object: KubeObject<any, any>,
-  { manager, force = false, subresource, dryRun }: ApplyOptions,
+  { manager, force = false, subresource, dryRun, strict }: ApplyOptions,
 ): Promise<Answer<T>> {
   const options: RequestOptions = {
-    query: { fieldManager: manager, force: String(force), dryRun: dryRun ? 'All' : undefined },
+    query: {
+      fieldManager: manager,
+      force: String(force),
+      dryRun: dryRun ? 'All' : undefined,
+      fieldValidation: strict ? 'Strict' : undefined,
+    },
     body: object,
     // JSON is YAML.
     contentType: 'application/apply-patch+yaml',

@@ -4,12 +4,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Access } from '../client/kubeconfig.ts';
 import { provideBinaries } from './binaries/binaries.ts';
-import { provideFluxCrds } from './binaries/fluxCrds.ts';
+import { provideCrds } from './binaries/crdModules.ts';
 import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './controlPlane/controlPlane.ts';
 import { USERS, type UserName } from './controlPlane/users.ts';
 import { requireMetacontroller, startDriver } from './hooks/driver.ts';
 import { type HookPorts, startHookServer } from './hooks/hookServer.ts';
 import { installControllers, installRights, installWebhooks, removeHooks } from './install/install.ts';
+import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
 import type { RunningChild } from './process/childProcess.ts';
@@ -69,6 +70,9 @@ export interface LocalCluster {
   stop(): Promise<void>;
 }
 
+/** Of manifests/components. The others are for cert-manager, and for what only a test asks for. */
+const COMPONENTS = ['authenticated-hooks', 'authenticated-webhook', 'release-config-map', 'release-copies'];
+
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
   const { log, hooks = true } = options;
   const dir = resolve(options.dir);
@@ -89,7 +93,8 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
   try {
     if (options.port) await requirePort(options.port, '--port');
     const binaries = await provideBinaries(log);
-    const fluxCrds = await provideFluxCrds(log);
+    const fluxCrds = await provideCrds(log);
+    const installation = await renderInstallation(COMPONENTS);
     log('Starting etcd and kube-apiserver');
     const { port = 0, auditRules } = options;
     const plane = await startControlPlane({ dir, port, binaries, auditRules });
@@ -97,8 +102,8 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const startAgain = async (name: ControlPlaneProcess) => watch(await plane.start(name));
     const admin = plane.accessOf('admin');
     log('Installing kinds and rights');
-    await installKinds(admin, fluxCrds);
-    await Promise.all([installRights(admin), startAgain('kube-controller-manager')]);
+    await installKinds(admin, installation.kinds, fluxCrds);
+    await Promise.all([installRights(admin, installation), startAgain('kube-controller-manager')]);
 
     const certificateFile = join(dir, 'pki/webhook.crt');
     const keyFile = join(dir, 'pki/webhook.key');
@@ -137,8 +142,8 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     log('Starting the hook server');
     const front = options.serveHooks ? await options.serveHooks(startReplica) : ports;
     if (!options.serveHooks) await cluster.startHooks();
-    await installWebhooks(admin, { ...front, ca: plane.ca });
-    await installControllers(admin, { ...front, ca: plane.ca, hooksToken });
+    await installWebhooks(admin, installation, { ...front, ca: plane.ca });
+    await installControllers(admin, installation, { ...front, ca: plane.ca, hooksToken });
     log(options.metacontroller ? `Starting ${options.metacontroller}` : 'Starting the engine');
     await cluster.startDriver();
     log('Jobs that copy releases run on this machine');

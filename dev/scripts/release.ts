@@ -1,9 +1,7 @@
 /** The steps of .github/workflows/release.yml that are more than a line. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { provideGoBinary } from '../local/binaries/goBinary.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kustomizeBuild } from '../local/install/kustomize.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const usage = `Usage: npm run release -- check vX.Y.Z                whether all files name that version; prints outputs for the workflow
@@ -53,18 +51,8 @@ export function notesOf(version: string, changelog: string): string {
 /** A kustomization of this repository as YAML, with the image by its digest. */
 export async function bundle(folder: string, image: string): Promise<string> {
   const [, newName, digest] = /^([^@\s]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
-  if (!newName) throw new Error(`${image} is not IMAGE@sha256:DIGEST`);
-  const program = await provideGoBinary('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5');
-  // kustomize resolves links before it compares paths.
-  const overlay = realpathSync(mkdtempSync(join(tmpdir(), 'bundle-')));
-  try {
-    const resources = [relative(overlay, realpathSync(join(REPOSITORY, folder)))];
-    const images = [{ name: 'rollout-hooks', newName, digest }];
-    writeFileSync(join(overlay, 'kustomization.yaml'), JSON.stringify({ resources, images }));
-    return execFileSync(program, ['build', overlay], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  } finally {
-    rmSync(overlay, { recursive: true });
-  }
+  if (!newName || !digest) throw new Error(`${image} is not IMAGE@sha256:DIGEST`);
+  return kustomizeBuild({ resources: [folder], images: [{ name: 'rollout-hooks', newName, digest }] });
 }
 
 async function main([command, ...args]: string[]): Promise<void> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { requireReach } from '../../dev/local/existing/clusterChecks.ts';
 import { installWebhooks, removeHooks } from '../../dev/local/install/install.ts';
+import { renderInstallation } from '../../dev/local/install/installation.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { type AnyObject, type ClusterView, kustomization, rollout, viewCluster, waitFor } from './support/cluster.ts';
@@ -151,7 +152,7 @@ describe('up --kubeconfig refuses', () => {
     cleanups.push(() => server.close());
     const access = bare.accessOf('admin');
     cleanups.push(() => removeHooks(access));
-    await installWebhooks(access, { hooksPort: webhookPort, webhookPort, ca: access.ca });
+    await installWebhooks(access, await renderInstallation([]), { hooksPort: webhookPort, webhookPort, ca: access.ca });
     await expect(requireReach(access, 1_000)).rejects.toMatchObject({
       name: 'Problem',
       message: expect.stringContaining('cannot reach the webhook on this machine'),

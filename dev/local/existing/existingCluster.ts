@@ -14,6 +14,7 @@ import {
   MANAGED_BY,
   removeHooks,
 } from '../install/install.ts';
+import { renderInstallation } from '../install/installation.ts';
 import { installMissingKinds } from '../install/kinds.ts';
 import { claimDirectory, releaseDirectory } from '../process/directory.ts';
 import type { Log } from '../process/log.ts';
@@ -39,6 +40,9 @@ export interface ServedCluster {
   stop(): Promise<void>;
 }
 
+/** Without authenticated-hooks: Metacontroller could read the Secrets of somebody else's cluster. */
+const COMPONENTS = ['release-config-map', 'release-copies'];
+
 /** The API server may give less: after that time `up` has to be started again. */
 const TOKEN_SECONDS = 30 * 86_400;
 
@@ -63,8 +67,9 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
   try {
     await requireFree(admin);
     log(`Installing kinds and rights at ${admin.url}`);
-    await installMissingKinds(admin, log);
-    await installServiceAccounts(admin);
+    const installation = await renderInstallation(COMPONENTS);
+    await installMissingKinds(admin, installation.kinds, log);
+    await installServiceAccounts(admin, installation);
     await writeServiceAccounts(admin, dir);
 
     const authority = await createAuthority(Date.now());
@@ -77,9 +82,9 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
     log('Starting the hook server');
     watch(await startHookServer({ dir, ...server, certificateFile, keyFile }));
     installed = true;
-    await installWebhooks(admin, server);
+    await installWebhooks(admin, installation, server);
     await requireReach(admin);
-    await installControllers(admin, server);
+    await installControllers(admin, installation, server);
     log(metacontroller ? `Starting ${metacontroller}` : 'Starting the engine');
     watch(await startDriver({ dir, metacontroller }));
     return { died, stop };

@@ -5,12 +5,12 @@ import { Problem } from '../process/problem.ts';
 
 export const MANAGER = 'rollout-hooks-local';
 
-/** Applies all at once; a refusal becomes a Problem that names the object. */
+/** Applies all at once, strictly: a field that the kind does not have is an error. A refusal becomes a Problem that names the object. */
 export async function applyAll(admin: Access, objects: AnyObject[]): Promise<void> {
   await Promise.all(
     objects.map(async (object) => {
       try {
-        await applyObject(admin, object, { manager: MANAGER, force: true });
+        await applyObject(admin, object, { manager: MANAGER, force: true, strict: true });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         throw new Problem(`The API server refuses ${object.kind} ${object.metadata.name}: ${error.message}`);

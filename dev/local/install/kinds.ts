@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
 import { REPOSITORY } from '../../repository.ts';
-import { FLUX_MODULES, provideFluxCrds } from '../binaries/fluxCrds.ts';
+import { FLUX_MODULES, provideCrds } from '../binaries/crdModules.ts';
 import type { Log } from '../process/log.ts';
 import { Problem } from '../process/problem.ts';
 import { applyAll } from './applyAll.ts';
@@ -12,24 +12,25 @@ import { readManifests } from './manifests.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Installs all kinds, Flux's from `fluxFolders`, and waits until the API server serves them. */
-export async function installKinds(admin: Access, fluxFolders: string[]): Promise<void> {
-  await install(admin, [...ours(), ...others(fluxFolders)]);
+/** Installs `kinds`, and Flux's from `fluxFolders`, and waits until the API server serves them. */
+export async function installKinds(admin: Access, kinds: AnyObject[], fluxFolders: string[]): Promise<void> {
+  await install(admin, [...kinds, ...flux(fluxFolders)]);
 }
 
-/** Installs our kinds, and those of Flux and Metacontroller that the cluster does not have. */
-export async function installMissingKinds(admin: Access, log: Log): Promise<void> {
+/** Installs those of `kinds` that are ours, and those of Metacontroller and Flux that the cluster does not have. */
+export async function installMissingKinds(admin: Access, kinds: AnyObject[], log: Log): Promise<void> {
   const { object } = await send<{ items: AnyObject[] }>(admin, 'GET', CRDS);
   const groups = new Set(object.items.map(({ spec }) => spec.group));
   const names = new Set(object.items.map(({ metadata }) => metadata.name));
   const missing = FLUX_MODULES.filter(({ group }) => !groups.has(group));
-  const folders = missing.length > 0 ? await provideFluxCrds(log, missing) : [];
-  await install(admin, [...ours(), ...others(folders).filter(({ metadata }) => !names.has(metadata.name))]);
+  const folders = missing.length > 0 ? await provideCrds(log, missing) : [];
+  const isOurs = ({ spec }: AnyObject) => spec.group !== METACONTROLLER;
+  const others = [...kinds.filter((crd) => !isOurs(crd)), ...flux(folders)];
+  await install(admin, [...kinds.filter(isOurs), ...others.filter(({ metadata }) => !names.has(metadata.name))]);
 }
 
-const ours = () => readManifests(join(REPOSITORY, 'manifests/crds'));
-const others = (fluxFolders: string[]) =>
-  [...fluxFolders, join(REPOSITORY, 'dev/local/install/crds')].flatMap(readManifests);
+const METACONTROLLER = 'metacontroller.k8s.io';
+const flux = (folders: string[]) => [...folders, join(REPOSITORY, 'dev/local/install/crds')].flatMap(readManifests);
 
 async function install(admin: Access, crds: AnyObject[]): Promise<void> {
   await applyAll(admin, crds);

@@ -14,7 +14,7 @@ export function readManifests(folder: string): AnyObject[] {
 }
 
 /** Objects of a text with one or more YAML documents. Merge keys (`<<`) are followed. */
-function parseManifests(text: string): AnyObject[] {
+export function parseManifests(text: string): AnyObject[] {
   return parseAllDocuments(text, { merge: true })
     .map((document) => document.toJS() as AnyObject | null)
     .filter((object) => object !== null)

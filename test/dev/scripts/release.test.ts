@@ -64,7 +64,7 @@ describe('a bundle', { timeout: 300_000 }, () => {
   it.each(['manifests', ...overlays])('of %s', async (folder) => {
     const objects = parseAllDocuments(await bundle(folder, IMAGE)).map((document) => document.toJS());
     const kinds = objects.map(({ kind }) => kind);
-    const deployment = objects[kinds.indexOf('Deployment')];
+    const deployment = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'rollout-hooks');
     expect(deployment.spec.template.spec.containers.map(({ image }: any) => image)).toEqual([IMAGE]);
     expect(kinds).toEqual(
       expect.arrayContaining(['CompositeController', 'MutatingWebhookConfiguration', 'ValidatingAdmissionPolicy']),

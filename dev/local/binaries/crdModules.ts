@@ -1,4 +1,4 @@
-/** Flux's own CRDs, out of its Go modules. */
+/** CRDs of others, out of their Go modules. */
 import { cpSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../process/log.ts';
@@ -7,21 +7,41 @@ import { requireGo, runGo } from './goTool.ts';
 
 /** The one place that pins Flux's versions. Image and Helm have no CRDs in a Go module: dev/local/install/crds has small ones. */
 export const FLUX_MODULES = [
-  { path: 'github.com/fluxcd/kustomize-controller', version: 'v1.9.6', group: 'kustomize.toolkit.fluxcd.io' },
-  { path: 'github.com/fluxcd/source-controller', version: 'v1.9.6', group: 'source.toolkit.fluxcd.io' },
+  {
+    path: 'github.com/fluxcd/kustomize-controller',
+    version: 'v1.9.6',
+    group: 'kustomize.toolkit.fluxcd.io',
+    crds: 'config/crd/bases',
+  },
+  {
+    path: 'github.com/fluxcd/source-controller',
+    version: 'v1.9.6',
+    group: 'source.toolkit.fluxcd.io',
+    crds: 'config/crd/bases',
+  },
 ] as const;
 
-interface FluxModule {
+/** For the Certificate of components/cert-manager. */
+export const CERT_MANAGER: CrdModule = {
+  path: 'github.com/cert-manager/cert-manager',
+  version: 'v1.19.2',
+  group: 'cert-manager.io',
+  crds: 'deploy/crds',
+};
+
+interface CrdModule {
   path: string;
   version: string;
   /** Of all kinds in it. */
   group: string;
+  /** The folder with the CRDs. */
+  crds: string;
 }
 
 /** Folders with the CRDs' YAML, from the cache or downloaded into it. */
-export async function provideFluxCrds(log: Log, modules: readonly FluxModule[] = FLUX_MODULES): Promise<string[]> {
+export async function provideCrds(log: Log, modules: readonly CrdModule[] = FLUX_MODULES): Promise<string[]> {
   const cache = join(cacheDirectory(process.env), 'flux-crds');
-  const waiting = () => log(`Another process is downloading the CRDs of Flux to ${cache}; waiting for it`);
+  const waiting = () => log(`Another process is downloading CRDs to ${cache}; waiting for it`);
   const folders = modules.map((module) => ({ module, folder: join(cache, nameOf(module)) }));
   if (folders.some(({ folder }) => !existsSync(folder))) {
     await withLock(cache, waiting, async (work) => {
@@ -31,9 +51,9 @@ export async function provideFluxCrds(log: Log, modules: readonly FluxModule[] =
   return folders.map(({ folder }) => folder);
 }
 
-const nameOf = ({ path, version }: FluxModule) => `${path.split('/').at(-1)}@${version}`;
+const nameOf = ({ path, version }: CrdModule) => `${path.split('/').at(-1)}@${version}`;
 
-async function download(module: FluxModule, folder: string, work: string, log: Log): Promise<void> {
+async function download(module: CrdModule, folder: string, work: string, log: Log): Promise<void> {
   const name = nameOf(module);
   requireGo(`The CRDs of ${name}`);
   log(`Downloading the CRDs of ${name}`);
@@ -45,6 +65,6 @@ async function download(module: FluxModule, folder: string, work: string, log: L
   });
   const { Dir } = JSON.parse(answer) as { Dir: string };
   const copy = join(work, name);
-  cpSync(join(Dir, 'config/crd/bases'), copy, { recursive: true });
+  cpSync(join(Dir, module.crds), copy, { recursive: true });
   renameSync(copy, folder);
 }

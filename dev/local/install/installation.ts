@@ -1,0 +1,36 @@
+/** What `kubectl apply -k` would put into a cluster, in the parts in which a start on this machine needs it. */
+import type { AnyObject } from '../../client/send.ts';
+import { kustomizeBuild } from './kustomize.ts';
+import { parseManifests } from './manifests.ts';
+
+export interface Installation {
+  /** CRDs, Metacontroller's own among them. */
+  kinds: AnyObject[];
+  namespaces: AnyObject[];
+  /** ServiceAccounts, RBAC, admission policies. */
+  rights: AnyObject[];
+  /** Deployments and what belongs to them. Nothing runs them here: the same programs are processes of this machine. */
+  workloads: AnyObject[];
+  webhooks: AnyObject[];
+  controllers: AnyObject[];
+}
+
+/** Everything at once: overlays/with-metacontroller with these of manifests/components. */
+export async function renderInstallation(components: readonly string[]): Promise<Installation> {
+  const text = await kustomizeBuild({
+    resources: ['manifests/overlays/with-metacontroller'],
+    components: components.map((name) => `manifests/components/${name}`),
+  });
+  const parts = Object.groupBy(parseManifests(text), partOf);
+  const { kinds = [], namespaces = [], rights = [], workloads = [], webhooks = [], controllers = [] } = parts;
+  return { kinds, namespaces, rights, workloads, webhooks, controllers };
+}
+
+function partOf({ apiVersion = '', kind }: AnyObject): keyof Installation {
+  if (kind === 'CustomResourceDefinition') return 'kinds';
+  if (kind === 'Namespace') return 'namespaces';
+  if (apiVersion.startsWith('metacontroller.k8s.io/')) return 'controllers';
+  if (kind?.endsWith('WebhookConfiguration')) return 'webhooks';
+  const isRight = kind === 'ServiceAccount' || /^(rbac\.authorization|admissionregistration)\./.test(apiVersion);
+  return isRight ? 'rights' : 'workloads';
+}

@@ -1,0 +1,69 @@
+/** What the components change of the installation, as the real kustomize builds it. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { AnyObject } from '../../../../dev/client/send.ts';
+import { renderInstallation } from '../../../../dev/local/install/installation.ts';
+import { readManifests } from '../../../../dev/local/install/manifests.ts';
+import { REPOSITORY } from '../../../../dev/repository.ts';
+
+const childrenOf = (controllers: AnyObject[]) =>
+  Object.fromEntries(
+    controllers.flatMap(({ metadata, spec }) =>
+      spec.childResources?.length ? [[metadata.name, spec.childResources]] : [],
+    ),
+  );
+
+// The first one on a machine builds kustomize.
+describe('renderInstallation', { timeout: 300_000 }, () => {
+  it('puts every object of the manifests into one part', async () => {
+    const folders = ['app', 'controllers', 'crds', 'metacontroller/bundled', 'policies', 'rbac', 'webhooks'];
+    const written = folders.flatMap((folder) => readManifests(join(REPOSITORY, 'manifests', folder)));
+    const parts = await renderInstallation([]);
+    const name = ({ kind, metadata }: AnyObject) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+    const rendered: AnyObject[] = Object.values(parts).flat();
+    expect(rendered.map(name).sort()).toEqual(written.map(name).sort());
+    expect(parts.workloads.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['Deployment', 'Service', 'NetworkPolicy', 'PodDisruptionBudget']),
+    );
+  });
+
+  it('keeps every kind when Flux prunes: all objects would go with it', async () => {
+    const { kinds } = await renderInstallation([]);
+    for (const { metadata } of kinds) {
+      expect(metadata.annotations, metadata.name).toMatchObject({ 'kustomize.toolkit.fluxcd.io/prune': 'disabled' });
+    }
+  });
+
+  it('release-config-map and release-copies give Rollouts children, and nothing else another one', async () => {
+    const before = childrenOf((await renderInstallation([])).controllers);
+    expect(before).not.toHaveProperty('rollouts');
+    const { controllers } = await renderInstallation(['release-config-map', 'release-copies']);
+    expect(childrenOf(controllers)).toEqual({
+      ...before,
+      rollouts: [
+        { apiVersion: 'v1', resource: 'configmaps', updateStrategy: { method: 'InPlace' } },
+        // Jobs are never updated.
+        { apiVersion: 'batch/v1', resource: 'jobs', updateStrategy: { method: 'OnDelete' } },
+      ],
+    });
+  });
+
+  it.each([
+    ['release-config-map', 'configmaps'],
+    ['release-copies', 'jobs'],
+  ])('%s lets Metacontroller read %s everywhere, and write them where somebody binds it', (component, resource) => {
+    const objects = readManifests(join(REPOSITORY, 'manifests/components', component));
+    const verbs = Object.fromEntries(
+      objects
+        .filter(({ kind }) => kind === 'ClusterRole')
+        .map(({ metadata, rules }) => [metadata.name, rules[0].verbs]),
+    );
+    const bound = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ roleRef }) => roleRef.name);
+    expect(bound.flatMap((name) => verbs[name])).toEqual(['get', 'list', 'watch']);
+    expect(verbs[`rollout-hooks-${component}`]).toEqual(['create', 'update', 'patch', 'delete']);
+    const base = readManifests(join(REPOSITORY, 'manifests/rbac')).find(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'rollout-hooks-metacontroller',
+    );
+    expect(JSON.stringify(base)).not.toContain(resource);
+  });
+});
