@@ -2,23 +2,18 @@
 import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { run } from './run.ts';
+import { ownFile } from './files.ts';
+import { COMPLETE, run } from './run.ts';
 import { EXIT } from './terminal/exit.ts';
 
-/** `kubectl-rollouts` is called as `kubectl rollouts`. */
-function programName(script: string | undefined): string {
-  const [, caller = 'kubectl'] = /^(kubectl|flux)[-_]rollouts/.exec(basename(script ?? '')) ?? [];
-  return `${caller} rollouts`;
-}
+/** The name by which it was called, of a script or of the executable: `kubectl-rollouts` is `kubectl rollouts`. */
+const [, caller = 'kubectl', complete] =
+  /^(kubectl|flux)(_complete)?-rollouts/.exec(basename(process.argv[1] ?? '')) ?? [];
 
+/** From the sources it is that of the repository. */
 function versionOf(): string {
-  // Beside the bundle, and one folder up in the repository.
-  for (const file of ['package.json', '../package.json']) {
-    try {
-      return (JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { version: string }).version;
-    } catch {}
-  }
-  return 'unknown';
+  const text = ownFile('package.json') ?? readFileSync(new URL('../package.json', import.meta.url));
+  return (JSON.parse(Buffer.from(text).toString('utf8')) as { version: string }).version;
 }
 
 const interrupted = new AbortController();
@@ -44,9 +39,9 @@ function faultText(error: unknown): string {
 }
 
 const world = {
-  args: process.argv.slice(2),
+  args: [...(complete ? [COMPLETE] : []), ...process.argv.slice(2)],
   env: process.env,
-  program: programName(process.argv[1]),
+  program: `${caller} rollouts`,
   version: versionOf(),
   now: () => Date.now(),
   timeZone: process.env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone,

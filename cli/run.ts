@@ -10,7 +10,7 @@ import { EXIT, Problem } from './terminal/exit.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 
 /** How kubectl, flux and the scripts of `completion` ask what may come next. */
-const COMPLETE = '__complete';
+export const COMPLETE = '__complete';
 
 export interface World extends Streams {
   /** After the program's name. */

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { CommandDefinition } from '../command/command.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { readAssets } from '../ui/assets.ts';
@@ -8,9 +6,6 @@ import { openBrowser } from '../ui/openBrowser.ts';
 import { openPage } from '../ui/page.ts';
 
 const MOST_PORT = 65_535;
-
-/** Beside the bundle; in the repository where `npm run build:cli` puts it. */
-const FOLDERS = ['./page/', '../../dist/cli/page/'];
 
 export const ui: CommandDefinition = {
   description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
@@ -27,14 +22,12 @@ is new each time; whoever has it may do what you may, so do not pass it on. Ctrl
   ],
   async run(context, { options }) {
     const port = portOf(options.port as string | undefined);
-    const folder = FOLDERS.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) =>
-      existsSync(path),
-    );
-    if (!folder) throw new Problem('The page is not built: run npm run build:cli first.', EXIT.error);
+    const assets = readAssets();
+    if (assets.size === 0) throw new Problem('The page is not built: run npm run build:cli first.', EXIT.error);
     const { client, selected, namespace } = await context.cluster();
     const page = await openPage({
       client,
-      assets: readAssets(folder),
+      assets,
       hello: { context: selected.context, server: selected.server, user: selected.user, program: context.program },
       namespace: context.flags.namespace,
       fallback: namespace,

@@ -1,6 +1,6 @@
 /** The files of the page, by the path at which the browser asks for them. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join, relative, sep } from 'node:path';
+import { extname } from 'node:path';
+import { ownFile, ownFiles } from '../files.ts';
 
 export type Assets = ReadonlyMap<string, { type: string; bytes: Uint8Array }>;
 
@@ -16,14 +16,12 @@ export function typeOf(path: string): string {
   return TYPES[extname(path)] ?? 'application/octet-stream';
 }
 
-/** All files below a folder. They are few and small, and are read once. */
-export function readAssets(folder: string): Assets {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+/** As npm run build:cli has made them; none where it has not. They are few and small, and are read once. */
+export function readAssets(): Assets {
   return new Map(
-    files.map((entry) => {
-      const file = join(entry.parentPath, entry.name);
-      const path = `/${relative(folder, file).split(sep).join('/')}`;
-      return [path, { type: typeOf(path), bytes: readFileSync(file) }] as const;
+    ownFiles('page').map((file) => {
+      const path = file.slice('page'.length);
+      return [path, { type: typeOf(path), bytes: ownFile(file)! }] as const;
     }),
   );
 }

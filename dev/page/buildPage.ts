@@ -1,7 +1,7 @@
 /** Bundles ui/ into the files that cli/ui serves: one document, one script, one style sheet, two fonts. Names have a hash, so that they can be kept. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import type { Assets } from '../../cli/ui/assets.ts';
 import { typeOf } from '../../cli/ui/assets.ts';
 import { REPOSITORY } from '../repository.ts';
@@ -9,7 +9,14 @@ import { REPOSITORY } from '../repository.ts';
 const UI = join(REPOSITORY, 'ui');
 
 export async function buildPage(): Promise<Assets> {
-  const { outputFiles } = await build({
+  return (await bundlePage()).assets;
+}
+
+/** With what it was made from. */
+export async function bundlePage(): Promise<{ assets: Assets; metafile: Metafile }> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: REPOSITORY,
+    metafile: true,
     entryPoints: [join(UI, 'main.tsx'), join(UI, 'style/main.css')],
     outdir: '/assets',
     entryNames: '[name]-[hash]',
@@ -33,5 +40,6 @@ export async function buildPage(): Promise<Assets> {
   const html = readFileSync(join(UI, 'index.html'), 'utf8')
     .replace('%STYLE%', pathOf('.css'))
     .replace('%SCRIPT%', pathOf('.js'));
-  return new Map([...files, ['/index.html', { type: typeOf('index.html'), bytes: Buffer.from(html) }]]);
+  const assets = new Map([...files, ['/index.html', { type: typeOf('index.html'), bytes: Buffer.from(html) }]]);
+  return { assets, metafile };
 }

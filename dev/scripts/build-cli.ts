@@ -2,23 +2,19 @@
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { buildPage } from '../page/buildPage.ts';
+import { bundlePage } from '../page/buildPage.ts';
 import { REPOSITORY } from '../repository.ts';
+import { BINS, buildExecutable } from './executable.ts';
+import { NOTICES, noticesOf, noticesText } from './notices.ts';
 
-const usage = `Usage: node dev/scripts/build-cli.ts [--out DIR]
+const usage = `Usage: node dev/scripts/build-cli.ts [--out DIR] [--executable]
 
 Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that needs nothing else and runs on Node 20 and newer.
+  --executable   make an executable of it as well, which needs no Node: for the platform of this machine, in DIR-PLATFORM-ARCH
 `;
 
 /** What the command needs of client-node is its kubeconfig; its generated client and undici, which needs Node 22, are never called. */
 const LEFT_OUT = /^undici$|\/gen\/index\.js$/;
-
-/** What each file does before the program runs: kubectl asks for completions by an executable of its own. */
-const BINS: Record<string, string> = {
-  'kubectl-rollouts': '',
-  'flux-rollouts': '',
-  'kubectl_complete-rollouts': "process.argv.splice(2, 0, '__complete');\n",
-};
 
 export async function buildCli(out: string): Promise<{ bytes: number }> {
   const { name, version, license } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'));
@@ -34,6 +30,7 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
     minify: true,
     keepNames: true,
     metafile: true,
+    absWorkingDir: REPOSITORY,
     legalComments: 'none',
     logLevel: 'silent',
     // CommonJS packages in the bundle ask for Node's own modules this way.
@@ -52,16 +49,13 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
       },
     ],
   });
-  for (const [path, { bytes }] of await buildPage()) {
+  const page = await bundlePage();
+  for (const [path, { bytes }] of page.assets) {
     await mkdir(dirname(join(out, 'page', path)), { recursive: true });
     await writeFile(join(out, 'page', path), bytes);
   }
-  for (const font of ['inter', 'jetbrains-mono']) {
-    const license = join(REPOSITORY, 'node_modules/@fontsource-variable', font, 'LICENSE');
-    await copyFile(license, join(out, 'page/assets', `LICENSE-${font}.txt`));
-  }
-  for (const [bin, first] of Object.entries(BINS)) {
-    await writeFile(join(out, `${bin}.js`), `#!/usr/bin/env node\n${first}await import('./rollouts.js');\n`);
+  for (const bin of BINS) {
+    await writeFile(join(out, `${bin}.js`), "#!/usr/bin/env node\nawait import('./rollouts.js');\n");
     await chmod(join(out, `${bin}.js`), 0o755);
   }
   const manifest = {
@@ -71,10 +65,11 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
     license,
     type: 'module',
     engines: { node: '>=20' },
-    bin: Object.fromEntries(Object.keys(BINS).map((bin) => [bin, `${bin}.js`])),
+    bin: Object.fromEntries(BINS.map((bin) => [bin, `${bin}.js`])),
   };
   await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   await copyFile(join(REPOSITORY, 'LICENSE'), join(out, 'LICENSE'));
+  await writeFile(join(out, NOTICES), noticesText(noticesOf([metafile, page.metafile])));
   const [output] = Object.values(metafile.outputs);
   return { bytes: output?.bytes ?? 0 };
 }
@@ -90,4 +85,10 @@ if (import.meta.main) {
   process.stderr.write('bundling cli/main.ts …\n');
   const { bytes } = await buildCli(out);
   process.stderr.write(`${out}: ${Math.round(bytes / 1024)} kB; pack it with: npm pack ${out}\n`);
+  if (args.includes('--executable')) {
+    const folder = `${out}-${process.platform}-${process.arch}`;
+    process.stderr.write('putting it into Node …\n');
+    await buildExecutable(out, folder);
+    process.stderr.write(`${folder}: put its files on your PATH\n`);
+  }
 }

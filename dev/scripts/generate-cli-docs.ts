@@ -24,15 +24,25 @@ says is what conditions and denials say, from the same functions.
 
 ## Install
 
-You need Node 20 or newer. From a clone of this repository:
+A [release](releases.md#verify-what-you-install) has an executable, which needs nothing else, for Linux (\`linux-x64\`, \`linux-arm64\`; glibc 2.28 or newer and libatomic) and for macOS on Apple silicon
+(\`darwin-arm64\`):
 
 \`\`\`sh
-npm run build:cli              # bundles the command into dist/cli, one file that needs no other package
-npm install --global ./dist/cli
+mkdir -p ~/.local/bin && tar -xzf kubectl-rollouts-linux-x64.tar.gz -C ~/.local/bin
 \`\`\`
 
-That puts \`kubectl-rollouts\`, \`flux-rollouts\` and \`kubectl_complete-rollouts\` on the PATH: kubectl finds its plugins there. Flux looks into its plugin folder:
-\`ln -s "$(which flux-rollouts)" ~/.fluxcd/plugins/flux-rollouts\`.
+Anywhere else, Alpine and macOS on Intel included, it runs on Node 20 or newer: as the package of the release, or from a clone of this repository.
+
+\`\`\`sh
+npm install --global ./rollout-hooks-cli-X.Y.Z.tgz   # of a release
+
+npm run build:cli                                    # or from a clone: bundles the command into dist/cli, one file that needs no other package
+npm install --global ./dist/cli
+npm run build:cli -- --executable                    # and the executable for this machine, into dist/cli-linux-x64 or the like
+\`\`\`
+
+Each puts \`kubectl-rollouts\`, \`flux-rollouts\` and \`kubectl_complete-rollouts\` on the PATH: kubectl finds its plugins there. Flux looks into its plugin folder:
+\`ln -s "$(which flux-rollouts)" ~/.fluxcd/plugins/flux-rollouts\`. The licenses of what is inside are in \`THIRD_PARTY_NOTICES.txt\` beside it.
 
 ## For every command
 

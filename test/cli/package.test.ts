@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
+import { SOURCES } from '../support/sources.ts';
 import { apiServer, json, list, rollout } from './apiServer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'package-'));
@@ -64,6 +65,14 @@ const TOO_NEW =
 it('uses nothing that Node 20 lacks', () => {
   const text = readFileSync(join(folder, 'built/rollouts.js'), 'utf8');
   expect(text.match(TOO_NEW) ?? []).toEqual([]);
+});
+
+it('has the license of every package that its sources import', () => {
+  const imported = SOURCES.filter(({ path }) => /^(cli|ui)\//.test(path)).flatMap(({ packages }) => packages);
+  const notices = readFileSync(join(folder, 'built/THIRD_PARTY_NOTICES.txt'), 'utf8');
+  const wanted = new Set(imported.filter((name) => !name.startsWith('node:')));
+  expect(wanted.size).toBeGreaterThan(10);
+  expect([...wanted].filter((name) => !notices.includes(`\n${name} `))).toEqual([]);
 });
 
 describe.each(NODES)('on %s', (_, node) => {

@@ -1,0 +1,31 @@
+/** The files that come with the program: inside of it where it is one executable, else beside the bundle. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Absent before Node 20.16, which runs no executables. */
+const sea = process.getBuiltinModule?.('node:sea');
+const inside = sea?.isSea() ? sea : undefined;
+
+/** Its bytes. undefined where it is not built. `path`: below the folder of the bundle, `package.json`. */
+export function ownFile(path: string): Uint8Array | undefined {
+  if (inside) return inside.getAssetKeys().includes(path) ? new Uint8Array(inside.getRawAsset(path)) : undefined;
+  const file = join(folder(), path);
+  return existsSync(file) ? readFileSync(file) : undefined;
+}
+
+/** Paths of all files below a folder of the bundle's. */
+export function ownFiles(below: string): string[] {
+  if (inside) return inside.getAssetKeys().filter((path) => path.startsWith(`${below}/`));
+  const root = join(folder(), below);
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder(), join(entry.parentPath, entry.name)).split(sep).join('/'));
+}
+
+/** In the repository it is where npm run build:cli puts the bundle. */
+function folder(): string {
+  const beside = fileURLToPath(new URL('.', import.meta.url));
+  return existsSync(join(beside, 'package.json')) ? beside : join(beside, '../dist/cli');
+}
