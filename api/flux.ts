@@ -60,3 +60,5 @@ export interface ImagePolicy extends KubeObject {
     [key: string]: unknown;
   };
 }
+
+export type ImageRepository = KubeObject<{ image?: string }>;

@@ -1,21 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
-import { KINDS, type KindName, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import { type Adoption, type Around, adopt } from '../../core/requests/adopt.ts';
-import { creating, named, patching } from '../../core/requests/request.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import { type Adoption, adopt } from '../../core/requests/adopt.ts';
+import { boundObject, newObjects, takeOverWrites } from '../../core/requests/takeOver.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, output } from '../command/options.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { readAround } from '../read/adoptable.ts';
 import { findRolloutGate } from '../read/gate.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { additionLines, annotationLines, fileNameOf, yamlOf } from '../view/diff.ts';
 import { lookOf } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
+import { begun } from '../write/begun.ts';
 import { ended, make } from '../write/make.ts';
 import { SHOW_KUBECTL } from '../write/options.ts';
 
@@ -75,47 +73,6 @@ async function readTarget({ client, namespace }: Cluster, text: string): Promise
   return object;
 }
 
-async function readAround(client: KubeClient, namespace: string): Promise<Around> {
-  const [policies, repositories, rollouts] = await Promise.all([
-    anyVersion<ImagePolicy>(client, 'ImagePolicy', namespace),
-    anyVersion<KubeObject<{ image?: string }>>(client, 'ImageRepository', namespace).catch((error) => {
-      if (isApiError(error, 403)) return [];
-      throw error;
-    }),
-    client.list<Rollout>({ ...ROLLOUTS, namespace }),
-  ]);
-  const images = new Map(repositories.map(({ metadata, spec }) => [metadata.name ?? '', spec?.image ?? '']));
-  return { policies, images, rollouts };
-}
-
-/** Older Flux serves image kinds in an older version only. */
-async function anyVersion<T extends KubeObject<any, any>>(
-  client: KubeClient,
-  kind: KindName,
-  namespace: string,
-): Promise<T[]> {
-  const { group, versions, resource } = KINDS[kind];
-  for (const version of versions) {
-    try {
-      return await client.list<T>({ apiVersion: `${group}/${version}`, resource, namespace });
-    } catch (error) {
-      if (!isApiError(error, 404)) throw error;
-    }
-  }
-  return [];
-}
-
-/** In the order in which they are made. */
-function manifests({ gate, rollout }: Adoption): KubeObject<any, any>[] {
-  return [gate, rollout].flatMap((each) => each ?? []);
-}
-
-/** The object as far as Git has to know. */
-function patchOf({ apiVersion, kind, metadata }: FluxObject, { annotations }: Adoption): KubeObject<any, any> {
-  const { name, namespace } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, annotations } } as KubeObject<any, any>;
-}
-
 async function show(
   context: Context,
   object: FluxObject,
@@ -123,12 +80,12 @@ async function show(
   format: 'json' | 'yaml' | undefined,
 ): Promise<void> {
   const { terminal } = context;
-  const all = [...manifests(found), patchOf(object, found)];
+  const all = [...newObjects(found), boundObject(object, found)];
   if (format === 'json') return terminal.print(await structured(all, 'json'));
   if (format === 'yaml') return terminal.print((await Promise.all(all.map(yamlOf))).join('\n---\n'));
   const look = lookOf(context);
   const parts = await Promise.all([
-    ...manifests(found).map((each) => additionLines(each, look)),
+    ...newObjects(found).map((each) => additionLines(each, look)),
     annotationLines(object, found.annotations, look),
   ]);
   for (const line of parts.flat()) terminal.print(line);
@@ -138,7 +95,7 @@ async function show(
 /** A file that is there is somebody's work. */
 async function write({ terminal }: Context, object: FluxObject, found: Adoption, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const each of [...manifests(found), patchOf(object, found)]) {
+  for (const each of [...newObjects(found), boundObject(object, found)]) {
     const file = join(folder, fileNameOf(each));
     try {
       await writeFile(file, `${await yamlOf(each)}\n`, { flag: 'wx' });
@@ -151,45 +108,12 @@ async function write({ terminal }: Context, object: FluxObject, found: Adoption,
   }
 }
 
-const SETTLED_MS = 30_000;
-
-async function apply(context: Context, invocation: Invocation, cluster: Cluster, found: Adoption): Promise<void> {
-  const { rollout, gate, object, annotations, version, rolloutName } = found;
-  const ref = { namespace: object.namespace, name: rolloutName };
-  const isDryRun = invocation.options.dryRun === 'server';
-  const holds = gate && named('RolloutGate', { ...ref, name: gate.metadata.name ?? '' });
+async function apply(context: Context, invocation: Invocation, { client }: Cluster, found: Adoption): Promise<void> {
+  const { hold, begin, bind } = takeOverWrites(found);
   // From a first attempt that was interrupted.
-  const isHeld = gate && (await findRolloutGate(cluster.client, { ...ref, name: gate.metadata.name ?? '' }));
-  if (gate && !isHeld) {
-    const text = `Made ${holds}, which holds what comes next`;
-    await make(context, invocation, () => creating('RolloutGate', gate, { text }));
-  }
-  if (rollout) {
-    const text = `Made ${named('Rollout', ref)}, which begins with ${version}`;
-    await make(context, invocation, () => creating('Rollout', rollout, { text }));
-  }
-  // Bound before that, the object would have nobody's version for a moment.
-  if (!isDryRun) await begun(context, cluster.client, ref, version);
-  const text = `Bound ${named(object.kind, object)} to ${named('Rollout', ref)}: ${version} stays`;
-  await make(context, invocation, () => patching(object.kind, object, { metadata: { annotations } }, { text }));
-}
-
-async function begun(
-  { signal }: Context,
-  client: KubeClient,
-  ref: { namespace: string; name: string },
-  version: string,
-): Promise<void> {
-  const { setTimeout: wait } = await import('node:timers/promises');
-  const deadline = performance.now() + SETTLED_MS;
-  for (;;) {
-    const rollout = await client.get<Rollout>({ ...ROLLOUTS, ...ref });
-    if (rollout?.status?.history?.[0]?.version.tag === version) return;
-    if (performance.now() > deadline) {
-      throw new Problem(
-        `${named('Rollout', ref)} has not begun with ${version} in ${SETTLED_MS / 1000} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: see kubectl rollouts why ${ref.name} -n ${ref.namespace}, and run this again.`,
-      );
-    }
-    await wait(300, undefined, { signal });
-  }
+  const isHeld = hold && (await findRolloutGate(client, hold.object));
+  if (hold && !isHeld) await make(context, invocation, () => hold);
+  if (begin) await make(context, invocation, () => begin);
+  if (invocation.options.dryRun !== 'server') await begun(client, found, context.signal);
+  await make(context, invocation, () => bind);
 }

@@ -1,10 +1,13 @@
 /** What the page has posted, as one of the requests that it can make. Anything else is refused: this is no proxy. */
 import type { Gate } from '../../api/types.ts';
 import type { Asked } from '../../core/board/requests.ts';
+import type { TakeOverAsked } from '../../core/board/takeOver.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+/** As Flux substitutes them. */
+const VARIABLE = /^[_A-Za-z][_A-Za-z0-9]{0,252}$/;
 const MOST_REASON = 1000;
 
 type Fields = Record<string, unknown>;
@@ -42,6 +45,23 @@ export function askedOf(value: unknown): Asked | undefined {
     default:
       return undefined;
   }
+}
+
+/** What is to be put under a Rollout, with what was chosen where it could not be seen. undefined: it is none. */
+export function takeOverAskedOf(value: unknown): TakeOverAsked | undefined {
+  if (!isRecord(value) || !isRecord(value.choices)) return undefined;
+  const { kind, choices } = value;
+  const ref = refOf(value);
+  const { policy, variable, rollout, runs, ...others } = choices;
+  const chosen = Object.entries({ policy, variable, rollout, runs }).filter(([, each]) => each !== undefined);
+  const isChosen = Object.keys(others).length === 0 && chosen.every(([key, each]) => isChoice(key, each));
+  if ((kind !== 'Kustomization' && kind !== 'OCIRepository') || !ref || !isChosen) return undefined;
+  return { kind, ...ref, choices: Object.fromEntries(chosen) };
+}
+
+function isChoice(key: string, value: unknown): boolean {
+  if (key === 'variable') return typeof value === 'string' && VARIABLE.test(value);
+  return key === 'runs' ? typeof value === 'string' && isLegalTag(value) : isName(value);
 }
 
 function refOf(value: unknown): { namespace: string; name: string } | undefined {

@@ -27,6 +27,8 @@ export interface Desk {
   gate(id: string): Promise<GatePage | undefined>;
   /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
   explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
+  /** Whether the reader may do each. */
+  rightsOf(rights: readonly ActionRight[]): Promise<Rights>;
   act(asked: Asked, dryRun: boolean): Promise<Answer>;
   /** What a Gate would hold that does not exist yet. */
   preview(asked: Extract<Asked, { do: 'freeze' }>): Promise<Preview>;
@@ -98,6 +100,7 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
         throw error;
       }
     },
+    rightsOf,
     act,
     async preview(asked) {
       const { body } = writeOf(asked, formatTime(now()));

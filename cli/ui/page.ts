@@ -6,6 +6,7 @@ import type { Assets } from './assets.ts';
 import { createDesk } from './desk.ts';
 import { Feed } from './feed.ts';
 import { type PageServer, servePage } from './server.ts';
+import { createTakeOver } from './takeOver.ts';
 
 export interface PageOptions {
   client: KubeClient;
@@ -24,8 +25,23 @@ export interface PageOptions {
 export async function openPage({ client, assets, hello, token, port, ...rest }: PageOptions): Promise<PageServer> {
   const feed = new Feed({ client, ...rest });
   const desk = createDesk(client, feed.views, rest.now);
+  const takeOver = createTakeOver({
+    client,
+    namespace: rest.namespace,
+    fallback: rest.fallback,
+    rollouts: () => feed.views.objects.all('Rollout'),
+    rightsOf: desk.rightsOf,
+  });
   const named = rest.namespace === undefined ? hello : { ...hello, namespace: rest.namespace };
-  const server = await servePage({ feed, desk, assets, hello: { ...named, home: rest.fallback }, token, port });
+  const server = await servePage({
+    feed,
+    desk,
+    takeOver,
+    assets,
+    hello: { ...named, home: rest.fallback },
+    token,
+    port,
+  });
   feed.start();
   return {
     ...server,

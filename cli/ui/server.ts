@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Hello } from '../../core/board/messages.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { askedOf } from './asked.ts';
+import { askedOf, takeOverAskedOf } from './asked.ts';
 import type { Assets } from './assets.ts';
 import type { Desk } from './desk.ts';
 import type { Feed } from './feed.ts';
 import { type Refusal, refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
+import type { TakeOverDesk } from './takeOver.ts';
 
 export interface PageServer {
   /** With the token: `http://127.0.0.1:40123/#token=…`. */
@@ -20,6 +21,7 @@ export interface PageServer {
 export interface PageServerOptions {
   feed: Feed;
   desk: Desk;
+  takeOver: TakeOverDesk;
   assets: Assets;
   hello: Hello;
   token: string;
@@ -68,8 +70,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   const refusal = refuseCaller(request.headers, options.token);
   if (refusal) return refused(response, refusal);
   response.setHeader('cache-control', 'no-store');
-  const { feed, desk, hello } = options;
-  if (request.method === 'POST') return post(request, response, pathname, desk);
+  const { feed, desk, takeOver, hello } = options;
+  if (request.method === 'POST') return post(request, response, pathname, options);
   if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello, () => ({
@@ -78,6 +80,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
       gates: { set: feed.views.gates(), gone: [] },
     }));
   }
+  if (pathname === '/api/take-over') return json(response, 200, await takeOver.list());
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
   const found = await itemOf(desk, kind, { namespace, name });
   if (found) return json(response, 200, found);
@@ -92,18 +95,38 @@ async function itemOf(desk: Desk, kind: string, ref: NamespacedName): Promise<un
   return kind ? desk.explanation(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
 }
 
-async function post(request: IncomingMessage, response: ServerResponse, pathname: string, desk: Desk): Promise<void> {
+async function post(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+  { desk, takeOver }: PageServerOptions,
+): Promise<void> {
   if (!request.headers['content-type']?.startsWith('application/json')) {
     return json(response, 415, { message: 'Expected application/json.' });
   }
   const body = await bodyOf(request);
   if (body === undefined) return json(response, 413, { message: `More than ${MOST_BODY} bytes.` });
-  const { asked: value, dryRun } = body as { asked?: unknown; dryRun?: unknown };
-  const asked = askedOf(value);
-  if (!asked) return json(response, 400, { message: 'This is nothing that the page can ask for.' });
-  if (pathname === '/api/act') return json(response, 200, await desk.act(asked, dryRun === true));
-  if (pathname === '/api/preview' && asked.do === 'freeze') return json(response, 200, await desk.preview(asked));
-  json(response, 404, { message: 'Not found.' });
+  const answered = await answerTo(pathname, body as Posted, desk, takeOver);
+  if (answered) return json(response, 200, answered);
+  json(response, 400, { message: 'This is nothing that the page can ask for.' });
+}
+
+/** Nothing of it has been looked at. */
+type Posted = Partial<Record<'asked' | 'dryRun' | 'agreed', unknown>>;
+
+/** undefined: it is nothing that the page can ask for. */
+async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: TakeOverDesk): Promise<unknown> {
+  if (pathname.startsWith('/api/take-over/')) {
+    const asked = takeOverAskedOf(posted.asked);
+    if (!asked) return undefined;
+    if (pathname === '/api/take-over/look') return takeOver.look(asked);
+    const { agreed } = posted;
+    return pathname === '/api/take-over/make' && typeof agreed === 'string' ? takeOver.make(asked, agreed) : undefined;
+  }
+  const asked = askedOf(posted.asked);
+  if (!asked) return undefined;
+  if (pathname === '/api/act') return desk.act(asked, posted.dryRun === true);
+  return pathname === '/api/preview' && asked.do === 'freeze' ? desk.preview(asked) : undefined;
 }
 
 /** undefined: too long. @throws SyntaxError where it is no JSON. */

@@ -2,13 +2,18 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Look } from './look.ts';
 
+/** What sets lines of a diff apart. */
+export type DiffLook = Pick<Look, 'tone' | 'strong'>;
+
+export const PLAIN: DiffLook = { tone: (_, text) => text, strong: (text) => text };
+
 export async function yamlOf(object: unknown): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd();
 }
 
 /** An object that is not there yet: every line is added. */
-export async function additionLines(object: KubeObject<any, any>, look: Look): Promise<string[]> {
+export async function additionLines(object: KubeObject<any, any>, look: DiffLook): Promise<string[]> {
   const path = fileNameOf(object);
   const body = (await yamlOf(object)).split('\n').map((line) => look.tone('good', `+${line}`));
   return [look.strong('--- /dev/null'), look.strong(`+++ ${path}`), ...body];
@@ -18,7 +23,7 @@ export async function additionLines(object: KubeObject<any, any>, look: Look): P
 export async function annotationLines(
   object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
   annotations: Readonly<Record<string, string>>,
-  look: Look,
+  look: DiffLook,
 ): Promise<string[]> {
   const path = fileNameOf(object);
   const before = object.metadata.annotations ?? {};

@@ -3,7 +3,7 @@
  * each follows, and the manifests of docs/take-over.md.
  */
 import { ROLLOUT, ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
-import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
+import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
@@ -51,6 +51,11 @@ interface Field {
   /** Absent: spec.ref.tag. */
   variable?: string;
   value: string;
+}
+
+/** The image of each, by its name. They are of one namespace. */
+export function imagesOf(repositories: readonly ImageRepository[]): Map<string, string> {
+  return new Map(repositories.map(({ metadata, spec }) => [metadata.name ?? '', spec?.image ?? '']));
 }
 
 /** The manifests, or why there are none. */

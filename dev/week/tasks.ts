@@ -16,8 +16,7 @@ export interface Ways {
   kubectl: string[];
   /** The same. */
   rollouts: string[];
-  /** Absent where the page has no way. */
-  page?: PageStep[];
+  page: PageStep[];
 }
 
 export type Way = keyof Ways;

@@ -23,7 +23,7 @@ type Typed = 'kubectl' | 'rollouts';
 
 interface Row {
   task: Task;
-  efforts: Record<Typed, Effort> & { page?: Effort };
+  efforts: Record<Typed | 'page', Effort>;
   /** Of the machine, by way. */
   machine: Partial<Record<Typed, number>>;
 }
@@ -48,7 +48,7 @@ const code = await onTemporaryCluster({ prefix: 'rollout-hooks-week-' }, async (
     efforts: {
       kubectl: effortOfCommands(task.ways.kubectl),
       rollouts: effortOfCommands(task.ways.rollouts),
-      ...(task.ways.page && { page: effortOfPage(task.ways.page) }),
+      page: effortOfPage(task.ways.page),
     },
     machine: {},
   }));
@@ -82,9 +82,7 @@ process.exit(code);
 function asTable(rows: readonly Row[]): string {
   const lines = rows.map(({ task, efforts, machine }) => {
     const cells = (['kubectl', 'rollouts', 'page'] as const).map((way) => {
-      const effort = efforts[way];
-      if (!effort) return '–';
-      const { steps, keystrokes, seconds } = effort;
+      const { steps, keystrokes, seconds } = efforts[way];
       const all = seconds + (way === 'page' ? 0 : (machine[way] ?? 0));
       return `${steps} / ${keystrokes} / ${Math.round(all)} s`;
     });

@@ -13,12 +13,12 @@ describe('the tasks of a working week', () => {
     const [kubectl, rollouts] = [effortOfCommands(task.ways.kubectl), effortOfCommands(task.ways.rollouts)];
     expect(rollouts.steps).toBeLessThan(kubectl.steps);
     expect(rollouts.keystrokes).toBeLessThan(kubectl.keystrokes / 2);
-    expect(effortOfPage(task.ways.page ?? []).keystrokes).toBeLessThan(rollouts.keystrokes);
+    expect(effortOfPage(task.ways.page).keystrokes).toBeLessThan(rollouts.keystrokes);
   });
 
   it('to find out why a version does not go out takes one command, or one click', () => {
     const { ways } = tasks.find(({ id }) => id === 'find-out-why')!;
-    expect([ways.rollouts.length, ways.page?.length]).toEqual([1, 1]);
+    expect([ways.rollouts.length, ways.page.length]).toEqual([1, 1]);
   });
 });
 

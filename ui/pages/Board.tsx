@@ -98,13 +98,18 @@ function Toolbar() {
           ]}
         />
       </div>
-      <fieldset class="chips">
-        <legend class="hidden">State</legend>
-        <Chip state="" is={state} count={total.value} text="All" />
-        {STATE_ORDER.filter((each) => counts.value.has(each) || each === state).map((each) => (
-          <Chip key={each} state={each} is={state} count={counts.value.get(each) ?? 0} text={STATES[each].text} />
-        ))}
-      </fieldset>
+      <div class="toolbar-line">
+        <fieldset class="chips">
+          <legend class="hidden">State</legend>
+          <Chip state="" is={state} count={total.value} text="All" />
+          {STATE_ORDER.filter((each) => counts.value.has(each) || each === state).map((each) => (
+            <Chip key={each} state={each} is={state} count={counts.value.get(each) ?? 0} text={STATES[each].text} />
+          ))}
+        </fieldset>
+        <a class="take-over-link" href={linkTo.takeOver}>
+          Not under a Rollout
+        </a>
+      </div>
     </section>
   );
 }
@@ -241,6 +246,9 @@ function Nothing() {
             <p>
               A Rollout takes the tags of a Flux ImagePolicy through gates into your Flux objects. For one that runs
               already:
+            </p>
+            <p>
+              <a href={linkTo.takeOver}>What is not under a Rollout</a>
             </p>
             <pre class="inline-command">kubectl rollouts adopt kustomization/my-app</pre>
           </Message>

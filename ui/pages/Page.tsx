@@ -7,6 +7,7 @@ import { GatePage } from './GatePage.tsx';
 import { GatesPage } from './GatesPage.tsx';
 import { ObjectPage } from './ObjectPage.tsx';
 import { PromotionPage } from './PromotionPage.tsx';
+import { TakeOverPage } from './TakeOverPage.tsx';
 
 export function Page() {
   if (connection.value === 'refused') {
@@ -61,6 +62,8 @@ function Current() {
       return <ObjectPage key={`${current.kind}/${current.id}`} kind={current.kind} id={current.id} />;
     case 'promotion':
       return <PromotionPage />;
+    case 'take-over':
+      return <TakeOverPage />;
     case 'unknown':
       return (
         <Message icon="unknown" title="There is no such page">

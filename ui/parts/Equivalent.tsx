@@ -5,9 +5,12 @@ import { type Asked, writeOf } from '../../core/board/requests.ts';
 import { Icon } from '../look/Icon.tsx';
 
 export function Equivalent({ asked, found }: { asked: Asked; found?: RolloutGate | undefined }) {
-  const [plain, setPlain] = useState(false);
   const at = `${new Date().toISOString().slice(0, 19)}Z`;
-  const { command, kubectl } = writeOf(asked, at, found);
+  return <Commands {...writeOf(asked, at, found)} />;
+}
+
+export function Commands({ command, kubectl }: { command: string; kubectl: string }) {
+  const [plain, setPlain] = useState(false);
   return (
     <div class="equivalent">
       <div class="equivalent-head">

@@ -12,6 +12,7 @@ const KEYS: [keys: string[], text: string][] = [
   [['g', 'b'], 'board'],
   [['g', 'g'], 'gates and calendar'],
   [['g', 'p'], 'promotion'],
+  [['g', 't'], 'what is not under a Rollout'],
   [['u'], 'back up'],
   [['t'], 'light, dark, system'],
   [['?'], 'this list'],

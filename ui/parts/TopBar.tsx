@@ -5,7 +5,7 @@ import { nextTheme, theme } from '../state/theme.ts';
 import { help } from './Help.tsx';
 
 const TABS = [
-  { page: 'board', text: 'Board', to: linkTo.board, also: ['rollout'] },
+  { page: 'board', text: 'Board', to: linkTo.board, also: ['rollout', 'take-over'] },
   { page: 'gates', text: 'Gates', to: linkTo.gates, also: ['gate'] },
   { page: 'promotion', text: 'Promotion', to: linkTo.promotion, also: [] as string[] },
 ] as const;

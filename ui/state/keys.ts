@@ -26,7 +26,9 @@ export function listenToKeys(showHelp: () => void): void {
     if (document.querySelector('dialog[open]')) return;
     if (event.timeStamp - isAfterG < 1000) {
       isAfterG = 0;
-      const to = { b: linkTo.board, g: linkTo.gates, c: linkTo.gates, p: linkTo.promotion }[event.key];
+      const to = { b: linkTo.board, g: linkTo.gates, c: linkTo.gates, p: linkTo.promotion, t: linkTo.takeOver }[
+        event.key
+      ];
       if (to) return go(to);
     }
     const handler = own.get(event.key) ?? everywhere[event.key];

@@ -7,6 +7,7 @@ export type Route =
   | { page: 'object'; kind: string; id: string }
   | { page: 'gates' }
   | { page: 'promotion' }
+  | { page: 'take-over' }
   | { page: 'unknown'; path: string };
 
 const address = signal(location.pathname + location.search);
@@ -20,7 +21,7 @@ export const route = computed<Route>(() => {
   if (!page) return { page: 'board' };
   if ((page === 'rollout' || page === 'gate') && namespace && name && parts.length === 3)
     return { page, id: `${namespace}/${name}` };
-  if ((page === 'gates' || page === 'promotion') && parts.length === 1) return { page };
+  if ((page === 'gates' || page === 'promotion' || page === 'take-over') && parts.length === 1) return { page };
   if (page && namespace && name && parts.length === 3)
     return { page: 'object', kind: page, id: `${namespace}/${name}` };
   return { page: 'unknown', path: address.value };
@@ -51,6 +52,7 @@ export const linkTo = {
   board: '/',
   gates: '/gates',
   promotion: '/promotion',
+  takeOver: '/take-over',
   rollout: (id: string) => `/rollout/${id}`,
   gate: (id: string) => `/gate/${id}`,
   object: ({ kind, namespace, name }: { kind: string; namespace: string; name: string }) =>

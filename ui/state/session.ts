@@ -1,6 +1,7 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
 import type { Answer, ApplicationPage, GatePage, Preview } from '../../core/board/messages.ts';
 import type { Asked } from '../../core/board/requests.ts';
+import type { TakeOverAsked, TakeOverList, TakeOverLook } from '../../core/board/takeOver.ts';
 import type { Explanation } from '../../core/explain/explanation.ts';
 
 const KEY = 'rollouts-token';
@@ -55,5 +56,8 @@ export const api = {
     get<Explanation>(`/api/objects/${kind}/${item(id)}`, signal),
   gate: (id: string, signal: AbortSignal) => get<GatePage>(`/api/gates/${item(id)}`, signal),
   act: (asked: Asked, dryRun = false) => post<Answer>('/api/act', { asked, dryRun }),
+  takeOvers: (signal: AbortSignal) => get<TakeOverList>('/api/take-over', signal),
+  takeOverLook: (asked: TakeOverAsked) => post<TakeOverLook>('/api/take-over/look', { asked }),
+  takeOverMake: (asked: TakeOverAsked, agreed: string) => post<Answer>('/api/take-over/make', { asked, agreed }),
   preview: (asked: Asked) => post<Preview>('/api/preview', { asked }),
 };

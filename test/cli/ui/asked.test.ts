@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedOf } from '../../../cli/ui/asked.ts';
+import { askedOf, takeOverAskedOf } from '../../../cli/ui/asked.ts';
 
 const rollout = { namespace: 'shop', name: 'checkout' };
 
@@ -43,5 +43,28 @@ describe('what the page posts', () => {
       rollout,
       reason: '',
     });
+  });
+});
+
+describe('what is to be taken over', () => {
+  const asked = { kind: 'Kustomization', namespace: 'shop', name: 'checkout' };
+
+  it.each([[{}], [{ policy: 'checkout', variable: 'CHECKOUT_VERSION', rollout: 'checkout', runs: '1.4.0' }]])(
+    'is taken with its choices: %j',
+    (choices) => {
+      expect(takeOverAskedOf({ ...asked, choices })).toEqual({ ...asked, choices });
+    },
+  );
+
+  it.each([
+    ['no choices', asked],
+    ['a kind that is not taken over', { ...asked, kind: 'Secret', choices: {} }],
+    ['a path for a name', { ...asked, name: '../x', choices: {} }],
+    ['another choice', { ...asked, choices: { apply: 'true' } }],
+    ['a version that is no tag', { ...asked, choices: { runs: '1.4.0 --yes' } }],
+    ['a variable that is none', { ...asked, choices: { variable: 'A-B' } }],
+    ['a choice that is no text', { ...asked, choices: { policy: ['checkout'] } }],
+  ])('is refused: %s', (_, value) => {
+    expect(takeOverAskedOf(value)).toBeUndefined();
   });
 });

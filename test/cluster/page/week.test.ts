@@ -1,12 +1,6 @@
-/** The working week of dev/week on the page: every task that it has a way for is done by what is clicked and typed there. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** The working week of dev/week on the page: every task is done by what is clicked and typed there. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { USERS } from '../../../dev/local/controlPlane/users.ts';
-import { buildCli } from '../../../dev/scripts/build-cli.ts';
-import { playTask } from '../../../dev/week/play.ts';
 import { enterStage, type Stage } from '../../../dev/week/stage.ts';
 import { NAMESPACE, type PageStep, readTasks, type Task } from '../../../dev/week/tasks.ts';
 import { type Visitor, visitorOf } from '../support/browser.ts';
@@ -14,7 +8,6 @@ import { sharedCluster, waitFor } from '../support/cluster.ts';
 
 const view = sharedCluster();
 const namespace = `page-week-${Date.now().toString(36)}`;
-const folder = mkdtempSync(join(tmpdir(), 'page-week-'));
 const visitors = new Map<Task['as'], Visitor>();
 let stage: Stage;
 
@@ -27,7 +20,6 @@ afterEach(() => Promise.all([...visitors.values()].map((visitor) => visitor.leav
 afterAll(async () => {
   await Promise.all([...visitors.values()].map((visitor) => visitor.close()));
   await stage?.leave();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const here = (text: string) => text.replace(new RegExp(`\\b${NAMESPACE}\\b`), namespace);
@@ -48,15 +40,16 @@ async function doStep(visitor: Visitor, tab: Page | undefined, step: PageStep): 
   return tab;
 }
 
-async function play(task: Task, steps: readonly PageStep[]): Promise<void> {
+async function play(task: Task): Promise<void> {
   const visitor = visitors.get(task.as)!;
+  const steps = task.ways.page;
   let tab: Page | undefined;
   for (const step of steps) {
     tab = await doStep(visitor, tab, step);
     const isAsked = 'click' in step && (await tab.getByRole('dialog').count()) > 0;
     // The answer to a request is there before the next place is opened.
     if (isAsked && step === lastClickBeforeOpen(steps, step)) {
-      await tab.getByText('The API server has accepted it.').waitFor();
+      await tab.getByRole('button', { name: 'Done', exact: true }).waitFor();
     }
   }
   const told = (task.reads ?? []).map((text) => new RegExp(text));
@@ -80,17 +73,7 @@ function lastClickBeforeOpen(steps: readonly PageStep[], of: PageStep): PageStep
 describe('a working week on the page', () => {
   // Each task begins where the one before has ended.
   it.each(readTasks().map((task) => [task.id, task] as const))('%s', async (_, task) => {
-    if (task.ways.page) {
-      await stage.prepare(task);
-      await play(task, task.ways.page);
-      return;
-    }
-    await buildCli(folder);
-    const rollouts = `${process.execPath} ${join(folder, 'kubectl-rollouts.js')}`;
-    await playTask(task, 'rollouts', stage, {
-      namespace,
-      rollouts,
-      kubeconfigOf: (user) => join(view.dir, USERS[user].file),
-    });
+    await stage.prepare(task);
+    await play(task);
   });
 });

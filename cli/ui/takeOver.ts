@@ -1,0 +1,165 @@
+/** Taking over from the page: what no Rollout is in charge of, what `adopt` would write for it, and the writes themselves. */
+import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts';
+import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import type { ActionRight } from '../../core/board/actions.ts';
+import type { Answer, Rights } from '../../core/board/messages.ts';
+import {
+  type TakeOverAsked,
+  type TakeOverList,
+  type TakeOverLook,
+  type TakeOverPlan,
+  ungovernedOf,
+} from '../../core/board/takeOver.ts';
+import { type Adoption, adopt } from '../../core/requests/adopt.ts';
+import { kubectlOf, type WriteRequest } from '../../core/requests/request.ts';
+import { adoptCommandOf, newObjects, takeOverWrites } from '../../core/requests/takeOver.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { anyVersion, readAround } from '../read/adoptable.ts';
+import { findRolloutGate } from '../read/gate.ts';
+import { Problem } from '../terminal/exit.ts';
+import { additionLines, annotationLines, PLAIN } from '../view/diff.ts';
+import { begun } from '../write/begun.ts';
+
+/** More are counted only. */
+const SHOWN = 1000;
+
+export interface TakeOverDesk {
+  list(): Promise<TakeOverList>;
+  /** What would be written. */
+  look(asked: TakeOverAsked): Promise<TakeOverLook>;
+  /** `agreed`: the diff that somebody has seen. Nothing is written where it has changed since. */
+  make(asked: TakeOverAsked, agreed: string): Promise<Answer>;
+}
+
+interface TakeOverOptions {
+  client: KubeClient;
+  /** Only this one; undefined: all. */
+  namespace: string | undefined;
+  /** Read where the whole cluster may not be. */
+  fallback: string;
+  rollouts(): Iterable<Rollout>;
+  rightsOf(needs: readonly ActionRight[]): Promise<Rights>;
+}
+
+export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf }: TakeOverOptions): TakeOverDesk {
+  const found = async ({ kind, choices, ...ref }: TakeOverAsked) => {
+    const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
+    if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
+    const around = await readAround(client, ref.namespace);
+    return { object, around, adoption: adopt(object, around, choices) };
+  };
+  return {
+    async list() {
+      const unread: string[] = [];
+      const all = async <T extends KubeObject<any, any>>(kind: KindName): Promise<T[]> => {
+        try {
+          return await anyVersion<T>(client, kind, namespace).catch((error) => {
+            if (namespace === undefined && isApiError(error, 403)) return anyVersion<T>(client, kind, fallback);
+            throw error;
+          });
+        } catch (error) {
+          if (!isApiError(error)) throw error;
+          unread.push(`${kind}s: ${error.message}`);
+          return [];
+        }
+      };
+      const [policies, repositories, ...objects] = await Promise.all([
+        all<ImagePolicy>('ImagePolicy'),
+        all<ImageRepository>('ImageRepository'),
+        all<FluxObject>('Kustomization'),
+        all<FluxObject>('OCIRepository'),
+        all<FluxObject>('HelmRelease'),
+      ]);
+      const ungoverned = ungovernedOf(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
+      return { objects: ungoverned.slice(0, SHOWN), count: ungoverned.length, unread };
+    },
+    async look(asked) {
+      const read = await found(asked).catch((error) => {
+        if (error instanceof Problem || isApiError(error)) return error.message;
+        throw error;
+      });
+      if (typeof read === 'string') return { policies: [], variables: [], problem: read, rights: {} };
+      const { object, around, adoption } = read;
+      const { substitute = {} } = (object.spec?.postBuild ?? {}) as { substitute?: Record<string, string> };
+      const may = {
+        policies: around.policies.map(({ metadata }) => metadata.name ?? ''),
+        variables: Object.keys(substitute),
+      };
+      if ('problem' in adoption) return { ...may, problem: adoption.problem, rights: {} };
+      const plan = await planOf(object, adoption, asked);
+      return { ...may, plan, rights: await rightsOf(plan.needs) };
+    },
+    async make(asked, agreed) {
+      const { object, adoption } = await found(asked);
+      if ('problem' in adoption) return refused(adoption.problem);
+      if ((await diffOf(object, adoption)) !== agreed)
+        return refused('It has changed since you looked. Nothing was written: look again.');
+      return write(client, adoption);
+    },
+  };
+}
+
+async function planOf(object: FluxObject, adoption: Adoption, { choices }: TakeOverAsked): Promise<TakeOverPlan> {
+  const writes = inOrder(adoption);
+  return {
+    version: adoption.version,
+    rollout: adoption.rolloutName,
+    diff: await diffOf(object, adoption),
+    notes: adoption.notes,
+    command: adoptCommandOf(adoption.object, choices),
+    kubectl: writes.map(kubectlOf).join('\n'),
+    needs: writes.map(rightOf),
+  };
+}
+
+async function diffOf(object: FluxObject, adoption: Adoption): Promise<string> {
+  const parts = [
+    ...newObjects(adoption).map((each) => additionLines(each, PLAIN)),
+    annotationLines(object, adoption.annotations, PLAIN),
+  ];
+  return (await Promise.all(parts)).flat().join('\n');
+}
+
+function inOrder(adoption: Adoption): WriteRequest[] {
+  const { hold, begin, bind } = takeOverWrites(adoption);
+  return [hold, begin, bind].flatMap((each) => each ?? []);
+}
+
+/** A right to create has no name. */
+function rightOf({ object: { group, resource, namespace, name }, creates }: WriteRequest): ActionRight {
+  return { verb: creates ? 'create' : 'patch', group, resource, namespace, name: creates ? '' : name };
+}
+
+/** In the order of `adopt --apply`. What was made before a refusal stays, holds or begins what runs already, and is told. */
+async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
+  const { hold, begin, bind } = takeOverWrites(adoption);
+  const made: string[] = [];
+  const warnings: string[] = [];
+  const told = () => made.map((text) => `${text}.`).join(' ');
+  const make = async ({ apiVersion, object: { resource, namespace, name }, body, creates, text }: WriteRequest) => {
+    const to = { apiVersion, resource, namespace };
+    const answer = creates ? await client.create(to, body) : await client.patch({ ...to, name }, body);
+    warnings.push(...answer.warnings);
+    made.push(text);
+  };
+  try {
+    // It may be there from a first attempt that was interrupted.
+    if (hold && !(await findRolloutGate(client, hold.object))) await make(hold);
+    if (begin) await make(begin);
+    await begun(client, adoption);
+    await make(bind);
+    return { ok: true, message: told(), warnings };
+  } catch (error) {
+    if (!(error instanceof Problem || isApiError(error))) throw error;
+    const message = [told(), error.message].filter(Boolean).join(' ');
+    const code = isApiError(error) ? { code: error.code } : {};
+    return { ok: false, message, warnings: [...warnings, ...(isApiError(error) ? error.warnings : [])], ...code };
+  }
+}
+
+function refused(message: string): Answer {
+  return { ok: false, message, warnings: [] };
+}

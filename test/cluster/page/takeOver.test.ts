@@ -1,0 +1,114 @@
+/** Taking over on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fluxStandIn } from '../../../dev/actors/fluxStandIn.ts';
+import {
+  complaints,
+  expectAccessible,
+  expectFits,
+  keepScreenshot,
+  type Visitor,
+  visitorOf,
+} from '../support/browser.ts';
+import { kustomization, ociRepository, ref, sharedCluster, waitFor } from '../support/cluster.ts';
+
+describe('taking over', () => {
+  const view = sharedCluster();
+  let ns: string;
+  let sre: Visitor;
+  let developer: Visitor;
+
+  const running = (name: string, substitute: Record<string, string>) => {
+    const object = kustomization(ns, name, {});
+    return { ...object, spec: { ...object.spec, postBuild: { substitute } } };
+  };
+  const runs = (version: string) =>
+    view.admin.mergePatch(ref('kustomization', ns, 'app'), {
+      spec: { postBuild: { substitute: { APP_VERSION: version } } },
+    });
+
+  beforeAll(async () => {
+    ns = await view.newNamespace();
+    await view.publish(ns, 'app', '2.0.0');
+    await view.developer.create(running('app', { APP_VERSION: '1.0.0' }));
+    await view.developer.create(running('cluster', { REGION: 'eu' }));
+    const source = ociRepository(ns, 'app');
+    await view.developer.create({ ...source, spec: { ...source.spec, ref: { tag: '1.0.0' } } });
+    const flux = fluxStandIn(view);
+    await flux.fetch(ns, 'app');
+    await flux.apply(ns, 'app');
+    [sre, developer] = await Promise.all([visitorOf(view.dir, 'sre', ns), visitorOf(view.dir, 'developer', ns)]);
+  });
+  afterEach(() => Promise.all([sre.leave(), developer.leave()]));
+  afterAll(() => Promise.all([sre.close(), developer.close()]));
+
+  it('begins on an empty board', async () => {
+    const tab = await sre.tab('/');
+    await tab.getByRole('link', { name: 'What is not under a Rollout' }).click();
+    await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).waitFor();
+    await tab.getByText('2 of 3 could be taken over as they are').waitFor();
+    await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
+  });
+
+  it.each(['light', 'dark'] as const)('gives axe nothing to find, %s, and fits a phone', async (colorScheme) => {
+    for (const width of [1280, 360]) {
+      const tab = await sre.tab('/take-over', { colorScheme, width });
+      await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).waitFor();
+      await expectAccessible(tab);
+      await expectFits(tab);
+      await keepScreenshot(tab, `take-over-${width}-${colorScheme}`);
+      await tab.getByRole('button', { name: `Take over Kustomization ${ns}/app` }).click();
+      await tab.getByText('+  initialVersion: 1.0.0').waitFor();
+      await expectAccessible(tab);
+      await expectFits(tab);
+      await keepScreenshot(tab, `take-over-dialog-${width}-${colorScheme}`);
+    }
+  });
+
+  it('names what it takes to who may not, and the command for who may', async () => {
+    const tab = await developer.tab(`/take-over?object=Kustomization+${ns}/app`);
+    await tab.getByText(`It takes create on rolloutgates ${ns}/*, which you may not.`).waitFor();
+    await tab.getByText(`kubectl rollouts -n ${ns} adopt kustomization/app --apply`).waitFor();
+    expect(await tab.getByRole('button', { name: 'Put under Rollout app' }).isDisabled()).toBe(true);
+  });
+
+  it('takes what is chosen where nothing can be seen', async () => {
+    const tab = await sre.tab(`/take-over?object=Kustomization+${ns}/cluster`);
+    await tab.getByLabel('ImagePolicy').selectOption('app');
+    await tab.getByLabel('Variable').fill('VERSION');
+    await tab.getByLabel('The version that runs').fill('1.0.0');
+    await tab.getByText('+    rollout.kuberik.com/substitute.VERSION.from: app').waitFor();
+    await tab.getByText(`adopt kustomization/cluster --policy app --variable VERSION --runs 1.0.0 --apply`).waitFor();
+  });
+
+  it('writes nothing that nobody has seen', async () => {
+    const tab = await sre.tab(`/take-over?object=Kustomization+${ns}/app`);
+    await tab.getByText('+  initialVersion: 1.0.0').waitFor();
+    await runs('1.0.1');
+    await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
+    await tab.getByText('It has changed since you looked. Nothing was written: look again.').waitFor();
+    expect(await view.admin.find(ref('rollout', ns, 'app'))).toBeUndefined();
+    await runs('1.0.0');
+  });
+
+  it('puts it on the board and changes nothing that runs', async () => {
+    const { generation } = (await view.admin.get(ref('kustomization', ns, 'app'))).metadata;
+    const board = await developer.tab('/');
+    const tab = await sre.tab('/take-over');
+    for (const kind of ['Kustomization', 'OCIRepository']) {
+      await tab.getByRole('button', { name: `Take over ${kind} ${ns}/app` }).click();
+      await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
+      await tab.getByText(`Bound ${kind} ${ns}/app to Rollout ${ns}/app: 1.0.0 stays.`).waitFor();
+      await tab.getByRole('button', { name: 'Done' }).click();
+      await tab.getByRole('button', { name: `Take over ${kind} ${ns}/app` }).waitFor({ state: 'hidden' });
+    }
+    await board.getByRole('link', { name: 'app', exact: true }).waitFor();
+    await board.getByText(/2\.0\.0.*held at the gates/).waitFor();
+    await waitFor(async () => {
+      const found = await view.admin.get(ref('kustomization', ns, 'app'));
+      return found.metadata.annotations?.['rollout.kuberik.com/deployed'];
+    }, 'the Rollout to be in charge');
+    const { metadata, spec } = await view.admin.get(ref('kustomization', ns, 'app'));
+    expect([metadata.generation, spec.postBuild.substitute.APP_VERSION]).toEqual([generation, '1.0.0']);
+    expect(complaints(tab)).toEqual([]);
+  });
+});
