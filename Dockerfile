@@ -1,12 +1,17 @@
 # No build step: Node runs the TypeScript itself. Only what main.ts and copy/main.ts need is copied.
 # On the builder's own platform: none of the packages has anything native.
-FROM --platform=$BUILDPLATFORM node:24-slim AS dependencies
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Not `npm ci`: dev/scripts/bootstrap.mjs says why.
-RUN npm install --omit=dev --no-save --ignore-scripts --no-audit --no-fund
+# Not `npm ci`: dev/scripts/bootstrap.mjs says why. Half of the packages is for compilers and debuggers alone.
+RUN npm install --omit=dev --no-save --ignore-scripts --no-audit --no-fund \
+  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete
 
-FROM node:24-slim
+# Of Node's image the program alone: npm and yarn are never run here, and what a scanner finds in them is not in ours.
+FROM node:24-bookworm-slim AS node
+FROM debian:bookworm-slim
+COPY --from=node /usr/local/LICENSE /usr/local/share/doc/node/
+COPY --from=node /usr/local/bin/node /usr/local/bin/
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

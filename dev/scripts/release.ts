@@ -1,11 +1,13 @@
 /** The steps of .github/workflows/release.yml that are more than a line. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { imageSbom } from '../image/sbom.ts';
 import { kustomizeBuild } from '../local/install/kustomize.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const usage = `Usage: npm run release -- check vX.Y.Z                whether all files name that version; prints outputs for the workflow
        npm run release -- notes X.Y.Z                 its section of CHANGELOG.md
+       npm run release -- sbom                        the npm packages in the image, as SPDX
        npm run release -- bundle FOLDER IMAGE@DIGEST  a kustomization of manifests/, rendered with that image
 `;
 
@@ -64,6 +66,8 @@ async function main([command, ...args]: string[]): Promise<void> {
     process.stdout.write(`version=${first.slice(1)}\nnpm=${!isPrivate}\n`);
   } else if (command === 'notes' && first) {
     process.stdout.write(`${notesOf(first, readVersions().changelog)}\n`);
+  } else if (command === 'sbom') {
+    process.stdout.write(imageSbom());
   } else if (command === 'bundle' && first && second) {
     process.stdout.write(await bundle(first, second));
   } else {

@@ -2,14 +2,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
+import { parseDockerfile } from '../../dev/image/dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 /** Sources of COPY, those from another stage left out. */
-const copied = [...textOf('Dockerfile').matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources]) =>
-  sources!.split(' '),
-);
+const copied = parseDockerfile(textOf('Dockerfile'))
+  .flatMap(({ steps }) => steps)
+  .flatMap((step) => (step.does === 'copy' && step.from === undefined ? step.sources : []));
 const ignored = textOf('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
