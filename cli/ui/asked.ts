@@ -35,6 +35,8 @@ export function askedOf(value: unknown): Asked | undefined {
     case 'approve':
     case 'reject':
       return rolloutGate && version ? { do: action, rolloutGate, version, reason } : undefined;
+    case 'approve-at-gate':
+      return gate && rollout && version ? { do: action, gate, rollout, version, reason } : undefined;
     case 'open':
     case 'close':
       return gate && { do: action, gate, reason, ...(version && { version }), ...(at && { at }) };

@@ -4,6 +4,7 @@ import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { type ActionRight, actionsOf, gateActions, rightKey, versionActions } from '../../core/board/actions.ts';
+import { approvalViews } from '../../core/board/approvals.ts';
 import { gateView } from '../../core/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../core/board/messages.ts';
 import { type Asked, type Write, writeOf } from '../../core/board/requests.ts';
@@ -88,7 +89,9 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
       const gate = views.objects.get<Gate>('Gate', id);
       if (!gate) return undefined;
       const view = gateView(gate, now());
-      return { gate: view, rights: await rightsOf(gateActions(view).flatMap(({ rights }) => rights)) };
+      const approvals = approvalViews(gate, views.waitingFor(id), now());
+      const actions = gateActions(view, approvals);
+      return { gate: view, approvals, rights: await rightsOf(actions.flatMap(({ rights }) => rights)) };
     },
     async explanation(kind, { namespace, name }) {
       try {

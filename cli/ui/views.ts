@@ -5,6 +5,8 @@ import { type GateView, gateView } from '../../core/board/bands.ts';
 import { type Row, rowOf } from '../../core/board/row.ts';
 import type { Application } from '../../core/explain/application.ts';
 import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
+import { nextDeployment } from '../../core/explain/rollout/gateSteps.ts';
+import type { NextDeployment } from '../../core/gate/approved.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { stageRefs } from '../../core/order/refs.ts';
@@ -15,6 +17,8 @@ export interface Change {
   gates: { set: GateView[]; gone: string[] };
 }
 
+/** Of one Gate, on its page. */
+const MOST_WAITING = 50;
 /** Explained in one go before others get their turn. */
 const CHUNK = 200;
 
@@ -49,6 +53,19 @@ export class Views {
   application(id: string): Application | undefined {
     const rollout = this.objects.get<Rollout>('Rollout', id);
     return rollout && explainRollout(rollout, this.objects.around(rollout), this.#now());
+  }
+
+  /** The versions that wait for a closed Gate. */
+  waitingFor(gate: string): NextDeployment[] {
+    const found: NextDeployment[] = [];
+    for (const id of this.#readers.get(`Gate ${gate}`) ?? []) {
+      const rollout = this.objects.get<Rollout>('Rollout', id);
+      const application = this.application(id);
+      const isHeld = application?.steps.some((step) => step.id === `gate/${gate}` && step.state === 'blocks');
+      if (rollout && isHeld && application?.waiting) found.push(nextDeployment(rollout, application.waiting.version));
+      if (found.length === MOST_WAITING) break;
+    }
+    return found;
   }
 
   replace(kind: Watched, objects: readonly KubeObject<any, any>[]): void {

@@ -5,6 +5,7 @@ import type { RolloutGate } from '../../api/types.ts';
 import type { Application, DeploymentView, Step } from '../explain/application.ts';
 import { refKey } from '../kube/names.ts';
 import type { GateView } from './bands.ts';
+import type { ApprovalView } from './messages.ts';
 import type { Asked } from './requests.ts';
 
 /** For a SelfSubjectAccessReview. */
@@ -52,8 +53,10 @@ export function actionsOf(
   const onRollout = [rightOn('patch', 'Rollout', ref)];
   const actions: Action[] = [];
   if (waiting) actions.push(...waitingActions(ref, waiting.version, blocking, rolloutGates));
-  for (const { object } of blocking.filter(({ kind }) => kind === 'gate'))
-    if (object) actions.push(openAction(object, waiting?.version));
+  for (const { object, asksApproval } of blocking.filter(({ kind }) => kind === 'gate')) {
+    if (object && asksApproval && waiting) actions.push(approveAtGate(object, ref, waiting.version));
+    else if (object) actions.push(openAction(object, waiting?.version));
+  }
   if (pinned) {
     actions.push({
       id: 'unpin',
@@ -95,28 +98,40 @@ function waitingActions(
 ): Action[] {
   const onRollout = [rightOn('patch', 'Rollout', ref)];
   const gates = blocking.filter(({ kind, object }) => kind === 'gate' && object).map(({ object }) => object!);
-  const approvals = blocking
-    .filter(({ kind, object }) => kind === 'rolloutGate' && object)
-    .map(
-      ({ object }, index): Action => ({
-        id: `approve/${object!.name}`,
-        label: index === 0 ? `Approve ${version}` : `Approve ${version} at ${object!.name}`,
-        submit: 'Approve',
-        text: `RolloutGate ${object!.name} lets ${version} through, and holds what it held before.`,
-        asked: {
-          do: 'approve',
-          rolloutGate: { namespace: object!.namespace, name: object!.name },
-          version,
-          reason: '',
-        },
-        ...(gatesOfRollout[object!.name] && { found: gatesOfRollout[object!.name]! }),
-        rights: [rightOn('patch', 'RolloutGate', object!)],
-        ...(gates.length === 0 && index === 0 && { primary: true }),
-      }),
-    );
-  const heldForward = blocking.some(({ kind }) =>
-    ['rolloutGate', 'stage', 'budget', 'check', 'failure'].includes(kind),
+  const own = blocking.filter(({ kind, object }) => kind === 'rolloutGate' && object);
+  const rejections = own.map(
+    ({ object }, index): Action => ({
+      id: `reject/${object!.name}`,
+      label: index === 0 ? `Reject ${version}` : `Reject ${version} at ${object!.name}`,
+      submit: 'Reject',
+      text: `RolloutGate ${object!.name} lists ${version} as rejected: it is not deployed, by hand neither, while it stands there.`,
+      asked: { do: 'reject', rolloutGate: { namespace: object!.namespace, name: object!.name }, version, reason: '' },
+      ...(gatesOfRollout[object!.name] && { found: gatesOfRollout[object!.name]! }),
+      rights: [rightOn('patch', 'RolloutGate', object!)],
+    }),
   );
+  const approvals = own.map(
+    ({ object, asksApproval }, index): Action => ({
+      id: `approve/${object!.name}`,
+      label: index === 0 ? `Approve ${version}` : `Approve ${version} at ${object!.name}`,
+      submit: 'Approve',
+      text: asksApproval
+        ? `Your approval of ${version} at RolloutGate ${object!.name}, which lets it through once it has enough.`
+        : `RolloutGate ${object!.name} lets ${version} through, and holds what it held before.`,
+      asked: {
+        do: 'approve',
+        rolloutGate: { namespace: object!.namespace, name: object!.name },
+        version,
+        reason: '',
+      },
+      ...(gatesOfRollout[object!.name] && { found: gatesOfRollout[object!.name]! }),
+      rights: [rightOn('patch', 'RolloutGate', object!)],
+      ...(gates.length === 0 && index === 0 && { primary: true }),
+    }),
+  );
+  const heldForward =
+    blocking.some(({ kind }) => ['rolloutGate', 'stage', 'budget', 'check', 'failure'].includes(kind)) &&
+    !blocking.some(({ asksApproval }) => asksApproval);
   const bypass: Action[] =
     gates.length > 0
       ? [
@@ -146,7 +161,7 @@ function waitingActions(
           },
         ]
       : [];
-  return [...approvals, ...byHand, ...bypass];
+  return [...approvals, ...byHand, ...rejections, ...bypass];
 }
 
 function openAction(gate: NamespacedName, version: string | undefined): Action {
@@ -159,6 +174,25 @@ function openAction(gate: NamespacedName, version: string | undefined): Action {
     asked: { do: 'open', gate: { namespace: gate.namespace, name: gate.name }, reason: '' },
     rights: [rightOn('patch', 'Gate', gate)],
   };
+}
+
+/** One of the approvals that the version needs there. */
+function approveAtGate(gate: NamespacedName, rollout: NamespacedName, version: string): Action {
+  const at = { namespace: gate.namespace, name: gate.name };
+  return {
+    id: `approve/${refKey(at)}/${refKey(rollout)}`,
+    label: `Approve ${version} of ${rollout.name} at ${gate.name}`,
+    submit: 'Approve',
+    text: `Your approval of ${version} of Rollout ${refKey(rollout)} at Gate ${refKey(at)}, which lets it through once it has enough. Nothing else passes.`,
+    asked: { do: 'approve-at-gate', gate: at, rollout, version, reason: '' },
+    rights: [rightOn('patch', 'Gate', at)],
+    primary: true,
+  };
+}
+
+function refOf(id: string): NamespacedName {
+  const [namespace = '', name = ''] = id.split('/');
+  return { namespace, name };
 }
 
 /** Of a deployment in the history, or of any release: go there, or stay there. */
@@ -187,7 +221,11 @@ export function versionActions(ref: NamespacedName, version: string, runs: Deplo
   return isRunning ? [pin] : [deploy, pin];
 }
 
-export function gateActions({ namespace, name, opened }: Pick<GateView, 'namespace' | 'name' | 'opened'>): Action[] {
+/** `approvals`: those of a Gate that asks for them. */
+export function gateActions(
+  { namespace, name, opened, approvals: rule }: Pick<GateView, 'namespace' | 'name' | 'opened' | 'approvals'>,
+  approvals: readonly ApprovalView[] = [],
+): Action[] {
   const gate = { namespace, name };
   const rights = [rightOn('patch', 'Gate', gate)];
   const open: Action = { ...openAction(gate, undefined), id: 'open', label: 'Open' };
@@ -199,7 +237,10 @@ export function gateActions({ namespace, name, opened }: Pick<GateView, 'namespa
     asked: { do: 'close', gate, reason: '' },
     rights,
   };
-  return opened ? [close] : [{ ...open, primary: true }];
+  if (opened) return [close];
+  const lacking = approvals.filter(({ waits, enough }) => waits && !enough);
+  const approve = lacking.map(({ rollout, version }) => approveAtGate(gate, refOf(rollout), version));
+  return [...approve, ...(rule?.isEndable === false ? [] : [{ ...open, ...(!rule && { primary: true as const }) }])];
 }
 
 function rightOn(verb: string, kind: KindName, { namespace, name }: NamespacedName): ActionRight {

@@ -1,6 +1,8 @@
 /** A Gate over the coming days, as bands: when it is open and closed by what is known now, by its default, its calendar and its requests. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { ruleText as approvalsText } from '../explain/approvals.ts';
+import { takesOpening } from '../gate/approved.ts';
 import { evaluateAfresh, type GateEvaluation } from '../gate/evaluate.ts';
 import { identityOf } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -41,6 +43,15 @@ export interface GateView {
   selects?: string;
   bands: Band[];
   held?: number;
+  /** Only where people approve versions here. */
+  approvals?: {
+    /** Who lets a version through. */
+    rule: string;
+    /** What stands, `1/2 for 1.2.0`. */
+    progress?: string;
+    /** A request to open means something: it ends a closing. */
+    isEndable: boolean;
+  };
   heldObjects: { kind: string; namespace: string; name: string }[];
 }
 
@@ -74,6 +85,13 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     ...(spec.schedule?.timezone && { timezone: spec.schedule.timezone }),
     ...(selects && { selects }),
     ...(status?.held !== undefined && { held: status.held }),
+    ...(spec.approvals && {
+      approvals: {
+        rule: approvalsText(spec.approvals),
+        ...(status?.approvals?.progress && { progress: status.approvals.progress }),
+        isEndable: takesOpening(gate, now),
+      },
+    }),
   };
 }
 

@@ -58,8 +58,23 @@ export interface ApplicationPage {
   rights: Rights;
 }
 
+/** Approvals of one version at a Gate. */
+export interface ApprovalView {
+  /** `namespace/name`. */
+  rollout: string;
+  version: string;
+  /** `1 of 2 approvals (alice)`. */
+  text: string;
+  enough: boolean;
+  /** It waits for this Gate now. */
+  waits: boolean;
+  given: { by: string; at: string; reason?: string; doesNotCount?: string }[];
+}
+
 export interface GatePage {
   gate: GateView;
+  /** Where people approve versions at it: those that wait first. */
+  approvals: ApprovalView[];
   rights: Rights;
 }
 

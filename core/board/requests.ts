@@ -4,6 +4,8 @@
  */
 import {
   APPROVE,
+  APPROVE_FOR,
+  APPROVE_FOR_REASON,
   APPROVE_REASON,
   BYPASS_REASON,
   BYPASS_ROLLOUT_GATES,
@@ -20,12 +22,14 @@ import {
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, RolloutGate } from '../../api/types.ts';
+import { refKey } from '../kube/names.ts';
 import { changeCause, creating, kubectlOf, type MergePatch, patching, quoted } from '../requests/request.ts';
 
 export type Asked =
   | { do: 'deploy' | 'pin' | 'bypass' | 'pass-gates'; rollout: NamespacedName; version: string; reason: string }
   | { do: 'unpin' | 'retry' | 'unblock'; rollout: NamespacedName; reason: string }
   | { do: 'approve' | 'reject'; rolloutGate: NamespacedName; version: string; reason: string }
+  | { do: 'approve-at-gate'; gate: NamespacedName; rollout: NamespacedName; version: string; reason: string }
   | { do: 'open' | 'close'; gate: NamespacedName; reason: string; version?: string; at?: string }
   | { do: 'freeze'; gate: NamespacedName; reason: string; spec: Gate['spec']; at?: string; closes: boolean };
 
@@ -91,6 +95,8 @@ export function writeOf(asked: Asked, at: string, found?: RolloutGate): Write {
     case 'approve':
     case 'reject':
       return judged(asked, found);
+    case 'approve-at-gate':
+      return approvedAtGate(asked);
     case 'open':
     case 'close':
       return gateRequest(asked, at);
@@ -144,7 +150,15 @@ function judged(asked: Extract<Asked, { do: 'approve' | 'reject' }>, found: Roll
           ...(!passing && { passing: true }),
           ...(rejectedVersions.includes(version) && { rejectedVersions: without(rejectedVersions) }),
         };
-  return patched('RolloutGate', rolloutGate, { spec }, words);
+  const annotations = changeCause(`${asked.do} ${version}`, reason);
+  return patched('RolloutGate', rolloutGate, { ...(reason && { metadata: { annotations } }), spec }, words);
+}
+
+/** An equal tag of another application is another version. */
+function approvedAtGate({ gate, rollout, version, reason }: Extract<Asked, { do: 'approve-at-gate' }>): Write {
+  const wanted = `${refKey(rollout)}:${version}`;
+  const annotations = { [APPROVE_FOR]: wanted, ...(reason && { [APPROVE_FOR_REASON]: reason }) };
+  return annotated('Gate', gate, annotations, ['approve', `gate/${gate.name}`, wanted, ...why(reason)]);
 }
 
 function gateRequest(asked: Extract<Asked, { do: 'open' | 'close' }>, at: string): Write {

@@ -53,6 +53,8 @@ export interface Step {
   /** Who made it so, where somebody did, and why. */
   by?: string;
   reason?: string;
+  /** A gate that people approve versions at: nobody's request opens it. */
+  asksApproval?: true;
 }
 
 /** How a deployment went or goes; `Unknown` where an older version of this software left none. */

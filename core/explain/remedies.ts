@@ -14,12 +14,12 @@ import {
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
 import type { GovernedKind } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
 import { objectRef } from './objectRef.ts';
-import type { Surroundings } from './surroundings.ts';
 
 export const PROGRAM = 'kubectl rollouts';
 const NOW = '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
@@ -127,14 +127,14 @@ export function giveApproval(gate: ObjectRef, version: string, step?: string): R
 }
 
 /** One person's request opens no Gate that asks for approvals. An approval is for one Rollout. */
-function approveOnGate(rollout: Rollout, version: string, gate: ObjectRef, step: string): Remedy {
-  const wanted = `${refKey(identityOf(rollout))}:${shown(version)}`;
+export function approveOnGate(rollout: NamespacedName, version: string, gate: ObjectRef, step?: string): Remedy {
+  const wanted = `${refKey(rollout)}:${shown(version)}`;
   return {
     text: `approve ${version} on Gate ${gate.namespace}/${gate.name}`,
     command: `${PROGRAM} approve gate/${gate.name} ${wanted} -n ${gate.namespace} --reason ${WHY}`,
     kubectl: `kubectl -n ${gate.namespace} annotate gate/${gate.name} ${APPROVE_FOR}=${wanted} ${APPROVE_FOR_REASON}=${WHY}`,
     ...right('patch', gate),
-    step,
+    ...(step && { step }),
   };
 }
 
@@ -183,33 +183,26 @@ const FLUX_NAMES: Record<GovernedKind, string> = {
   Bucket: 'source bucket',
 };
 
-/** `version`: the one that waits. Gates and RolloutGates as far as they could be read. */
-export function remediesOf(
-  rollout: Rollout,
-  steps: readonly Step[],
-  version: string | undefined,
-  { rolloutGates, gates }: Pick<Surroundings, 'rolloutGates' | 'gates'>,
-): Remedy[] {
+/** `version`: the one that waits. */
+export function remediesOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Remedy[] {
   const blocking = steps.filter(({ state }) => state === 'blocks');
-  const asking = [...rolloutGates, ...gates].filter(({ spec }) => spec?.approvals);
-  const asked = new Set(asking.map((gate) => `${gate.kind} ${refKey(identityOf(gate))}`));
-  const asksApproval = ({ object }: Step) => object !== undefined && asked.has(`${object.kind} ${refKey(object)}`);
-  const perStep = blocking.flatMap((step) => ofStep(rollout, step, version, asksApproval(step)));
-  const isHeldForward = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind)) && !blocking.some(asksApproval);
+  const perStep = blocking.flatMap((step) => ofStep(rollout, step, version));
+  const isHeldForward =
+    blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind)) && !blocking.some((step) => step.asksApproval);
   return [...perStep, ...(version !== undefined && isHeldForward ? [deployByHand(rollout, version)] : [])];
 }
 
 /** What a deployment by hand does not wait for. */
 const HOLD_AUTOMATION: readonly Step['kind'][] = ['stage', 'rolloutGate', 'check', 'failure', 'budget', 'age'];
 
-function ofStep(rollout: Rollout, step: Step, version: string | undefined, asksApproval: boolean): Remedy[] {
-  const { id, object } = step;
+function ofStep(rollout: Rollout, step: Step, version: string | undefined): Remedy[] {
+  const { id, object, asksApproval } = step;
   switch (step.kind) {
     case 'gate':
       if (!object) return [];
       if (version === undefined) return [openGate(object, id)];
       return [
-        asksApproval ? approveOnGate(rollout, version, object, id) : openGate(object, id),
+        asksApproval ? approveOnGate(identityOf(rollout), version, object, id) : openGate(object, id),
         bypassGate(rollout, version, object, id),
       ];
     case 'rolloutGate': {

@@ -11,11 +11,12 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { namedIn } from '../approval/accept.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
 import { gateRequestsOf } from '../gate/requests.ts';
 import { requirerText } from '../gate/requirers.ts';
 import { parseRequestTime } from '../gate/timestamp.ts';
-import { identityOf } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { type Asked, named, nothing, patching, wrong } from './request.ts';
 import { few, versionProblem } from './versions.ts';
@@ -59,8 +60,8 @@ export function openGate(
 }
 
 /**
- * Lets one version through a closed Gate. Where several have to approve it is one approval, for the Rollout that is meant, where that is known; otherwise
- * an opening for that version.
+ * Lets one version through a closed Gate. Where several have to approve it is one approval, for the Rollout that is meant, where that is known
+ * or said (`shop/checkout:1.2.0`); otherwise an opening for that version.
  */
 export function approveAtGate(
   gate: Gate,
@@ -70,14 +71,16 @@ export function approveAtGate(
 ): Asked {
   const { approvals } = gate.spec;
   if (!approvals) return openGate(gate, { reason, version }, now);
-  const problem = versionProblem(version);
+  const { version: tag, rollout: said } = namedIn(version);
+  const problem = versionProblem(tag);
   if (problem) return wrong(problem);
+  const of = rollout ? refKey(rollout) : said;
   const annotations = {
-    [APPROVE_FOR]: rollout ? `${rollout.namespace}/${rollout.name}:${version}` : version,
+    [APPROVE_FOR]: of ? `${of}:${tag}` : tag,
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
   const text = `Approved ${version} at ${nameOf(gate)}, which asks for ${approvals.required}`;
-  return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
+  return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
 }
 
 /** Takes one's own approval back. */

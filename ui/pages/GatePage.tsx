@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { gateActions } from '../../core/board/actions.ts';
 import type { GatePage as Data } from '../../core/board/messages.ts';
+import { Approvals } from '../gates/Approvals.tsx';
 import { Calendar } from '../gates/Calendar.tsx';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
@@ -9,14 +10,19 @@ import { Message } from '../look/Message.tsx';
 import { Actions } from '../parts/Actions.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago, Until } from '../parts/Time.tsx';
+import { now } from '../state/clock.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { gates, isComplete } from '../state/stream.ts';
 
+const LOOK_MS = 5000;
+
 export function GatePage({ id }: { id: string }) {
   const known = gates.value.get(id);
-  const { value, problem } = useItem((signal) => api.gate(id, signal), known ?? isComplete.value);
+  // Which versions wait is no part of the Gate: where people approve them it is asked for again while somebody looks.
+  const look = known?.approvals ? Math.floor(now.value / LOOK_MS) : 0;
+  const { value, problem } = useItem((signal) => api.gate(id, signal), known ?? isComplete.value, look);
   useEffect(() => {
     document.title = `${id.split('/')[1]} · Rollouts`;
   }, [id]);
@@ -30,7 +36,7 @@ export function GatePage({ id }: { id: string }) {
   );
 }
 
-function Gate({ data: { gate, rights } }: { data: Data }) {
+function Gate({ data: { gate, approvals, rights } }: { data: Data }) {
   const tone = gate.opened ? 'good' : 'held';
   const facts: [string, preact.ComponentChildren][] = [
     ['Holds', gate.selects ?? 'what names it in gate.fluxcd.io/gates or spec.gates'],
@@ -77,8 +83,9 @@ function Gate({ data: { gate, rights } }: { data: Data }) {
             )}
           </span>
         </p>
-        <Actions actions={gateActions(gate)} rights={rights} />
+        <Actions actions={gateActions(gate, approvals)} rights={rights} />
       </section>
+      {gate.approvals && <Approvals rule={gate.approvals.rule} approvals={approvals} />}
       <section class="card panel" aria-labelledby="calendar-title">
         <h2 id="calendar-title">The weeks to come</h2>
         <Calendar gates={[gate]} days={28} />

@@ -8,8 +8,8 @@ export interface Loaded<T> {
   problem?: { status: number; message: string };
 }
 
-/** `version`: anything that changes when it is to be asked for again. */
-export function useItem<T>(load: (signal: AbortSignal) => Promise<T>, version: unknown): Loaded<T> {
+/** `versions`: anything that changes when it is to be asked for again. */
+export function useItem<T>(load: (signal: AbortSignal) => Promise<T>, ...versions: unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});
   useEffect(() => {
     const own = new AbortController();
@@ -25,6 +25,6 @@ export function useItem<T>(load: (signal: AbortSignal) => Promise<T>, version: u
       },
     );
     return () => own.abort();
-  }, [version]);
+  }, versions);
   return loaded;
 }

@@ -1,16 +1,19 @@
 /** Why a Gate is open or closed, what it holds, and how it is opened. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
+import { verdictText } from '../../approval/verdict.ts';
+import { takesOpening } from '../../gate/approved.ts';
 import { evaluateGate } from '../../gate/evaluate.ts';
 import { askedBy } from '../../gate/judge.ts';
 import { requirerText } from '../../gate/requirers.ts';
-import { identityOf } from '../../kube/names.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import type { Cause } from '../application.ts';
+import type { Cause, ObjectRef, Remedy } from '../application.ts';
+import { approvalsAt, ruleText } from '../approvals.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
 import { objectRef } from '../objectRef.ts';
-import { closeGate, openGate } from '../remedies.ts';
+import { approveOnGate, closeGate, openGate } from '../remedies.ts';
 
 /** How many of the objects that it holds are named. */
 const NAMED = 5;
@@ -23,6 +26,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const causes: Cause[] = [
     { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
     { code: 'Holds', text: heldText(gate, opened) },
+    ...approvalCauses(gate, now),
     ...(stalled ? [{ code: 'Stalled', text: `What it cannot read is ignored: ${stalled}` }] : []),
   ];
   const then =
@@ -35,11 +39,40 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     isHeld: !opened,
     causes,
     next: byPlan ?? {
-      text: `nothing by itself: it stays ${opened ? 'open' : 'closed'} until somebody ${opened ? 'closes' : 'opens'} it`,
+      text: staysText(gate, opened),
     },
-    remedies: [opened ? closeGate(object) : openGate(object)],
+    remedies: remediesOf(gate, object, opened, now),
     unread: [],
   };
+}
+
+function staysText({ spec }: Gate, opened: boolean): string {
+  if (opened) return 'nothing by itself: it stays open until somebody closes it';
+  return spec.approvals
+    ? 'nothing by itself: it stays closed, and lets those versions through that are approved'
+    : 'nothing by itself: it stays closed until somebody opens it';
+}
+
+/** With approvals no request opens it: what has some and lacks others is approved. Where that is nothing, `why` of the Rollout says what waits. */
+function remediesOf(gate: Gate, object: ObjectRef, opened: boolean, now: EpochMs): Remedy[] {
+  if (opened) return [closeGate(object)];
+  if (!gate.spec.approvals) return [openGate(object)];
+  const lacking = approvalsAt(gate, [], now).filter(({ verdict }) => !verdict.enough);
+  const approved = lacking.slice(0, NAMED).map(({ rollout, version }) => approveOnGate(rollout, version, object));
+  return [...(takesOpening(gate, now) ? [openGate(object)] : []), ...approved];
+}
+
+function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
+  const rule = gate.spec.approvals;
+  if (!rule) return [];
+  const given = approvalsAt(gate, [], now).slice(0, NAMED);
+  return [
+    { code: 'Approvals', text: ruleText(rule) },
+    ...given.map(({ rollout, version, verdict }) => ({
+      code: 'Approvals',
+      text: `${version} of Rollout ${refKey(rollout)} has ${verdictText(verdict)}`,
+    })),
+  ];
 }
 
 function heldText({ status }: Gate, opened: boolean): string {

@@ -62,7 +62,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     }),
     steps,
     causes,
-    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version, around), causes),
+    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version), causes),
     history,
     unread: unreadTexts(around.unread),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,

@@ -75,7 +75,11 @@ function gateStep(
   const [judged] = judgeGates([ref], () => gate, now, wanted).all;
   if (!judged || !gate)
     return { ...step, state: 'blocks', detail: 'does not exist, and a missing gate counts as closed' };
-  const facts = { ...gateFacts(gate, now), detail: detailOf(gateText(gate, now), judged) };
+  const facts = {
+    ...gateFacts(gate, now),
+    detail: detailOf(gateText(gate, now), judged),
+    ...(gate.spec.approvals && { asksApproval: true as const }),
+  };
   if (!judged.open) {
     if (!passes.has(closingKey(judged))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
@@ -90,7 +94,8 @@ function detailOf(text: string, { lacks }: JudgedGate): string {
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
-function nextDeployment(rollout: Rollout, version: string): NextDeployment {
+/** The version as a Gate judges it. */
+export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), background };
 }

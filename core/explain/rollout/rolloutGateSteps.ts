@@ -44,6 +44,7 @@ export function rolloutGateSteps(rollout: Rollout, around: Surroundings, version
           version,
           detail: detailOf(gate, object, version),
           until: until === undefined ? undefined : formatTime(until),
+          asksApproval: object?.spec?.approvals ? true : undefined,
         }),
       };
     });

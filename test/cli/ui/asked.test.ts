@@ -8,6 +8,7 @@ describe('what the page posts', () => {
     [{ do: 'deploy', rollout, version: '1.2.0', reason: 'fix' }],
     [{ do: 'unpin', rollout, reason: '' }],
     [{ do: 'approve', rolloutGate: { namespace: 'shop', name: 'qa' }, version: '1.2.0', reason: '' }],
+    [{ do: 'approve-at-gate', gate: { namespace: 'ops', name: 'prod' }, rollout, version: '1.2.0', reason: '' }],
     [{ do: 'close', gate: { namespace: 'shop', name: 'freeze' }, reason: '', at: '2026-11-22T08:00:00Z' }],
     [
       {
@@ -27,6 +28,7 @@ describe('what the page posts', () => {
     ['a list', []],
     ['another verb', { do: 'delete', rollout }],
     ['a verb of every object', { do: 'constructor', rollout }],
+    ['an approval for no Rollout', { do: 'approve-at-gate', gate: rollout, version: '1.2.0', reason: '' }],
     ['no object', { do: 'retry', reason: '' }],
     ['a path for a name', { do: 'retry', rollout: { namespace: 'shop', name: '../../secrets/x' } }],
     ['a namespace that leads elsewhere', { do: 'retry', rollout: { namespace: 'shop/secrets', name: 'x' } }],

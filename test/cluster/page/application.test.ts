@@ -69,8 +69,8 @@ describe('an application that waits for an approval', () => {
 
   it('names what it takes to who may not approve', async () => {
     const tab = await developer.tab(at);
-    await tab.getByText('1 more that you may not do').click();
-    await tab.getByText(`It takes patch on rolloutgates ${story.ns}/qa`).waitFor();
+    await tab.getByText('2 more that you may not do').click();
+    await tab.getByText(`It takes patch on rolloutgates ${story.ns}/qa`).first().waitFor();
     expect(await tab.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
   });
 

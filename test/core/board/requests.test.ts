@@ -94,6 +94,17 @@ describe('a request of the page is the write that kubectl would make', () => {
         },
       },
     ],
+    [
+      { do: 'approve-at-gate', gate, rollout, version: '1.2.0', reason: 'QA-88' },
+      {
+        metadata: {
+          annotations: {
+            'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
+            'approve.gate.fluxcd.io/reason': 'QA-88',
+          },
+        },
+      },
+    ],
   ])('%j', (asked, body) => {
     expect(writeOf(asked, AT).body).toEqual(body);
   });
@@ -105,6 +116,14 @@ describe('a request of the page is the write that kubectl would make', () => {
     });
     expect(writeOf(asked, AT, qa({ passing: false, rejectedVersions: ['1.2.0', '1.0.9'] })).body).toEqual({
       spec: { allowedVersions: ['1.2.0'], passing: true, rejectedVersions: ['1.0.9'] },
+    });
+  });
+
+  it('the reason of a list that changes is kept', () => {
+    const asked: Asked = { do: 'reject', rolloutGate, version: '1.2.0', reason: 'leaks memory' };
+    expect(writeOf(asked, AT, qa({ rejectedVersions: ['1.1.0'] })).body).toEqual({
+      metadata: { annotations: { 'kubernetes.io/change-cause': 'reject 1.2.0: leaks memory' } },
+      spec: { rejectedVersions: ['1.1.0', '1.2.0'] },
     });
   });
 

@@ -124,6 +124,10 @@ describe('approving at a Gate', () => {
       'approve.gate.fluxcd.io/reason': 'CHG-7',
     });
     expect(annotations(approveAtGate(several, '1.2.0', {}, NOW))).toEqual({ 'approve.gate.fluxcd.io/for': '1.2.0' });
+    expect(annotations(approveAtGate(several, 'shop/checkout:1.2.0', {}, NOW))).toEqual({
+      'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
+    });
+    expect(why(approveAtGate(several, 'shop/checkout:1.2.0 --yes', {}, NOW))).toMatch(/is not a tag/);
   });
 
   it('of any other opens it for the version', () => {

@@ -1,0 +1,54 @@
+/** Versions at a Gate that people approve: who has, who does not count, what is missing. */
+import type { ApprovalView } from '../../core/board/messages.ts';
+import { Badge } from '../look/Badge.tsx';
+import { Sentence } from '../parts/Sentence.tsx';
+import { Ago } from '../parts/Time.tsx';
+import { linkTo } from '../state/route.ts';
+
+export function Approvals({ rule, approvals }: { rule: string; approvals: readonly ApprovalView[] }) {
+  return (
+    <section class="card panel" aria-labelledby="approvals-title">
+      <h2 id="approvals-title">Approvals</h2>
+      <p class="none">{rule}.</p>
+      {approvals.length === 0 && <p>No version waits for one.</p>}
+      <ul class="approvals">
+        {approvals.map((approval) => (
+          <Version key={`${approval.rollout}:${approval.version}`} approval={approval} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Version({ approval: { rollout, version, text, enough, waits, given } }: { approval: ApprovalView }) {
+  return (
+    <li>
+      <p>
+        <span class="version">{version}</span> of <a href={linkTo.rollout(rollout)}>{rollout}</a>{' '}
+        {enough ? (
+          <Badge tone="good" icon="done">
+            enough
+          </Badge>
+        ) : (
+          waits && (
+            <Badge tone="held" icon="waits">
+              waits
+            </Badge>
+          )
+        )}
+      </p>
+      <p>
+        <Sentence text={text} />
+      </p>
+      <ul>
+        {given.map(({ by, at, reason, doesNotCount }) => (
+          <li key={by}>
+            <strong>{by}</strong> <Ago time={at} />
+            {reason && `: ${reason}`}
+            {doesNotCount && ` (does not count: ${doesNotCount})`}
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}
