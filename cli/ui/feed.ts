@@ -5,8 +5,8 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { KindState } from '../../core/board/messages.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Hub } from './hub.ts';
-import { WATCHED, type Watched } from './objects.ts';
-import { Views } from './views.ts';
+import { EXPLAINED, WATCHED, type Watched } from './objects.ts';
+import { type Change, Views } from './views.ts';
 import { keepWatching } from './watch.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
@@ -70,21 +70,27 @@ export class Feed {
         remove: (object: Parameters<Views['remove']>[1]) => this.#changed(() => this.views.remove(kind, object)),
         state: (state: Omit<KindState, 'kind'>) => this.#kindIs({ kind, ...state }, kind),
       };
-      void keepWatching(client, { ...resourceOf(KINDS[kind]), namespace }, { sink, fallback, signal });
+      const from = resourceOf(KINDS[kind]);
+      if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
+      else void keepWatching(client, { ...from, namespace }, { sink, fallback, signal });
     }
   }
 
   #kindIs(state: KindState, kind: Watched): void {
     if (JSON.stringify(this.#kinds.get(kind)) === JSON.stringify(state)) return;
     this.#kinds.set(kind, state);
-    const { unread } = this.views.objects;
-    const before = unread.get(kind)?.why;
-    if (state.state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
-    else if (state.state === 'absent') unread.set(kind, { kind, why: 'not installed' });
-    else if (state.state === 'live') unread.delete(kind);
-    if (before !== unread.get(kind)?.why) this.views.touchAll();
+    if ((EXPLAINED as readonly Watched[]).includes(kind)) this.#explainedWithout(state, kind);
     this.hub.send('kinds', this.kinds());
     this.#soon();
+  }
+
+  #explainedWithout({ state }: KindState, kind: Watched): void {
+    const { unread } = this.views.objects;
+    const before = unread.get(kind)?.why;
+    if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
+    else if (state === 'absent') unread.set(kind, { kind, why: 'not installed' });
+    else if (state === 'live') unread.delete(kind);
+    if (before !== unread.get(kind)?.why) this.views.touchAll();
   }
 
   #changed(change: () => void): void {
@@ -99,10 +105,15 @@ export class Feed {
 
   #publish(): void {
     this.#timer = undefined;
-    const { rows, gates } = this.views.refresh();
-    if (rows.set.length + rows.gone.length > 0) this.hub.send('rows', rows);
-    if (gates.set.length + gates.gone.length > 0) this.hub.send('gates', gates);
+    const change = this.views.refresh();
+    for (const [name, each] of Object.entries(change) as [keyof Change, Change['rows']][]) {
+      if (each.set.length + each.gone.length > 0) this.hub.send(name, each);
+    }
     // The rest at once, but whoever else waits comes first.
     if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
   }
+}
+
+function isOfCluster(kind: Watched): boolean {
+  return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
 }

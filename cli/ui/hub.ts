@@ -28,8 +28,9 @@ export class Hub {
     const state = { pending: [] as string[] };
     this.#open.set(response, state);
     response.on('close', () => this.#open.delete(response));
-    const { rows, gates, kinds } = now();
-    response.write(frame('hello', hello) + frame('reset', {}) + frame('kinds', kinds) + frame('gates', gates));
+    const { rows, kinds, ...plans } = now();
+    response.write(frame('hello', hello) + frame('reset', {}) + frame('kinds', kinds));
+    for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
     for (let from = 0; from < rows.set.length; from += CHUNK) {
       response.write(frame('rows', { set: rows.set.slice(from, from + CHUNK), gone: [] }));
       await turn();

@@ -8,7 +8,15 @@ import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 
-export const WATCHED = ['Rollout', 'Gate', 'RolloutGate', 'FluxBinding', 'HealthCheck'] as const satisfies KindName[];
+/** What an application is explained from. */
+export const EXPLAINED = ['Rollout', 'Gate', 'RolloutGate', 'FluxBinding', 'HealthCheck'] as const satisfies KindName[];
+export const WATCHED = [
+  ...EXPLAINED,
+  'RolloutSchedule',
+  'ClusterRolloutSchedule',
+  'RolloutBudget',
+  'ClusterRolloutBudget',
+] as const satisfies KindName[];
 export type Watched = (typeof WATCHED)[number];
 
 type Any = KubeObject<any, any>;

@@ -77,7 +77,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     return feed.hub.join(response, hello, () => ({
       kinds: feed.kinds(),
       rows: { set: feed.views.rows(), gone: [] },
-      gates: { set: feed.views.gates(), gone: [] },
+      gates: { set: feed.views.plans('gates'), gone: [] },
+      schedules: { set: feed.views.plans('schedules'), gone: [] },
+      budgets: { set: feed.views.plans('budgets'), gone: [] },
     }));
   }
   if (pathname === '/api/take-over') return json(response, 200, await takeOver.list());

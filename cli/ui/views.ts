@@ -1,8 +1,10 @@
 /** The rows of the Board and the Gates, kept up to date: what an object's change makes stale is computed again, in batches. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../../api/types.ts';
 import { type GateView, gateView } from '../../core/board/bands.ts';
+import { type BudgetView, budgetView } from '../../core/board/budgets.ts';
 import { type Row, rowOf } from '../../core/board/row.ts';
+import { type ScheduleView, scheduleView } from '../../core/board/schedules.ts';
 import type { Application } from '../../core/explain/application.ts';
 import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../core/explain/rollout/gateSteps.ts';
@@ -12,9 +14,40 @@ import { parseTime } from '../../core/kube/time.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 import { gatesAround, Objects, ownersOf, type Watched } from './objects.ts';
 
+type Changed<T> = { set: T[]; gone: string[] };
+
 export interface Change {
-  rows: { set: Row[]; gone: string[] };
-  gates: { set: GateView[]; gone: string[] };
+  rows: Changed<Row>;
+  gates: Changed<GateView>;
+  schedules: Changed<ScheduleView>;
+  budgets: Changed<BudgetView>;
+}
+
+/** What is shown beside the rows, each object by itself. */
+interface Plans {
+  gates: GateView;
+  schedules: ScheduleView;
+  budgets: BudgetView;
+}
+
+const PLAN_OF: { [Kind in Watched]?: keyof Plans } = {
+  Gate: 'gates',
+  RolloutSchedule: 'schedules',
+  ClusterRolloutSchedule: 'schedules',
+  RolloutBudget: 'budgets',
+  ClusterRolloutBudget: 'budgets',
+};
+
+const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: EpochMs) => Plans[Plan] } = {
+  gates: (object, now) => gateView(object as Gate, now),
+  schedules: (object, now) => scheduleView(object as RolloutSchedule, now),
+  budgets: (object) => budgetView(object as Budget),
+};
+
+/** Of one plan: what is shown, and the objects of which it is stale, by id. */
+class Shelf<T> {
+  readonly views = new Map<string, T>();
+  readonly stale = new Map<string, Watched>();
 }
 
 /** Of one Gate, on its page. */
@@ -25,10 +58,13 @@ const CHUNK = 200;
 export class Views {
   readonly objects = new Objects();
   readonly #rows = new Map<string, Row>();
-  readonly #gates = new Map<string, GateView>();
-  /** Ids of Rollouts and Gates that are to be computed again. */
-  readonly #staleRows = new Set<string>();
-  readonly #staleGates = new Set<string>();
+  readonly #plans: { [Plan in keyof Plans]: Shelf<Plans[Plan]> } = {
+    gates: new Shelf(),
+    schedules: new Shelf(),
+    budgets: new Shelf(),
+  };
+  /** Ids of Rollouts that are to be computed again. */
+  readonly #staleRows = new Map<string, Watched>();
   /** Key of a Gate, or of a stage: the Rollouts that were explained with it. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
@@ -38,15 +74,15 @@ export class Views {
   }
 
   get isStale(): boolean {
-    return this.#staleRows.size + this.#staleGates.size > 0;
+    return this.#staleRows.size > 0 || Object.values(this.#plans).some(({ stale }) => stale.size > 0);
   }
 
   rows(): Row[] {
     return [...this.#rows.values()];
   }
 
-  gates(): GateView[] {
-    return [...this.#gates.values()];
+  plans<Plan extends keyof Plans>(plan: Plan): Plans[Plan][] {
+    return [...this.#plans[plan].views.values()];
   }
 
   /** The whole explanation, of this moment. */
@@ -95,33 +131,37 @@ export class Views {
 
   /** What was read or not changes every sentence. */
   touchAll(): void {
-    for (const id of this.objects.keys('Rollout')) this.#staleRows.add(id);
+    for (const id of this.objects.keys('Rollout')) this.#staleRows.set(id, 'Rollout');
   }
 
   /** What was to change by itself by now. */
   touchDue(): void {
     const now = this.#now();
     const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
-    for (const [id, { until }] of this.#rows) if (isDue(until)) this.#staleRows.add(id);
-    for (const [id, { until }] of this.#gates) {
+    for (const [id, { until }] of this.#rows) if (isDue(until)) this.#staleRows.set(id, 'Rollout');
+    for (const { id, kind, until } of this.plans('schedules')) {
+      if (isDue(until)) this.#plans.schedules.stale.set(id, kind);
+    }
+    for (const { id, until } of this.plans('gates')) {
       if (!isDue(until)) continue;
-      this.#staleGates.add(id);
-      for (const reader of this.#readers.get(id) ?? []) this.#staleRows.add(reader);
+      this.#plans.gates.stale.set(id, 'Gate');
+      for (const reader of this.#readers.get(`Gate ${id}`) ?? []) this.#staleRows.set(reader, 'Rollout');
     }
   }
 
   #touch(kind: Watched, object: KubeObject<any, any>): void {
     const key = refKey(identityOf(object));
-    if (kind === 'Gate') this.#staleGates.add(key);
-    if (kind === 'Rollout') this.#staleRows.add(key);
+    const plan = PLAN_OF[kind];
+    if (plan) this.#plans[plan].stale.set(key, kind);
+    if (kind === 'Rollout') this.#staleRows.set(key, 'Rollout');
     if (kind === 'Gate' || kind === 'Rollout')
-      for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.add(id);
+      for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.set(id, 'Rollout');
     if (kind === 'RolloutGate' || kind === 'FluxBinding')
-      for (const id of ownersOf(kind, object)) this.#staleRows.add(id);
+      for (const id of ownersOf(kind, object)) this.#staleRows.set(id, 'Rollout');
     if (kind === 'HealthCheck') {
       for (const rollout of this.objects.all<Rollout>('Rollout')) {
         if (rollout.spec?.healthCheckSelector && rollout.metadata.namespace === object.metadata.namespace) {
-          this.#staleRows.add(refKey(identityOf(rollout)));
+          this.#staleRows.set(refKey(identityOf(rollout)), 'Rollout');
         }
       }
     }
@@ -129,15 +169,25 @@ export class Views {
 
   /** Computes up to a chunk of what is stale; what it comes to is nothing where nobody would see a difference. */
   refresh(): Change {
-    const change: Change = { rows: { set: [], gone: [] }, gates: { set: [], gone: [] } };
-    for (const id of take(this.#staleGates, CHUNK)) {
-      const gate = this.objects.get<Gate>('Gate', id);
-      const view = gate && gateView(gate, this.#now());
-      settle(this.#gates, id, view, change.gates);
-    }
-    for (const id of take(this.#staleRows, CHUNK)) {
+    const rows: Change['rows'] = { set: [], gone: [] };
+    for (const [id] of take(this.#staleRows, CHUNK)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
-      settle(this.#rows, id, rollout && this.#row(id, rollout), change.rows);
+      settle(this.#rows, id, rollout && this.#row(id, rollout), rows);
+    }
+    return {
+      rows,
+      gates: this.#planned('gates'),
+      schedules: this.#planned('schedules'),
+      budgets: this.#planned('budgets'),
+    };
+  }
+
+  #planned<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
+    const change: Changed<Plans[Plan]> = { set: [], gone: [] };
+    const { views, stale } = this.#plans[plan];
+    for (const [id, kind] of take(stale, CHUNK)) {
+      const object = this.objects.get(kind, id);
+      settle(views, id, object && VIEW_OF[plan](object, this.#now()), change);
     }
     return change;
   }
@@ -156,13 +206,14 @@ export class Views {
   }
 }
 
-function take(stale: Set<string>, most: number): string[] {
-  const taken: string[] = [];
-  for (const id of stale) {
+/** Some of them, which are then no longer there. */
+function take(stale: Map<string, Watched>, most: number): [id: string, kind: Watched][] {
+  const taken: [id: string, kind: Watched][] = [];
+  for (const each of stale) {
     if (taken.length === most) break;
-    taken.push(id);
-    stale.delete(id);
+    taken.push(each);
   }
+  for (const [id] of taken) stale.delete(id);
   return taken;
 }
 

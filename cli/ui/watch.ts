@@ -23,15 +23,15 @@ const PROBE_MS = 1000;
 /** Whoever signs in again wants to go on at once. */
 const SIGNED_OUT_MS = 3000;
 
-/** Ends with the signal. `fallback`: the namespace to read where the whole cluster may not be. */
+/** Ends with the signal. `fallback`: the namespace to read where the whole cluster may not be; absent for a kind without namespaces. */
 export async function keepWatching(
   client: KubeClient,
   from: Collection,
-  { sink, fallback, signal }: { sink: Sink; fallback: string; signal: AbortSignal },
+  { sink, fallback, signal }: { sink: Sink; fallback?: string; signal: AbortSignal },
 ): Promise<void> {
   let where = from;
   while (!signal.aborted) {
-    const scope = where === from ? {} : { namespace: fallback };
+    const scope = where === from || fallback === undefined ? {} : { namespace: fallback };
     let isLost = false;
     const heard = () => {
       isLost = false;
@@ -55,7 +55,7 @@ export async function keepWatching(
       isLost = false;
       if (!isApiError(error)) throw error;
       const { code, message: why } = error;
-      if (code === 403 && !where.namespace) {
+      if (code === 403 && !where.namespace && fallback !== undefined) {
         where = { ...from, namespace: fallback };
         continue;
       }

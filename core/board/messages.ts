@@ -2,7 +2,9 @@
 import type { RolloutGate } from '../../api/types.ts';
 import type { Application } from '../explain/application.ts';
 import type { GateView } from './bands.ts';
+import type { BudgetView } from './budgets.ts';
 import type { Row } from './row.ts';
+import type { ScheduleView } from './schedules.ts';
 
 /** How far a kind is read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
 export interface KindState {
@@ -25,12 +27,14 @@ export interface Hello {
   program: string;
 }
 
-/** The events of the stream, by name. The first of `rows` and `gates` after a `reset` are everything. */
+/** The events of the stream, by name. The first of `rows`, `gates`, `schedules` and `budgets` after a `reset` are everything. */
 export interface StreamEvents {
   hello: Hello;
   reset: Record<string, never>;
   rows: { set: Row[]; gone: string[] };
   gates: { set: GateView[]; gone: string[] };
+  schedules: { set: ScheduleView[]; gone: string[] };
+  budgets: { set: BudgetView[]; gone: string[] };
   kinds: KindState[];
   /** Everything that there is has been sent. */
   complete: { rows: number };

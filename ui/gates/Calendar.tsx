@@ -2,6 +2,7 @@
 import { scaleTime } from 'd3-scale';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Band, GateView } from '../../core/board/bands.ts';
+import type { ScheduleView } from '../../core/board/schedules.ts';
 import { Icon } from '../look/Icon.tsx';
 import { clockTime, dayName, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
@@ -9,8 +10,20 @@ import { linkTo } from '../state/route.ts';
 export const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 
+/** A Gate or a schedule. */
+export interface CalendarLine {
+  id: string;
+  name: string;
+  /** Beside the name, small: where it is, what it holds. */
+  about: string;
+  /** Absent where it has no page. */
+  to?: string;
+  opened: boolean;
+  bands: readonly Band[];
+}
+
 interface CalendarProps {
-  gates: readonly GateView[];
+  lines: readonly CalendarLine[];
   days: number;
   /** Absent: nothing can be planned here. */
   onPlan?: (from: number, to: number) => void;
@@ -21,7 +34,7 @@ function startOfToday(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
-export function Calendar({ gates, days, onPlan }: CalendarProps) {
+export function Calendar({ lines, days, onPlan }: CalendarProps) {
   const lane = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(800);
   useLayoutEffect(() => {
@@ -37,7 +50,7 @@ export function Calendar({ gates, days, onPlan }: CalendarProps) {
   return (
     <div class="calendar">
       <div class="calendar-head">
-        <span class="calendar-name">Gate</span>
+        <span class="calendar-name">Gate or schedule</span>
         <div class="calendar-lane" ref={lane}>
           {dates.map((date, index) => (
             <span
@@ -51,26 +64,22 @@ export function Calendar({ gates, days, onPlan }: CalendarProps) {
         </div>
       </div>
       {onPlan && <PlanLine start={start} days={days} width={width} onPlan={onPlan} />}
-      {gates.map((gate) => (
-        <div key={gate.id} class="calendar-row">
+      {lines.map(({ id, name, about, to, opened, bands }) => (
+        <div key={id} class="calendar-row">
           <span class="calendar-name">
-            <span class={`calendar-lock tone-${gate.opened ? 'good' : 'held'}`}>
-              <Icon name={gate.opened ? 'open' : 'closed'} label={gate.opened ? 'open' : 'closed'} />
+            <span class={`calendar-lock tone-${opened ? 'good' : 'held'}`}>
+              <Icon name={opened ? 'open' : 'closed'} label={opened ? 'open' : 'closed'} />
             </span>
             <span class="calendar-gate">
-              <a href={linkTo.gate(gate.id)}>{gate.name}</a>
-              <small>
-                {gate.namespace}
-                {gate.held !== undefined &&
-                  ` · ${gate.held === 0 ? 'holds nothing' : `${gate.held} ${gate.held === 1 ? 'object' : 'objects'}`}`}
-              </small>
+              {to ? <a href={to}>{name}</a> : <strong>{name}</strong>}
+              <small>{about}</small>
             </span>
           </span>
           <div class="calendar-lane">
             {dates.filter(isWeekend).map((date) => (
               <span key={date} class="calendar-shade" style={{ left: `${x(date)}px`, width: `${width / days}px` }} />
             ))}
-            {gate.bands.map((band) => (
+            {bands.map((band) => (
               <BandBox key={band.from} band={band} x={(time) => x(time)} width={width} from={start} />
             ))}
             <span class="calendar-now" style={{ left: `${x(now.value)}px` }} />
@@ -79,6 +88,25 @@ export function Calendar({ gates, days, onPlan }: CalendarProps) {
       ))}
     </div>
   );
+}
+
+export function gateLine({ id, namespace, name, held, opened, bands }: GateView): CalendarLine {
+  const objects = held === 0 ? 'holds nothing' : `${held} ${held === 1 ? 'object' : 'objects'}`;
+  const about = held === undefined ? namespace : `${namespace} · ${objects}`;
+  return { id: `gate ${id}`, name, about, to: linkTo.gate(id), opened, bands };
+}
+
+/** A schedule of the cluster has no page of its own. */
+export function scheduleLine({ id, kind, namespace, name, holds, opened, bands, problem }: ScheduleView): CalendarLine {
+  const where = namespace || 'all namespaces';
+  return {
+    id: `schedule ${id}`,
+    name,
+    about: [where, problem ? `opens and closes nothing: ${problem}` : holds, 'schedule'].filter(Boolean).join(' · '),
+    ...(namespace && { to: linkTo.object({ kind, namespace, name }) }),
+    opened,
+    bands,
+  };
 }
 
 function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => number; width: number; from: number }) {

@@ -40,7 +40,7 @@ export function Board() {
     <div class="board">
       <h1 class="hidden">Applications</h1>
       <Toolbar />
-      <Unread />
+      <Unread of={['Gate', 'RolloutGate', 'FluxBinding', 'HealthCheck']} />
       <Rows />
     </div>
   );

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { gateActions } from '../../core/board/actions.ts';
 import type { GatePage as Data } from '../../core/board/messages.ts';
 import { Approvals } from '../gates/Approvals.tsx';
-import { Calendar } from '../gates/Calendar.tsx';
+import { Calendar, gateLine } from '../gates/Calendar.tsx';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
@@ -88,7 +88,7 @@ function Gate({ data: { gate, approvals, rights } }: { data: Data }) {
       {gate.approvals && <Approvals rule={gate.approvals.rule} approvals={approvals} />}
       <section class="card panel" aria-labelledby="calendar-title">
         <h2 id="calendar-title">The weeks to come</h2>
-        <Calendar gates={[gate]} days={28} />
+        <Calendar lines={[gateLine(gate)]} days={28} />
       </section>
       <section class="card panel" aria-labelledby="holds-title">
         <h2 id="holds-title">What requires it{gate.held !== undefined && ` (${gate.held})`}</h2>

@@ -1,13 +1,13 @@
 /** Gates and calendar: what is closed, by whom and until when, what comes, and what each holds. */
 import { useEffect, useState } from 'preact/hooks';
-import { Calendar } from '../gates/Calendar.tsx';
+import { Calendar, gateLine, scheduleLine } from '../gates/Calendar.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText } from '../gates/freeze.ts';
 import { Message } from '../look/Message.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Unread } from '../parts/Unread.tsx';
 import { linkTo, query, setQuery } from '../state/route.ts';
-import { gates, isComplete, kinds } from '../state/stream.ts';
+import { gates, isComplete, kinds, schedules } from '../state/stream.ts';
 
 const RANGES = { week: 7, month: 31 } as const;
 
@@ -18,12 +18,15 @@ export function GatesPage() {
     document.title = 'Gates · Rollouts';
   }, []);
   const all = [...gates.value.values()].sort((a, b) => Number(a.opened) - Number(b.opened) || a.id.localeCompare(b.id));
+  const planned = [...schedules.value.values()].sort((a, b) => a.id.localeCompare(b.id));
   const closed = all.filter(({ opened }) => !opened);
   return (
     <article class="gates">
       <header class="page-head">
         <h1>Gates</h1>
-        <span class="page-sum">{closed.length === 0 ? 'all open' : `${closed.length} of ${all.length} closed`}</span>
+        <span class="page-sum">
+          {closed.length === 0 ? (all.length > 0 ? 'all open' : '') : `${closed.length} of ${all.length} closed`}
+        </span>
         <fieldset class="segments">
           <legend class="hidden">How far</legend>
           {(['week', 'month'] as const).map((each) => (
@@ -41,7 +44,7 @@ export function GatesPage() {
           Freeze
         </button>
       </header>
-      <Unread />
+      <Unread of={['Gate', 'RolloutSchedule', 'ClusterRolloutSchedule']} />
       {closed.length > 0 && (
         <ul class="closed-gates">
           {closed.map(({ id, name, message, by, reason, held, rules }) => (
@@ -60,12 +63,12 @@ export function GatesPage() {
           ))}
         </ul>
       )}
-      {all.length === 0 ? (
+      {all.length + planned.length === 0 ? (
         <NoGates />
       ) : (
         <section class="card panel" aria-label="Calendar">
           <Calendar
-            gates={all}
+            lines={[...all.map(gateLine), ...planned.map(scheduleLine)]}
             days={RANGES[range]}
             onPlan={(from, to) =>
               setPlanning({

@@ -1,4 +1,4 @@
-/** Promotion: which Rollouts come after which, and how far the newest version has come among them. */
+/** Promotion: which Rollouts come after which, budgets with their waves, and how far the newest version has come among them. */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Row } from '../../core/board/row.ts';
@@ -6,10 +6,12 @@ import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATES } from '../look/words.ts';
 import { trackText } from '../parts/Track.tsx';
+import { Unread } from '../parts/Unread.tsx';
 import { NODE, type Placed, placed } from '../promotion/layout.ts';
+import { Budget } from '../promotion/Waves.tsx';
 import { now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
-import { isComplete, rows } from '../state/stream.ts';
+import { budgets, isComplete, rows } from '../state/stream.ts';
 
 /** A new layout only where the order itself has changed: not with each version. */
 const order = computed(() =>
@@ -25,6 +27,9 @@ export function PromotionPage() {
     document.title = 'Promotion · Rollouts';
   }, []);
   if (!isComplete.value) return <div class="skeleton tall" />;
+  const waves = [...budgets.value.values()].sort(
+    (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
+  );
   return (
     <article>
       <header class="page-head">
@@ -33,17 +38,21 @@ export function PromotionPage() {
           {graphs.value.length > 0 && 'a version goes from left to right, once it has succeeded'}
         </span>
       </header>
-      {graphs.value.length === 0 && (
+      <Unread of={['RolloutBudget', 'ClusterRolloutBudget']} />
+      {graphs.value.length + waves.length === 0 && (
         <Message icon="chevron" title="No Rollout comes after another">
           <p>
             With `spec.after` a version is deployed here once it has succeeded there: staging before production, one
-            region before the next.
+            region before the next. A RolloutBudget lets a few of many begin at once, in waves.
           </p>
           <p>docs/promotion.md has examples.</p>
         </Message>
       )}
       {graphs.value.map((graph) => (
         <Graph key={graph.title} graph={graph} />
+      ))}
+      {waves.map((budget) => (
+        <Budget key={budget.id} budget={budget} />
       ))}
     </article>
   );

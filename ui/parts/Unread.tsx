@@ -1,10 +1,11 @@
 /** What is not shown, and why: a page that leaves things out must say so. */
 import { kinds } from '../state/stream.ts';
 
-export function Unread() {
+/** `of`: the kinds that are shown here beside Rollouts. */
+export function Unread({ of }: { of: readonly string[] }) {
   const rollouts = kinds.value.find(({ kind }) => kind === 'Rollout');
   const missing = kinds.value.filter(
-    ({ kind, state }) => kind !== 'Rollout' && (state === 'forbidden' || state === 'absent'),
+    ({ kind, state }) => of.includes(kind) && (state === 'forbidden' || state === 'absent'),
   );
   const narrowed = kinds.value.find(({ namespace }) => namespace);
   if (rollouts?.state === 'forbidden' || rollouts?.state === 'absent') return null;

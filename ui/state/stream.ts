@@ -1,8 +1,10 @@
 /** The one stream: rows, Gates and the state of the watches as signals. Read by fetch, because EventSource sends no key. */
-import { batch, signal } from '@preact/signals';
+import { batch, type Signal, signal } from '@preact/signals';
 import type { GateView } from '../../core/board/bands.ts';
+import type { BudgetView } from '../../core/board/budgets.ts';
 import type { Hello, KindState, StreamEvents } from '../../core/board/messages.ts';
 import type { Row } from '../../core/board/row.ts';
+import type { ScheduleView } from '../../core/board/schedules.ts';
 import { Refused, request } from './session.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
@@ -16,6 +18,8 @@ export const isComplete = signal(false);
 /** By id. A new Map for each message: what depends on it is computed again once. */
 export const rows = signal<ReadonlyMap<string, Row>>(new Map());
 export const gates = signal<ReadonlyMap<string, GateView>>(new Map());
+export const schedules = signal<ReadonlyMap<string, ScheduleView>>(new Map());
+export const budgets = signal<ReadonlyMap<string, BudgetView>>(new Map());
 /** For screen readers: what changed, in few words. */
 export const announcement = signal('');
 
@@ -80,7 +84,7 @@ async function read(own: AbortController): Promise<never> {
 }
 
 /** Filled after a reset, and shown as a whole: a reconnection must not empty the page for a moment. */
-let fresh: { rows: Map<string, Row>; gates: Map<string, GateView> } | undefined;
+let fresh: Map<Signal, Map<string, unknown>> | undefined;
 
 function take(frame: string): void {
   const name = /^event: (\w+)$/m.exec(frame)?.[1] as keyof StreamEvents | undefined;
@@ -96,34 +100,37 @@ const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => vo
     failures = 0;
   },
   reset: () => {
-    fresh = { rows: new Map(), gates: new Map() };
+    fresh = new Map(ALL.map((each) => [each, new Map()]));
   },
   kinds: (data) => {
     kinds.value = data;
   },
-  rows: ({ set, gone }) => {
-    const next = fresh?.rows ?? new Map(rows.value);
-    for (const row of set) next.set(row.id, row);
-    for (const id of gone) next.delete(id);
-    // The first screenful of a first visit is not kept waiting for the rest.
-    if (!fresh || !isComplete.value) rows.value = fresh ? new Map(next) : next;
-    if (!fresh && set.length > 0) announcement.value = told(set);
+  rows: (change) => {
+    merge(rows, change);
+    if (!fresh && change.set.length > 0) announcement.value = told(change.set);
   },
-  gates: ({ set, gone }) => {
-    const next = fresh?.gates ?? new Map(gates.value);
-    for (const gate of set) next.set(gate.id, gate);
-    for (const id of gone) next.delete(id);
-    if (!fresh || !isComplete.value) gates.value = fresh ? new Map(next) : next;
-  },
+  gates: (change) => merge(gates, change),
+  schedules: (change) => merge(schedules, change),
+  budgets: (change) => merge(budgets, change),
   complete: () => {
-    if (fresh) {
-      rows.value = fresh.rows;
-      gates.value = fresh.gates;
-    }
+    for (const [each, filled] of fresh ?? []) each.value = filled;
     fresh = undefined;
     isComplete.value = true;
   },
 };
+
+const ALL: readonly Signal[] = [rows, gates, schedules, budgets];
+
+function merge<T extends { id: string }>(
+  into: Signal<ReadonlyMap<string, T>>,
+  { set, gone }: { set: readonly T[]; gone: readonly string[] },
+): void {
+  const next = (fresh?.get(into) as Map<string, T> | undefined) ?? new Map(into.value);
+  for (const each of set) next.set(each.id, each);
+  for (const id of gone) next.delete(id);
+  // The first screenful of a first visit is not kept waiting for the rest.
+  if (!fresh || !isComplete.value) into.value = fresh ? new Map(next) : next;
+}
 
 function told(set: readonly Row[]): string {
   const [first, ...others] = set;

@@ -13,6 +13,23 @@ describe('gates', () => {
     const rules = [{ daysOfWeek: ['Saturday', 'Sunday'] }];
     await view.admin.create(gate(ns, 'no-weekends', { spec: { default: 'opened', schedule: { rules } } }));
     await view.admin.create(gate(ns, 'approval', { spec: { default: 'closed', window: '1h' } }));
+    const schedule = {
+      apiVersion: 'kuberik.com/v1alpha1',
+      kind: 'RolloutSchedule',
+      metadata: { namespace: ns, name: 'nights' },
+      spec: {
+        rolloutSelector: { matchLabels: { page: ns } },
+        action: 'Deny',
+        rules: [{ name: 'night shift', timeRange: { start: '00:00', end: '00:00' } }],
+      },
+    };
+    await view.sre.create(schedule);
+    const { namespace: _, ...ofCluster } = schedule.metadata;
+    await view.sre.create({
+      ...schedule,
+      kind: 'ClusterRolloutSchedule',
+      metadata: { ...ofCluster, name: `all-${ns}` },
+    });
     await view.developer.create(kustomization(ns, 'app'));
     await view.developer.create(rollout(ns, 'app'));
     sre = await visitorOf(view.dir, 'sre', ns);
@@ -38,6 +55,18 @@ describe('gates', () => {
       await expectAccessible(phone);
       await expectFits(phone);
     }
+  });
+
+  it('stand on one calendar with schedules, those of the cluster too', async () => {
+    const tab = await sre.tab('/gates');
+    const line = (name: string) => tab.locator('.calendar-row').filter({ hasText: name });
+    await line('nights')
+      .getByText(/Closed from .*: night shift/)
+      .first()
+      .waitFor({ state: 'attached' });
+    await line(`all-${ns}`).getByText('all namespaces').waitFor();
+    await tab.getByRole('link', { name: 'nights' }).click();
+    await tab.getByRole('heading', { name: 'nights' }).waitFor();
   });
 
   it('freeze a team now, after what it would hold is shown', async () => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { expectAccessible, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
-import { rollout, sharedCluster } from '../support/cluster.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, expectFits, keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { ref, rollout, rolloutBudget, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('promotion', () => {
   const view = sharedCluster();
@@ -32,5 +32,66 @@ describe('promotion', () => {
     await node('world').getByText('1.0.0 held at the gates').waitFor();
     await expectAccessible(tab);
     await keepScreenshot(tab, `promotion-${colorScheme}`);
+  });
+});
+
+describe('a budget', () => {
+  const view = sharedCluster();
+  const WAVES = { canary: ['first'], eu: ['berlin', 'paris'], '': ['world'] };
+  let ns: string;
+  let visitor: Visitor;
+
+  const end = (name: string, bakeStatus: 'Succeeded' | 'Failed') =>
+    waitFor(async () => {
+      const { status } = await view.admin.get(ref('rollout', ns, name));
+      const [head, ...older] = status?.history ?? [];
+      if (head?.bakeStatus !== 'InProgress') return undefined;
+      await view.admin.patchStatus(ref('rollout', ns, name), { history: [{ ...head, bakeStatus }, ...older] });
+      return true;
+    }, `the bake of ${name} to end`);
+
+  beforeAll(async () => {
+    ns = await view.newNamespace();
+    await view.publish(ns, 'app', '1.0.0');
+    const order = { label: 'wave', values: ['canary', 'eu'] };
+    await view.sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2, maxFailures: 1, order }));
+    const spec = { releasesImagePolicy: { name: 'app' }, bakeTime: '1h' };
+    for (const [wave, names] of Object.entries(WAVES)) {
+      for (const name of names) await view.developer.create(rollout(ns, name, { spec, labels: wave ? { wave } : {} }));
+    }
+    visitor = await visitorOf(view.dir, 'developer', ns);
+  });
+  afterAll(() => visitor.close());
+
+  it.each(['light', 'dark'] as const)('has its waves as boxes with their progress, live, %s', async (colorScheme) => {
+    const tab = await visitor.tab('/promotion', { colorScheme });
+    const phone = await visitor.tab('/promotion', { colorScheme, width: 360 });
+    const waves = (page: typeof tab) => page.getByRole('list', { name: 'Waves of 1.0.0 by wave' });
+    const wave = (name: string) => waves(tab).getByRole('listitem').filter({ hasText: name });
+    if (colorScheme === 'light') {
+      await wave('canary').getByText('0/1 done, 1 on their way').waitFor();
+      await wave('eu').getByText('0/2 done, 2 wait').waitFor();
+      await end('first', 'Succeeded');
+    }
+    await wave('canary').getByRole('img', { name: 'done' }).waitFor();
+    await wave('eu').getByText('0/2 done, 2 on their way').waitFor();
+    await wave('the others').getByText('0/1 done, 1 waits').waitFor();
+    expect(await tab.getByRole('link', { name: `${ns}/berlin` }).count()).toBe(1);
+    await expectAccessible(tab);
+    await waves(phone).waitFor();
+    await expectAccessible(phone);
+    await expectFits(phone);
+    await keepScreenshot(tab, `waves-${colorScheme}`);
+    await keepScreenshot(phone, `waves-phone-${colorScheme}`);
+  });
+
+  it('that failures hold says so, and leads to what lets it go on', async () => {
+    const tab = await visitor.tab('/promotion');
+    await end('berlin', 'Failed');
+    await tab.getByText('held after 1 failure').waitFor();
+    await tab.getByText(`Version 1.0.0 is held: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
+    await keepScreenshot(tab, 'waves-held');
+    await tab.getByRole('link', { name: `RolloutBudget ${ns}/fleet` }).click();
+    await tab.getByText('go on with 1.0.0 in spite of its failures').waitFor();
   });
 });

@@ -1,0 +1,112 @@
+/** A budget: how wide it is, and how far each version has come in its waves. */
+import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../core/board/budgets.ts';
+import { Badge } from '../look/Badge.tsx';
+import { Icon, type IconName } from '../look/Icon.tsx';
+import type { Tone } from '../look/words.ts';
+import { Sentence } from '../parts/Sentence.tsx';
+import { linkTo } from '../state/route.ts';
+
+const LOOKS: Record<WaveState, { text: string; icon: IconName; tone: Tone }> = {
+  done: { text: 'done', icon: 'done', tone: 'good' },
+  underWay: { text: 'under way', icon: 'rolling', tone: 'busy' },
+  failed: { text: 'failed', icon: 'failed', tone: 'bad' },
+  waits: { text: 'waits', icon: 'waits', tone: 'held' },
+  idle: { text: 'not asked for yet', icon: 'empty', tone: 'calm' },
+};
+
+export function Budget({ budget }: { budget: BudgetView }) {
+  const { id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
+  const title = `${kind} ${id}`;
+  return (
+    <section class="card panel budget" aria-label={title}>
+      <h2>
+        {namespace ? <a href={linkTo.object({ kind, namespace, name })}>{title}</a> : title}{' '}
+        <Badge tone={isHeld ? 'held' : 'good'} icon={isHeld ? 'gate' : 'open'}>
+          {headline}
+        </Badge>
+      </h2>
+      {isHeld &&
+        causes.map((text) => (
+          <p key={text}>
+            <Sentence text={text} />
+          </p>
+        ))}
+      {versions.length === 0 && <p class="none">No version is on its way.</p>}
+      {versions.map((version) => (
+        <Version key={`${version.image} ${version.version}`} version={version} label={label} />
+      ))}
+      {slots.length > 0 && (
+        <p class="slots">
+          On their way:{' '}
+          {slots.map(({ rollout, version, state }, index) => (
+            <span key={rollout}>
+              {index > 0 && ', '}
+              <a href={linkTo.rollout(rollout)}>{rollout}</a> <span class="version">{version}</span>{' '}
+              {state.toLowerCase()}
+            </span>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Version({ version: of, label }: { version: BudgetVersionView; label: string | undefined }) {
+  const { version, image, held, failed, continuedBy, waves } = of;
+  return (
+    <div class="budget-version">
+      <h3>
+        <span class="version">{version}</span> of {image.split('/').at(-1)}{' '}
+        {held && (
+          <Badge tone="bad" icon="gate">
+            held after {failed} {failed === 1 ? 'failure' : 'failures'}
+          </Badge>
+        )}
+        {continuedBy && ` ${continuedBy} lets it go on`}
+      </h3>
+      {waves.length > 0 ? (
+        <ol class="waves" tabIndex={0} aria-label={`Waves of ${version}${label ? ` by ${label}` : ''}`}>
+          {waves.map((wave) => (
+            <Wave key={wave.value} wave={wave} isOnly={waves.length === 1} />
+          ))}
+        </ol>
+      ) : (
+        <p class="none">
+          {failed > 0 ? `It has failed in ${failed}, and nobody asks for it now.` : 'Nobody asks for it now.'}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Wave({ wave, isOnly }: { wave: WaveView; isOnly: boolean }) {
+  const { value, state, total, done, underWay, waiting, failed } = wave;
+  const look = LOOKS[state];
+  const parts: [Tone, number][] = [
+    ['good', done],
+    ['busy', underWay],
+    ['bad', failed],
+  ];
+  const texts = [
+    `${done}/${total} done`,
+    ...(underWay > 0 ? [`${underWay} on their way`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'waits' : 'wait'}`] : []),
+  ];
+  return (
+    <li class={`wave tone-${look.tone}`}>
+      <strong>
+        <Icon name={look.icon} size={13} label={look.text} /> {value || (isOnly ? 'all' : 'the others')}
+      </strong>
+      <span class="wave-bar" aria-hidden="true">
+        {parts.map(
+          ([tone, count]) =>
+            count > 0 && (
+              <span key={tone} class={`tone-${tone}`} style={{ width: `${(100 * count) / Math.max(total, 1)}%` }} />
+            ),
+        )}
+      </span>
+      <span class="wave-text">{texts.join(', ')}</span>
+    </li>
+  );
+}
