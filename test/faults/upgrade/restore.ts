@@ -1,0 +1,46 @@
+/** Objects of an older version, put into etcd as that version left them: with their uids, generations, managers and status. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { KINDS, type KindName } from '../../../api/kinds.ts';
+import type { LocalCluster } from '../../../dev/local/cluster.ts';
+import { type AnyObject, type ClusterView, waitFor } from '../../cluster/support/cluster.ts';
+
+/**
+ * What commit 65e3110 left, driven by Metacontroller 4.17: five Rollouts with their histories, and a freeze.
+ * Their story is told by `upgrade.test.ts`.
+ */
+export const LEFT: AnyObject[] = readFileSync(join(import.meta.dirname, 'left-by-65e3110.jsonl'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+
+export const leftBehind = (kind: KindName, name: string): AnyObject =>
+  LEFT.find((object) => object.kind === kind && object.metadata.name === name)!;
+
+/** Puts them into the cluster's etcd, beneath the API server; resolves when the API server answers them. */
+export async function restore({ etcdUrl }: LocalCluster, { admin }: ClusterView): Promise<void> {
+  for (const namespace of new Set(LEFT.map(({ metadata }) => metadata.namespace!))) {
+    const metadata = { name: namespace, labels: { team: namespace } };
+    await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  }
+  // Owners first: the garbage collector takes what has none.
+  for (const object of LEFT.toSorted((a, b) => ownersOf(a) - ownersOf(b))) {
+    const { group, resource } = KINDS[object.kind as KindName];
+    const { namespace, name } = object.metadata;
+    const key = `/registry/${group}/${resource}/${namespace}/${name}`;
+    const body = JSON.stringify({ key: base64(key), value: base64(JSON.stringify(object)) });
+    const { ok, status } = await fetch(`${etcdUrl}/v3/kv/put`, { method: 'POST', body });
+    if (!ok) throw new Error(`etcd answers ${status} to ${key}`);
+  }
+  await waitFor(async () => {
+    for (const object of LEFT) {
+      const { metadata } = await admin.get(object as never);
+      if (metadata.uid !== object.metadata.uid)
+        throw new Error(`${object.kind} ${metadata.name} has uid ${metadata.uid}`);
+    }
+    return true;
+  }, 'the API server to know all that was left');
+}
+
+const ownersOf = ({ metadata }: AnyObject) => metadata.ownerReferences?.length ?? 0;
+const base64 = (text: string) => Buffer.from(text).toString('base64');
