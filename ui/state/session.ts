@@ -16,7 +16,7 @@ export function takeToken(): string {
   return localStorage.getItem(KEY) ?? '';
 }
 
-const token = takeToken();
+export const token = takeToken();
 
 /** What the server answered instead of what was asked for; status 0: nobody answered. */
 export class Refused extends Error {

@@ -1,11 +1,13 @@
-/** The one stream: rows, Gates and the state of the watches as signals. Read by fetch, because EventSource sends no key. */
+/** What the one stream says, as signals: rows, Gates, schedules, budgets and the state of the watches. */
 import { batch, type Signal, signal } from '@preact/signals';
 import type { GateView } from '../../core/board/bands.ts';
 import type { BudgetView } from '../../core/board/budgets.ts';
 import type { Hello, KindState, StreamEvents } from '../../core/board/messages.ts';
 import type { Row } from '../../core/board/row.ts';
 import type { ScheduleView } from '../../core/board/schedules.ts';
-import { Refused, request } from './session.ts';
+import { readStream, type StreamEvent } from './reader.ts';
+import { Refused, token } from './session.ts';
+import { share, type Told } from './sharing.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
@@ -23,81 +25,111 @@ export const budgets = signal<ReadonlyMap<string, BudgetView>>(new Map());
 /** For screen readers: what changed, in few words. */
 export const announcement = signal('');
 
-/** A browser has six connections to one server: a tab that nobody sees gives its own back. */
-const HIDDEN_MS = 20_000;
-const SILENCE_MS = 45_000;
 const RETRY_MS = [250, 8000] as const;
+
+interface State {
+  connection: Connection;
+  trouble: string;
+}
 
 let current: AbortController | undefined;
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
-let hidden: ReturnType<typeof setTimeout> | undefined;
+let tell: ((told: Told<State>) => void) | undefined;
+let tryNow: (() => void) | undefined;
 
 export function connect(): void {
-  document.addEventListener('visibilitychange', () => {
-    clearTimeout(hidden);
-    if (document.visibilityState === 'hidden') hidden = setTimeout(() => current?.abort(), HIDDEN_MS);
-    else if (!current) open();
-  });
-  window.addEventListener('online', () => !current && open());
-  open();
+  tryNow = share<State>(
+    token,
+    {
+      read(told, signal) {
+        tell = told;
+        signal.addEventListener('abort', () => {
+          tell = undefined;
+          clearTimeout(retry);
+          current?.abort();
+        });
+        begin();
+      },
+      take({ events, state }) {
+        batch(() => {
+          events.forEach(take);
+          setState(state);
+        });
+      },
+      all: () => ({ events: everything(), state: state() }),
+      retry: begin,
+    },
+    (state) => state.connection === 'lost',
+  );
+  window.addEventListener('online', open);
 }
 
 /** Now, instead of after the pause. */
 export function open(): void {
+  tryNow?.();
+}
+
+/** In the tab that reads the stream. */
+function begin(): void {
   clearTimeout(retry);
   current?.abort();
   const own = new AbortController();
   current = own;
-  void read(own).catch((error: Error) => {
-    if (current === own) current = undefined;
+  void readStream(heard, own).catch((error: Error) => {
+    if (current !== own || !tell) return;
+    current = undefined;
     const isRefused = error instanceof Refused && error.status !== 0;
-    if (own.signal.aborted && document.visibilityState === 'hidden') return;
-    batch(() => {
-      connection.value = isRefused ? 'refused' : 'lost';
-      trouble.value = error.message;
-    });
-    if (isRefused) return;
-    retry = setTimeout(open, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
+    batch(() => setState({ connection: isRefused ? 'refused' : 'lost', trouble: error.message }));
+    tell({ events: [], state: state() });
+    if (!isRefused) retry = setTimeout(begin, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
   });
 }
 
-async function read(own: AbortController): Promise<never> {
-  const silence = setTimeout(() => own.abort(), SILENCE_MS);
-  let timer = silence;
-  try {
-    const response = await request('/api/stream', { signal: own.signal });
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) throw new Refused(0, 'The server of this page has ended the stream.');
-      clearTimeout(timer);
-      timer = setTimeout(() => own.abort(), SILENCE_MS);
-      const frames = (rest + value).split('\n\n');
-      rest = frames.pop()!;
-      batch(() => frames.forEach(take));
-    }
-  } finally {
-    clearTimeout(timer);
-  }
+function heard(events: StreamEvent[]): void {
+  failures = 0;
+  batch(() => events.forEach(take));
+  tell?.({ events, state: state() });
+}
+
+function state(): State {
+  return { connection: connection.value, trouble: trouble.value };
+}
+
+function setState(state: State): void {
+  connection.value = state.connection;
+  trouble.value = state.trouble;
 }
 
 /** Filled after a reset, and shown as a whole: a reconnection must not empty the page for a moment. */
 let fresh: Map<Signal, Map<string, unknown>> | undefined;
 
-function take(frame: string): void {
-  const name = /^event: (\w+)$/m.exec(frame)?.[1] as keyof StreamEvents | undefined;
-  const data = /^data: (.*)$/m.exec(frame)?.[1];
-  if (!name || data === undefined) return;
-  HANDLERS[name]?.(JSON.parse(data) as never);
+function take([name, data]: StreamEvent): void {
+  HANDLERS[name]?.(data as never);
+}
+
+/** What there is, as the server would send it to a new page. While a reset is being filled: what has come of it. */
+function everything(): StreamEvent[] {
+  const of = <T>(signal: Signal<ReadonlyMap<string, T>>) => {
+    const found = (fresh?.get(signal) as ReadonlyMap<string, T> | undefined) ?? signal.value;
+    return { set: [...found.values()], gone: [] };
+  };
+  return [
+    ...(hello.value ? [['hello', hello.value] as const] : []),
+    ['reset', {}],
+    ['kinds', [...kinds.value]],
+    ['gates', of(gates)],
+    ['schedules', of(schedules)],
+    ['budgets', of(budgets)],
+    ['rows', of(rows)],
+    ...(fresh || !isComplete.value ? [] : [['complete', { rows: rows.value.size }] as const]),
+  ];
 }
 
 const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
   hello: (data) => {
     hello.value = data;
     connection.value = 'live';
-    failures = 0;
   },
   reset: () => {
     fresh = new Map(ALL.map((each) => [each, new Map()]));

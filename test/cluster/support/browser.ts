@@ -21,7 +21,7 @@ export interface Visitor {
   server: PageServer;
   /** A tab of a browser that has been let in; in one test all tabs are of one browser. */
   tab(path?: string, options?: TabOptions): Promise<Page>;
-  /** Closes the tabs: a browser has six connections to one server, and each tab that is seen has its stream. */
+  /** Closes the tabs. */
   leave(): Promise<void>;
   /** At the same address with the same key, after it was closed. */
   serveAgain(): Promise<PageServer>;

@@ -1,0 +1,38 @@
+/** The server's stream, read by fetch, because EventSource sends no key. */
+import type { StreamEvents } from '../../core/board/messages.ts';
+import { Refused, request } from './session.ts';
+
+export type StreamEvent = {
+  [Name in keyof StreamEvents]: readonly [name: Name, data: StreamEvents[Name]];
+}[keyof StreamEvents];
+
+/** The server sends something every fifteen seconds: whoever hears nothing for longer listens to a dead connection. */
+export const SILENCE_MS = 45_000;
+
+/** `heard`: what has come, perhaps nothing but a sign of life. @throws Refused, or what fetch says, when it ends. */
+export async function readStream(heard: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
+  const silent = () => own.abort(new Refused(0, 'The server of this page has gone silent.'));
+  let timer = setTimeout(silent, SILENCE_MS);
+  try {
+    const response = await request('/api/stream', { signal: own.signal });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Refused(0, 'The server of this page has ended the stream.');
+      clearTimeout(timer);
+      timer = setTimeout(silent, SILENCE_MS);
+      const frames = (rest + value).split('\n\n');
+      rest = frames.pop()!;
+      heard(frames.flatMap(eventOf));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function eventOf(frame: string): StreamEvent[] {
+  const name = /^event: (\w+)$/m.exec(frame)?.[1];
+  const data = /^data: (.*)$/m.exec(frame)?.[1];
+  return name && data !== undefined ? [[name, JSON.parse(data)] as unknown as StreamEvent] : [];
+}
