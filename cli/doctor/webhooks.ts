@@ -79,7 +79,7 @@ export const checkWebhooks: Check = async ({ client, now }) => {
 };
 
 function certificateFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
-  const remedy = 'docs/install.md, step 4: dev/scripts/webhook-certificate.sh, or cert-manager';
+  const remedy = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
   const ends: number[] = [];
   const problems = [...bundles].flatMap(([bundle, webhook]) => {
     if (bundle === '')

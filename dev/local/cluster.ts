@@ -9,7 +9,7 @@ import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './co
 import { USERS, type UserName } from './controlPlane/users.ts';
 import { requireMetacontroller, startDriver } from './hooks/driver.ts';
 import { type HookPorts, startHookServer } from './hooks/hookServer.ts';
-import { installControllers, installRights, installWebhooks, removeHooks } from './install/install.ts';
+import { installControllers, installPeople, installRights, installWebhooks, removeHooks } from './install/install.ts';
 import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
@@ -28,6 +28,10 @@ export interface ClusterOptions {
   metacontroller?: string;
   /** False: API server and kinds only; no hook server, no driver, nothing that calls them. */
   hooks?: boolean;
+  /** True: nothing of ours is installed and Metacontroller's kinds are not there: a cluster as it is before the first step of docs/install.md. */
+  bare?: boolean;
+  /** More flags of the API server. */
+  apiServerFlags?: readonly string[];
   /** Settings of the hook server, such as ON_FAILURE. */
   hookEnv?: Record<string, string>;
   /** See DriverOptions. */
@@ -96,14 +100,15 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const fluxCrds = await provideCrds(log);
     const installation = await renderInstallation(COMPONENTS);
     log('Starting etcd and kube-apiserver');
-    const { port = 0, auditRules } = options;
-    const plane = await startControlPlane({ dir, port, binaries, auditRules });
+    const { port = 0, auditRules, apiServerFlags } = options;
+    const plane = await startControlPlane({ dir, port, binaries, auditRules, apiServerFlags });
     plane.children.forEach(watch);
     const startAgain = async (name: ControlPlaneProcess) => watch(await plane.start(name));
     const admin = plane.accessOf('admin');
     log('Installing kinds and rights');
-    await installKinds(admin, installation.kinds, fluxCrds);
-    await Promise.all([installRights(admin, installation), startAgain('kube-controller-manager')]);
+    await installKinds(admin, options.bare ? [] : installation.kinds, fluxCrds);
+    const rights = options.bare ? installPeople(admin) : installRights(admin, installation);
+    await Promise.all([rights, startAgain('kube-controller-manager')]);
 
     const certificateFile = join(dir, 'pki/webhook.crt');
     const keyFile = join(dir, 'pki/webhook.key');
@@ -135,6 +140,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
       died,
       stop,
     };
+    if (options.bare) return cluster;
     if (!hooks) {
       await removeHooks(admin);
       return cluster;

@@ -45,7 +45,8 @@ for kind in mutatingwebhookconfiguration validatingwebhookconfiguration; do
   for ((i = 0; i < count; i++)); do
     patch+="${patch:+,}{\"op\":\"add\",\"path\":\"/webhooks/$i/clientConfig/caBundle\",\"value\":\"$bundle\"}"
   done
-  kubectl patch "$kind" rollout-hooks --type json --patch "[$patch]"
+  # Under a name of its own: Flux takes back what is changed under kubectl's.
+  kubectl patch "$kind" rollout-hooks --type json --patch "[$patch]" --field-manager rollout-hooks-certificate
 done
 # Trusted before it is shown.
 kubectl create secret tls rollout-hooks-tls --namespace "$namespace" --cert tls.crt --key tls.key \

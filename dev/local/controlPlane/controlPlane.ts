@@ -42,6 +42,8 @@ export interface ControlPlaneOptions {
   binaries: Binaries;
   /** What the API server writes to DIR/audit.log: rules of an audit Policy. */
   auditRules?: object[] | undefined;
+  /** More flags of the API server. */
+  apiServerFlags?: readonly string[] | undefined;
 }
 
 /** Nothing but metadata, once per request, so that requests can be counted by user, verb and resource. */
@@ -106,6 +108,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--audit-log-path=${join(dir, 'audit.log')}`,
           '--audit-log-maxsize=2000',
           '--shutdown-delay-duration=0s',
+          ...(options.apiServerFlags ?? []),
         ],
         ready: async () =>
           (await send<string>(accessOf('admin'), 'GET', '/readyz', { timeoutMs: 2_000 })).object === 'ok',

@@ -14,13 +14,26 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'dev/local/install', folder));
 
-/** All of the installation that calls nobody, and the people of this control plane with their rights. */
-export async function installRights(admin: Access, installation: Installation): Promise<void> {
+/** The people of this control plane and Flux, with their rights. */
+export async function installPeople(admin: Access): Promise<void> {
   const users = ours('users');
-  const isNamespace = ({ kind }: AnyObject) => kind === 'Namespace';
-  await applyAll(admin, [...installation.namespaces, ...users.filter(isNamespace)]);
-  const people = users.filter((object) => !isNamespace(object));
-  await applyAll(admin, [...installation.rights, ...installation.workloads, ...people, ...ours('rights')]);
+  await applyAll(
+    admin,
+    users.filter(({ kind }) => kind === 'Namespace'),
+  );
+  await applyAll(
+    admin,
+    users.filter(({ kind }) => kind !== 'Namespace'),
+  );
+}
+
+/** All of the installation that calls nobody, and the people. */
+export async function installRights(admin: Access, installation: Installation): Promise<void> {
+  await applyAll(admin, installation.namespaces);
+  await Promise.all([
+    applyAll(admin, [...installation.rights, ...installation.workloads, ...ours('rights')]),
+    installPeople(admin),
+  ]);
 }
 
 /** The two ServiceAccounts in somebody else's cluster, with the rights that manifests/rbac gives them and no others. */

@@ -14,7 +14,8 @@ case "$1 $2" in
 'apply --server-side') cat >/dev/null ;;
 'get mutatingwebhookconfiguration' | 'get validatingwebhookconfiguration')
   case "$5" in *caBundle*) [ -f "$STORE/bundle" ] && cat "$STORE/bundle" ;; *) echo a b ;; esac ;;
-'patch mutatingwebhookconfiguration') ;;
+# Flux would take back what is written under kubectl's own name.
+'patch mutatingwebhookconfiguration') [ "$8 $9" = '--field-manager rollout-hooks-certificate' ] ;;
 'patch validatingwebhookconfiguration') sed 's/.*"value":"\\([^"]*\\)".*/\\1/' <<<"$7" | tr -d '\\n' >"$STORE/bundle" ;;
 'rollout restart') ;;
 *) echo "kubectl $*" >&2; exit 1 ;;

@@ -1,0 +1,170 @@
+/**
+ * The nodes of a cluster, as far as the installation needs them: they run its two Deployments as processes of this machine, with the
+ * environment and the Secrets that the manifests give them, and say in their status that they run.
+ */
+import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { useLoopback } from '../../../dev/local/install/references.ts';
+import { type RunningChild, startChild } from '../../../dev/local/process/childProcess.ts';
+import { freePort } from '../../../dev/local/process/ports.ts';
+import { REPOSITORY } from '../../../dev/repository.ts';
+import type { AnyObject, ClusterView } from '../../cluster/support/cluster.ts';
+import type { TestCluster } from '../../cluster/support/testCluster.ts';
+import type { Network } from './network.ts';
+
+const LOOK_MS = 200;
+const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
+const named = (kind: string, namespace: string, name: string) => ({
+  apiVersion: kind === 'Secret' ? 'v1' : 'apps/v1',
+  kind,
+  metadata: { name, namespace },
+});
+
+export interface Node {
+  /** Kills the server; it is started again after `release`, as a kubelet would. */
+  hold(): Promise<void>;
+  release(): void;
+  stop(): Promise<void>;
+}
+
+export function startNode(cluster: TestCluster, { admin }: ClusterView, network: Network): Node {
+  let server: { child: RunningChild; revision: string } | undefined;
+  // The same after a restart: a Service has one address.
+  const ports = Promise.all([freePort(), freePort(), freePort()]);
+  let isDriven = false;
+  let isHeld = false;
+  let isOver = false;
+
+  async function look(): Promise<void> {
+    const deployment = await admin.find(named('Deployment', 'rollout-hooks', 'rollout-hooks'));
+    if (deployment && !isHeld && (await mountSecrets(deployment))) {
+      await runServer(deployment);
+      await reportAvailable(deployment);
+    }
+    const metacontroller = await admin.find(named('Deployment', 'metacontroller', 'metacontroller'));
+    // Without its rights it is ready too, and waits for them.
+    if (metacontroller) await reportAvailable(metacontroller);
+    const mayWatch = await admin.find({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'rollout-hooks-metacontroller' },
+    });
+    if (metacontroller && mayWatch && (await resolveServices())) {
+      if (!isDriven) await cluster.startDriver();
+      isDriven = true;
+    }
+  }
+
+  /** False while one of them is missing: the Pod would be ContainerCreating. */
+  async function mountSecrets({ spec }: AnyObject): Promise<boolean> {
+    for (const { name, secret } of spec.template.spec.volumes) {
+      const found = await admin.find(named('Secret', 'rollout-hooks', secret.secretName));
+      if (!found) return false;
+      mount(join(cluster.dir, 'volumes', name), found);
+    }
+    return true;
+  }
+
+  async function runServer({ spec }: AnyObject): Promise<void> {
+    const { template } = spec;
+    const revision = JSON.stringify(template);
+    if (server?.revision === revision) return;
+    await server?.child.stop();
+    const [{ env, volumeMounts }] = template.spec.containers;
+    const here = (value: string) =>
+      volumeMounts.reduce(
+        (path: string, { name, mountPath }: { name: string; mountPath: string }) =>
+          path.replace(`${mountPath}/`, `${join(cluster.dir, 'volumes', name)}/`),
+        value,
+      );
+    const [hooksPort, webhookPort, receiverPort] = await ports;
+    const child = await startChild({
+      name: 'rollout-hooks',
+      command: process.execPath,
+      args: ['main.ts'],
+      cwd: REPOSITORY,
+      dir: cluster.dir,
+      env: {
+        ...Object.fromEntries(env.map(({ name, value }: { name: string; value: string }) => [name, here(value)])),
+        HOST: '127.0.0.1',
+        HOOKS_PORT: String(hooksPort),
+        WEBHOOK_PORT: String(webhookPort),
+        RECEIVER_PORT: String(receiverPort),
+        SHUTDOWN_DELAY_SECONDS: '0',
+        KUBECONFIG: cluster.kubeconfigOf('hooks'),
+      },
+      ready: async () => (await fetch(`http://127.0.0.1:${hooksPort}/readyz`)).ok,
+    });
+    server = { child, revision };
+    network.webhookPort = webhookPort;
+  }
+
+  /** There is no DNS here: Metacontroller is given the address of the Pod. False while there is nothing to call. */
+  async function resolveServices(): Promise<boolean> {
+    const [hooksPort] = await ports;
+    const lists = await Promise.all(
+      ['CompositeController', 'DecoratorController'].map((kind) =>
+        admin.list(METACONTROLLER, kind).then((items) => items.map((item) => ({ ...item, kind }))),
+      ),
+    );
+    const controllers = lists.flat().map((item): AnyObject => ({ ...item, apiVersion: METACONTROLLER }));
+    for (const controller of controllers) {
+      const resolved = useLoopback(controller, { hooksPort, webhookPort: 0, ca: '' });
+      if (JSON.stringify(resolved) !== JSON.stringify(controller)) await admin.replace(resolved);
+    }
+    return controllers.length > 0;
+  }
+
+  async function reportAvailable({ apiVersion, kind, metadata, spec, status }: AnyObject): Promise<void> {
+    if (status?.observedGeneration === metadata.generation && status.availableReplicas === spec.replicas) return;
+    const { replicas } = spec;
+    const condition = (type: string, reason: string) => ({ type, status: 'True', reason });
+    const { name, namespace } = metadata;
+    await admin.patchStatus(
+      { apiVersion, kind, metadata: { name, namespace } },
+      {
+        observedGeneration: metadata.generation,
+        ...{ replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas },
+        conditions: [
+          condition('Available', 'MinimumReplicasAvailable'),
+          condition('Progressing', 'NewReplicaSetAvailable'),
+        ],
+      },
+    );
+  }
+
+  const looking = (async () => {
+    while (!isOver) {
+      await look().catch((error) => appendFileSync(join(cluster.dir, 'node.log'), `${error.stack}\n`));
+      await wait(LOOK_MS);
+    }
+  })();
+  return {
+    hold: async () => {
+      isHeld = true;
+      await server?.child.stop();
+      server = undefined;
+      network.webhookPort = undefined;
+    },
+    release: () => {
+      isHeld = false;
+    },
+    stop: async () => {
+      isOver = true;
+      await looking;
+      await server?.child.stop();
+    },
+  };
+}
+
+/** All files change in one step, as the kubelet has it: the folder is a link to those of this version of the Secret. */
+function mount(folder: string, { metadata, data }: AnyObject): void {
+  const version = `${folder}-${metadata.resourceVersion}`;
+  if (existsSync(version)) return;
+  mkdirSync(version, { recursive: true });
+  for (const [key, value] of Object.entries<string>(data))
+    writeFileSync(join(version, key), Buffer.from(value, 'base64'));
+  symlinkSync(version, `${version}.link`);
+  renameSync(`${version}.link`, folder);
+}

@@ -1,0 +1,55 @@
+/** Who follows docs/install.md: a shell beside this repository, with kubectl and `kubectl rollouts` on its path. */
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
+import { REPOSITORY } from '../../../dev/repository.ts';
+import { stepsOf } from './page.ts';
+
+export interface Reader {
+  /** Does what the section says; the output of each of its commands, of stdout and stderr. Rejects with it where one fails. */
+  follow(heading: string): Promise<string[]>;
+  run(command: string): Promise<string>;
+  dispose(): void;
+}
+
+/** What a reader has, and a test need not: they do nothing. */
+const OTHERS = ['docker', 'flux'];
+
+export async function newReader(kubeconfig: string, registry: string): Promise<Reader> {
+  const folder = mkdtempSync(join(tmpdir(), 'reader-'));
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  symlinkSync(REPOSITORY, join(folder, 'rollout-hooks'));
+  const program = (name: string, text: string) => {
+    writeFileSync(join(bin, name), `#!/usr/bin/env bash\n${text}\n`);
+    chmodSync(join(bin, name), 0o755);
+  };
+  for (const name of OTHERS) program(name, 'exit 0');
+  program('kubectl-rollouts', `exec '${process.execPath}' '${join(REPOSITORY, 'cli/main.ts')}' "$@"`);
+  const kubectl = await provideGoBinary('kubectl', '.');
+  const path = [bin, dirname(kubectl), process.env.PATH].join(':');
+  const env = { ...process.env, PATH: path, HOME: folder, KUBECONFIG: kubeconfig, NODE_OPTIONS: '' };
+  const run = (command: string) =>
+    new Promise<string>((resolve, reject) => {
+      const args = ['--norc', '-euo', 'pipefail', '-c', command];
+      execFile('bash', args, { cwd: folder, env, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+        const output = `${stdout}${stderr}`;
+        if (error) reject(new Error(`${command}\n${output}`));
+        else resolve(output);
+      });
+    });
+  return {
+    run,
+    follow: async (heading) => {
+      const outputs: string[] = [];
+      for (const step of stepsOf(heading, registry)) {
+        if ('run' in step) outputs.push(await run(step.run));
+        else writeFileSync(join(folder, step.file), step.text);
+      }
+      return outputs;
+    },
+    dispose: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

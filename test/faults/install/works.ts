@@ -1,0 +1,13 @@
+import { expect } from 'vitest';
+import { type ClusterView, kustomization, rollout } from '../../cluster/support/cluster.ts';
+import { history, variablesArrive } from '../../cluster/support/versions.ts';
+
+/** A release goes all the way: hooks, admission, and the rights of both. */
+export async function expectToWork({ admin, newNamespace, publish }: ClusterView): Promise<void> {
+  const ns = await newNamespace();
+  await admin.create(rollout(ns, 'app'));
+  await admin.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
+  await publish(ns, 'app', '1.0.0');
+  await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.0.0' });
+  expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
+}
