@@ -23,6 +23,8 @@ export function readTls({ cert, key, clientCa }: TlsFiles): Read {
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
   const certificate = parsed(cert, options.cert as string);
+  // Without a key TLS takes the certificate too, and refuses every connection.
+  if (!/-----BEGIN .*PRIVATE KEY-----/.test(options.key as string)) throw new Error(`${key} has no PEM key`);
   try {
     createSecureContext(options);
   } catch (error) {

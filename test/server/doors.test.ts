@@ -139,7 +139,14 @@ describe('a certificate that is replaced', () => {
     const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
 
     const problems: [() => void, RegExp][] = [
-      [() => writeFileSync(files.cert, whole.certificate), /do not match/],
+      [() => writeFileSync(files.key, ''), /has no PEM key/],
+      [
+        () => {
+          writeFileSync(files.cert, whole.certificate);
+          copyFileSync(join(world.dir, 'tls.key'), files.key);
+        },
+        /do not match/,
+      ],
       [() => writeFileSync(files.cert, whole.certificate.slice(0, 100)), /has no PEM certificate/],
       [
         () => {
