@@ -9,7 +9,7 @@ export interface Installation {
   namespaces: AnyObject[];
   /** ServiceAccounts, RBAC, admission policies. */
   rights: AnyObject[];
-  /** Deployments and what belongs to them. Nothing runs them here: the same programs are processes of this machine. */
+  /** Deployments, and what belongs to their Pods. */
   workloads: AnyObject[];
   webhooks: AnyObject[];
   controllers: AnyObject[];
