@@ -2,6 +2,7 @@ import { type Finding, unseen } from '../../core/explain/doctor/finding.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/controllers.ts';
+import { checkDelivery } from '../doctor/delivery.ts';
 import type { Check } from '../doctor/examined.ts';
 import { checkKinds, checkVersion } from '../doctor/kinds.ts';
 import { checkRights } from '../doctor/rights.ts';
@@ -18,6 +19,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
   ['API server', checkVersion],
   ['Kinds', checkKinds],
   ['Hook server', checkServer],
+  ['Delivery', checkDelivery],
   ['Webhooks', checkWebhooks],
   ['Certificates', checkServingCertificate],
   ['Admission', checkAdmission],

@@ -27,8 +27,20 @@ const isThere = async ({ apiVersion, kind, metadata: { name, namespace } }: AnyO
 it('installs all of it', async () => {
   await installCertManager(there);
   const [outputs] = await Promise.all([reader.follow('By Flux'), issueCertificate(there, reader)]);
-  expect(outputs.at(-1)).toMatch(/\nNo findings\.\n$/);
+  expect(outputs.at(-1)).toMatch(/Delivery: by Kustomization flux-system\/rollout-hooks, [\s\S]*\nNo findings\.\n$/);
   await expectToWork(there);
+});
+
+it('doctor finds what could not be repaired, because admission is asked about it', async () => {
+  const annotate = (value: string | null) =>
+    there.admin.mergePatch(reference('rollout-hooks'), {
+      metadata: { annotations: { 'rollout.kuberik.com/note': value } },
+    });
+  await annotate('anything');
+  await expect(reader.run('kubectl rollouts doctor')).rejects.toThrow(
+    'Kustomization flux-system/rollout-hooks delivers this installation and has the annotation rollout.kuberik.com/note',
+  );
+  await annotate(null);
 });
 
 it('repairs and upgrades it while the webhook is down', async () => {

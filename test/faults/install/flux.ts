@@ -53,7 +53,14 @@ export function startFlux({ flux }: ClusterView): { stop(): Promise<void> } {
     if (spec.suspend || (isReady(kustomization) && status.lastHandledReconcileAt === requestOf(kustomization))) return;
     const needed = (spec.dependsOn ?? []).map(({ name }: AnyObject) => all.find((each) => each.metadata.name === name));
     if (!needed.every((each?: AnyObject) => each && isReady(each))) return;
-    const objects = await objectsOf(kustomization);
+    const { name = '', namespace = '' } = metadata;
+    const labels = {
+      'kustomize.toolkit.fluxcd.io/name': name,
+      'kustomize.toolkit.fluxcd.io/namespace': namespace,
+    };
+    const objects = (await objectsOf(kustomization)).map((object): AnyObject => {
+      return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
+    });
     await applyAll(flux, objects);
     for (const object of objects.filter(({ kind }) => kind === 'Deployment')) {
       if (spec.wait && !(await isAvailable(flux, object))) return;
