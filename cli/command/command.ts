@@ -5,7 +5,15 @@ import type { ConnectionFlags, Selected } from '../kube/kubeconfig.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** What a shell may complete. */
-export type Completion = 'rollouts' | 'targets' | 'gates' | 'namespaces' | 'contexts' | 'commands' | readonly string[];
+export type Completion =
+  | 'rollouts'
+  | 'targets'
+  | 'gates'
+  | 'budgets'
+  | 'namespaces'
+  | 'contexts'
+  | 'commands'
+  | readonly string[];
 
 export interface ArgumentDefinition {
   /** As commander writes it: `<version>`, `[rollout...]`. */

@@ -29,10 +29,12 @@ import { readRollout } from '../read/rollouts.ts';
 import { readSurroundings } from '../read/surroundings.ts';
 import { Problem } from '../terminal/exit.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';
+import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { awaitRollout } from '../write/awaitRollout.ts';
+import { awaitRolloutGate } from '../write/awaitRolloutGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
 import { make } from '../write/make.ts';
-import { WAITING, WRITING } from '../write/options.ts';
+import { WAITING, WAITING_FOR_LIST, WRITING } from '../write/options.ts';
 
 const ARGUMENTS = [
   { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
@@ -66,7 +68,8 @@ export const approveCommand: CommandDefinition = {
 export const rejectCommand: CommandDefinition = {
   description: `Puts a version on the list of those that are never deployed, not even by hand, for as long as it stands there. A Rollout without a RolloutGate gets one.`,
   arguments: ARGUMENTS,
-  options: [GATE, ...WRITING],
+  options: [GATE, ...WRITING, ...WAITING_FOR_LIST],
+  exitCodes: GATE_WAIT_CODES,
   examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
   run: (context, invocation) => judge(context, invocation, 'reject'),
 };
@@ -85,8 +88,18 @@ async function judge(context: Context, invocation: Invocation, verb: Verb): Prom
     verb,
     reason,
   );
+  const before = rollout ?? (invocation.options.wait ? await rolloutOf(cluster, found) : undefined);
   const made = await make(context, invocation, () => ask(context, invocation, cluster, { rollout, ...found }, verb));
-  return awaitRollout(context, invocation, made, rollout);
+  return verb === 'reject'
+    ? awaitRolloutGate(context, invocation, made, version)
+    : awaitRollout(context, invocation, made, before);
+}
+
+/** A RolloutGate is for one Rollout, a Gate for many. */
+async function rolloutOf({ client }: Cluster, { gate }: Found): Promise<Rollout | undefined> {
+  const found = gate?.kind === 'RolloutGate' ? await findRolloutGate(client, gate) : undefined;
+  const name = found?.spec?.rolloutRef.name;
+  return name && gate ? findRollout(client, { namespace: gate.namespace, name }) : undefined;
 }
 
 /** What is meant, and the Rollout, where that was named. */

@@ -1,20 +1,18 @@
-import { KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
-import type { Requirer } from '../../core/gate/requirers.ts';
 import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../core/requests/freeze.ts';
-import { freezeConcerns, heldText, selectedBy } from '../../core/requests/held.ts';
+import { freezeConcerns, heldText } from '../../core/requests/held.ts';
 import { type Asked, isRequest } from '../../core/requests/request.ts';
 import { parseSelector } from '../../core/requests/selector.ts';
 import { parseDays, parseHours } from '../../core/requests/when.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findGate, parseNamed } from '../read/gate.ts';
+import { readSelected } from '../read/held.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
+import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { make } from '../write/make.ts';
-import { WRITING } from '../write/options.ts';
+import { WAITING_FOR_GATE, WRITING } from '../write/options.ts';
 import { endOf, spanOf, timeOf } from '../write/times.ts';
 
 /** What a freeze without a name is called. */
@@ -37,7 +35,9 @@ export const freezeCommand: CommandDefinition = {
     { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
     { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
     ...WRITING,
+    ...WAITING_FOR_GATE,
   ],
+  exitCodes: GATE_WAIT_CODES,
   examples: [
     ['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42'],
     ['no deployments on Fridays', 'freeze no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
@@ -48,12 +48,12 @@ export const freezeCommand: CommandDefinition = {
     const [name = DEFAULT_NAME] = invocation.arguments as [string?];
     const named = parseNamed(name, cluster.namespace);
     const wanted = wantedOf(context, invocation, { namespace: named.namespace, name: named.name });
-    await make(context, invocation, async () => {
+    const made = await make(context, invocation, async () => {
       const existing = await findGate(cluster.client, wanted.ref);
       const asked = freeze(wanted, existing, context.now());
       return withWhatItHolds(cluster.client, asked, existing);
     });
-    return EXIT.ok;
+    return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
   },
 };
 
@@ -108,33 +108,9 @@ function checked<T>(option: string, text: string, parse: (text: string) => T | u
 async function withWhatItHolds(client: KubeClient, asked: Asked, existing: Gate | undefined): Promise<Asked> {
   if (!isRequest(asked)) return asked;
   const gate = existing ?? (asked.body as unknown as Gate);
-  const { held, unread } = await wouldHold(client, gate);
+  const { held, unread } = await readSelected(client, gate);
   const counted = existing?.status?.held;
   const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
   const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
   return { ...asked, concerns: [`It holds ${heldText(held)}${named}${missing}`, ...freezeConcerns(gate, held)] };
-}
-
-async function wouldHold(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
-  const { selects } = gate.spec;
-  if (!selects) return { held: [], unread: [] };
-  const isWide = selects.namespaceSelector !== undefined;
-  const namespace = isWide ? undefined : gate.metadata.namespace;
-  const unread: string[] = [];
-  const listed = async (kind: string, from: Parameters<KubeClient['list']>[0]) => {
-    try {
-      return await client.list(from);
-    } catch (error) {
-      if (isApiError(error, 403)) unread.push(kind);
-      else if (!isApiError(error, 404)) throw error;
-      return [];
-    }
-  };
-  const kinds = (selects.kinds ?? []) as readonly KindName[];
-  const [namespaces, ...lists] = await Promise.all([
-    isWide ? listed('Namespaces', NAMESPACES) : [],
-    ...kinds.map((kind) => listed(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),
-  ]);
-  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  return { held: selectedBy(gate, lists.flat() as KubeObject<any, any>[], labels), unread };
 }

@@ -1,5 +1,5 @@
 /** open, close and thaw. */
-import { GATES } from '../../api/kinds.ts';
+import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
 import { gateText } from '../../core/explain/gateText.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
@@ -7,12 +7,14 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { closeGate, openGate } from '../../core/requests/gate.ts';
 import { wrong } from '../../core/requests/request.ts';
 import { setPassing } from '../../core/requests/rolloutGate.ts';
-import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { isGate, readAnyGate } from '../read/gate.ts';
-import { EXIT, Problem } from '../terminal/exit.ts';
+import { Problem } from '../terminal/exit.ts';
+import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { awaitRolloutGate } from '../write/awaitRolloutGate.ts';
 import { choose } from '../write/choose.ts';
-import { make } from '../write/make.ts';
-import { WRITING } from '../write/options.ts';
+import { type Made, make } from '../write/make.ts';
+import { WAITING_FOR_GATE, WRITING } from '../write/options.ts';
 import { endOf, timeOf } from '../write/times.ts';
 
 const GATE = { syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' } as const;
@@ -21,7 +23,8 @@ const AT = { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-
 export const openCommand: CommandDefinition = {
   description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. It says what it lets go, and asks.`,
   arguments: [GATE],
-  options: [{ flags: '--for-version <tag>', help: 'for this version only' }, AT, ...WRITING],
+  options: [{ flags: '--for-version <tag>', help: 'for this version only' }, AT, ...WRITING, ...WAITING_FOR_GATE],
+  exitCodes: GATE_WAIT_CODES,
   examples: [
     ['the incident is over', "open year-end -n flux-system --reason 'INC-42 is over'"],
     ['on Monday', "open year-end -n flux-system --at 'Mon 08:00'"],
@@ -31,14 +34,14 @@ export const openCommand: CommandDefinition = {
     const { reason, forVersion: version } = invocation.options;
     const at = timeOf(context, '--at', invocation.options.at);
     const cluster = await context.cluster();
-    await make(context, invocation, async () => {
+    const made = await make(context, invocation, async () => {
       const gate = await readAnyGate(cluster, text);
       if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
       if (version !== undefined || at !== undefined)
         return wrong('A RolloutGate opens now and for all versions: for one of them use approve.');
       return setPassing(gate, true, reason);
     });
-    return EXIT.ok;
+    return after(context, invocation, made, at !== undefined);
   },
 };
 
@@ -50,7 +53,9 @@ export const closeCommand: CommandDefinition = {
     { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00'" },
     AT,
     ...WRITING,
+    ...WAITING_FOR_GATE,
   ],
+  exitCodes: GATE_WAIT_CODES,
   examples: [
     ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
     ['for the night', "close payments-freeze -n flux-system --until '08:00'"],
@@ -61,33 +66,40 @@ export const closeCommand: CommandDefinition = {
     const at = timeOf(context, '--at', invocation.options.at);
     const until = endOf(context, invocation.options);
     const cluster = await context.cluster();
-    await make(context, invocation, async () => {
+    const made = await make(context, invocation, async () => {
       const gate = await readAnyGate(cluster, text);
       if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
       if (until !== undefined || at !== undefined)
         return wrong('A RolloutGate is closed until somebody opens it: it takes neither --for, --until nor --at.');
       return setPassing(gate, false, reason);
     });
-    return EXIT.ok;
+    return after(context, invocation, made, at !== undefined);
   },
 };
 
 export const thawCommand: CommandDefinition = {
   description: `Ends a freeze: opens the Gate, which stays for the next time. Without a name it is the one that somebody has closed in the namespace; where there are several it says which, and asks.`,
   arguments: [{ syntax: '[gate]', help: 'its name', completes: 'gates' }],
-  options: WRITING,
+  options: [...WRITING, ...WAITING_FOR_GATE],
+  exitCodes: GATE_WAIT_CODES,
   examples: [['the incident is over', "thaw incident -n shop --reason 'INC-42 is over'"]],
   async run(context, invocation) {
     const [name] = invocation.arguments as [string?];
     const cluster = await context.cluster();
     const text = name ?? (await closedByHand(context, cluster));
-    await make(context, invocation, async () => {
+    const made = await make(context, invocation, async () => {
       const gate = await readAnyGate(cluster, `gate/${text.replace(/^gates?\//, '')}`);
       return openGate(gate as Gate, { reason: invocation.options.reason }, context.now());
     });
-    return EXIT.ok;
+    return after(context, invocation, made, false);
   },
 };
+
+function after(context: Context, invocation: Invocation, made: Made | undefined, isPlanned: boolean): Promise<number> {
+  return made?.request.object.kind === KINDS.RolloutGate.kind
+    ? awaitRolloutGate(context, invocation, made)
+    : awaitGate(context, invocation, made, { isPlanned });
+}
 
 async function closedByHand(context: Context, { client, namespace }: Cluster): Promise<string> {
   const now = context.now();

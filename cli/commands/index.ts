@@ -28,6 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'approve', group: 'Steer', summary: 'let one version through the gate that holds it', load: async () => (await import('./approve.ts')).approveCommand },
   { name: 'reject', group: 'Steer', summary: 'never deploy a version', load: async () => (await import('./approve.ts')).rejectCommand },
   { name: 'bypass', group: 'Steer', summary: 'break the glass: one version past closed Gates', load: async () => (await import('./bypass.ts')).bypassCommand },
+  { name: 'continue', group: 'Steer', summary: 'go on with a version that a budget holds after failures', load: async () => (await import('./continue.ts')).continueCommand },
   { name: 'freeze', group: 'Plan', summary: 'hold what is there as it is', load: async () => (await import('./freeze.ts')).freezeCommand },
   { name: 'thaw', group: 'Plan', summary: 'end a freeze', load: async () => (await import('./gateVerbs.ts')).thawCommand },
   { name: 'open', group: 'Plan', summary: 'open a Gate', load: async () => (await import('./gateVerbs.ts')).openCommand },

@@ -25,6 +25,8 @@ export async function candidatesFor(
       return names(await cluster(), resourceOf(KINDS.Rollout));
     case 'gates':
       return names(await cluster(), resourceOf(KINDS.Gate));
+    case 'budgets':
+      return names(await cluster(), resourceOf(KINDS.RolloutBudget));
     case 'namespaces':
       return names(await cluster(), { apiVersion: 'v1', resource: 'namespaces' }, '', false);
     case 'contexts':

@@ -1,4 +1,5 @@
 /** Waits until a Rollout has come as far as somebody wants: progress on standard error, one line at the end, an exit code. */
+import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../core/explain/application.ts';
 import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
 import type { Progress } from '../../core/explain/rollout/reached.ts';
@@ -17,7 +18,7 @@ export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
 export interface Wanted {
   /** `1.2.0 baked`. */
   what: string;
-  progress(app: Application): Progress;
+  progress(app: Application, rollout: Rollout): Progress;
   /** 0: no limit. */
   timeoutMs: number;
 }
@@ -41,7 +42,7 @@ export async function waitFor(
       const look = lookOf(context);
       for (const line of changeLines(last, app)) terminal.note(look.text(line));
       last = app;
-      const seen = progress(app);
+      const seen = progress(app, rollout);
       if (seen === 'under way') continue;
       terminal.print(lineOf(app, look));
       return seen === 'reached' ? EXIT.ok : EXIT.failed;

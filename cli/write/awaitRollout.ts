@@ -14,7 +14,11 @@ export async function awaitRollout(
   before: Rollout | undefined,
 ): Promise<number> {
   const brings = made?.request.brings;
-  if (!options.wait || !made || made.isDryRun || !before || !brings) return EXIT.ok;
+  if (!options.wait || !made || made.isDryRun) return EXIT.ok;
+  if (!before || !brings) {
+    context.terminal.note('Nothing is waited for: no version of a Rollout is deployed by that alone.');
+    return EXIT.ok;
+  }
   const timeoutMs = timeoutOf(options.timeout);
   const { namespace = '', name = '' } = before.metadata;
   const { client } = await context.cluster();

@@ -17,7 +17,24 @@ export const WRITING: readonly OptionDefinition[] = [
   output('json', 'yaml', 'name'),
 ];
 
+const TIMEOUT: OptionDefinition = {
+  flags: '--timeout <time>',
+  help: 'with --wait: how long; 0 for no limit',
+  default: '10m',
+};
+
 export const WAITING: readonly OptionDefinition[] = [
   { flags: '--wait', help: 'wait until what was asked for has been deployed and has baked' },
-  { flags: '--timeout <time>', help: 'with --wait: how long; 0 for no limit', default: '10m' },
+  TIMEOUT,
+];
+
+/** Of what holds or lets go. */
+export const WAITING_FOR_GATE: readonly OptionDefinition[] = [
+  { flags: '--wait', help: 'wait until everything is held, or goes on, and say what is' },
+  TIMEOUT,
+];
+
+export const WAITING_FOR_LIST: readonly OptionDefinition[] = [
+  { flags: '--wait', help: 'wait until its Rollout goes by it, and say what that waits for' },
+  TIMEOUT,
 ];

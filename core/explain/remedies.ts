@@ -13,9 +13,11 @@ import {
   RETRY,
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
+import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import type { GovernedKind } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
@@ -138,14 +140,15 @@ export function approveOnGate(rollout: NamespacedName, version: string, gate: Ob
   };
 }
 
-/** After failures: whoever says so is noted. There is no verb of ours for it. */
+/** After failures: whoever says so is noted. */
 export function continueVersion(budget: ObjectRef, version: string, step?: string): Remedy {
+  const target = `${budget.kind.toLowerCase()}/${budget.name}`;
   const scope = budget.namespace ? ` -n ${budget.namespace}` : '';
-  const command = `kubectl${scope} annotate --overwrite ${budget.kind.toLowerCase()}/${budget.name} ${CONTINUE}=${shown(version)}`;
+  const tag = shown(version);
   return {
     text: `go on with ${version} in spite of its failures`,
-    command,
-    kubectl: command,
+    command: `${PROGRAM} continue ${budget.namespace ? budget.name : target} ${tag}${scope} --reason ${WHY}`,
+    kubectl: `kubectl${scope} annotate --overwrite ${target} ${CONTINUE}=${tag}`,
     ...right('patch', budget),
     ...(step && { step }),
   };
@@ -212,7 +215,7 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
       return [allowed ? approveVersion(object, version, allowed, id) : openRolloutGate(object, id)];
     }
     case 'budget':
-      return object && version !== undefined ? [continueVersion(object, version, id)] : [];
+      return object && version !== undefined && isHeldByFailures(rollout) ? [continueVersion(object, version, id)] : [];
     case 'pin':
       return [unpin(rollout, id)];
     case 'failure':
@@ -223,6 +226,11 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
     default:
       return [];
   }
+}
+
+/** A budget that is closed, or has a mistake, goes on with nothing. */
+function isHeldByFailures({ status }: Rollout): boolean {
+  return findCondition(status?.conditions, WAITING_FOR_BUDGET)?.reason === 'VersionHeld';
 }
 
 function right(verb: string, { group, resource, namespace, name }: ObjectRef) {

@@ -21,11 +21,11 @@ export function explainBudget(budget: Budget): Explanation {
   const versions = (status?.versions ?? []).slice(0, TOLD);
   const held = versions.filter(({ held: isHeld }) => isHeld);
   const title = `${object.kind} ${refKey(object)}`;
+  // What is held says the same, of each version and with what to do about it as a remedy.
+  const isSaid = ready?.reason === 'VersionHeld' && held.length > 0;
+  const state = ready ? `${title}: ${ready.message}` : `${title} has not been looked at yet`;
   const causes: Cause[] = [
-    {
-      code: ready?.reason ?? 'NotSeen',
-      text: ready ? `${title}: ${ready.message}` : `${title} has not been looked at yet`,
-    },
+    ...(isSaid ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
     ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),
     ...versions.flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
   ];

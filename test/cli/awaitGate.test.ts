@@ -1,0 +1,60 @@
+/** `close --wait` on a bad day: what does not come to be held, what nobody may look at, and a hand on Ctrl-C. */
+import type { IncomingMessage } from 'node:http';
+import { expect, it } from 'vitest';
+import { call } from '../support/command.ts';
+import { apiServer, json, list, status } from './apiServer.ts';
+
+const held = [
+  { kind: 'Kustomization', namespace: 'shop', name: 'web' },
+  { kind: 'Kustomization', namespace: 'shop', name: 'secret' },
+];
+
+/** A Gate that is closed as it is asked; `web` never hears of it, and `secret` is not for everybody. */
+async function world() {
+  const gate = {
+    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+    kind: 'Gate',
+    metadata: { namespace: 'shop', name: 'incident', generation: 1, annotations: {} as Record<string, string> },
+    spec: { default: 'opened' },
+    status: { observedGeneration: 1, held: 2, heldObjects: held },
+  };
+  const web = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata: held[0], spec: {} };
+  const server = await apiServer(async (request, response, { pathname }) => {
+    if (pathname.endsWith('/kustomizations/secret')) return status(response, 403, 'Forbidden', 'not for you');
+    if (pathname.endsWith('/kustomizations/web')) return json(response, web);
+    if (!pathname.endsWith('/gates/incident')) return json(response, list([]));
+    if (request.method === 'PATCH')
+      Object.assign(gate.metadata.annotations, (await bodyOf(request)).metadata.annotations);
+    return json(response, gate);
+  });
+  return { KUBECONFIG: server.kubeconfig };
+}
+
+async function bodyOf(request: IncomingMessage) {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return JSON.parse(text);
+}
+
+it('says what is not held yet, and ends with 4', async () => {
+  const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await world() });
+  expect([code, out]).toEqual([
+    4,
+    'Closed Gate shop/incident.\nshop/incident: closed by somebody; held: nothing; not looked at: 1; not in time; not there yet: 1 Kustomization (web)\n',
+  ]);
+});
+
+it('leaves the request where somebody does not wait any longer', async () => {
+  const interrupted = new AbortController();
+  const { code, err } = await call('close gate/incident --wait', {
+    env: await world(),
+    signal: interrupted.signal,
+    onOutput: () => setImmediate(() => interrupted.abort()),
+  });
+  expect([code, err]).toEqual([130, 'The request stays: only the waiting has ended.\n']);
+});
+
+it('waits for nothing in a dry run', async () => {
+  const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await world() });
+  expect([code, out]).toEqual([0, 'Closed Gate shop/incident (server dry run).\n']);
+});

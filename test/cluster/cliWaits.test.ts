@@ -1,0 +1,175 @@
+/** `--wait` of what holds and lets go, and `continue`, against the real API server: what came of it, and an exit code for it. */
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { USERS } from '../../dev/local/controlPlane/users.ts';
+import { type Called, call, type Surroundings } from '../support/command.ts';
+import { ref, rollout, rolloutBudget, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
+import { expectGolden } from './support/golden.ts';
+import { type Story, storyOf } from './support/rolloutStory.ts';
+
+const view = sharedCluster();
+const { admin, developer, sre, newNamespace, publish } = view;
+
+type User = 'developer' | 'sre';
+const as = (user: User, ns: string, line: readonly string[], around: Surroundings = {}): Promise<Called> =>
+  call([...line, '-n', ns], { ...around, env: { KUBECONFIG: join(view.dir, USERS[user].file), ...around.env } });
+
+/** In which order objects got there is nobody's: the lines of standard error are sorted. */
+const golden = async (name: string, ns: string, called: Called, code = 0) => {
+  const notes = called.err.trimEnd().split('\n').sort().join('\n');
+  const text = `${called.out}${notes && `--- stderr\n${notes}\n`}--- exit code ${called.code}\n`;
+  await expectGolden(name, text.replace(/\b\d+h\d+m\d+s ahead/, 'SPAN ahead'), ns);
+  expect(called.code).toBe(code);
+};
+
+/** On standard error is what was seen on the way: more or less of it. */
+const justOut = async (...asked: Parameters<typeof as>): Promise<Called> => ({ ...(await as(...asked)), err: '' });
+
+const words = (line: string) => line.split(' ');
+
+describe('a freeze', () => {
+  let story: Story;
+
+  beforeAll(async () => {
+    story = storyOf(view, await newNamespace());
+    await story.bind();
+    await story.create();
+    await story.publish('1.0.0');
+    await story.arrive('1.0.0');
+    await story.headIs('1.0.0', 'Succeeded');
+  });
+
+  it('waits until all of it holds', async () => {
+    await golden(
+      'wait-freeze',
+      story.ns,
+      await as('sre', story.ns, words('freeze incident --yes --wait --reason INC-7')),
+    );
+    expect((await admin.get(ref('kustomization', story.ns, 'app'))).spec.suspend).toBe(true);
+  });
+
+  it('that nobody may see through is not waited for', async () =>
+    golden('wait-planned', story.ns, await as('sre', story.ns, words('open incident --at 2037-01-04 --wait --yes'))));
+
+  it('ends once all of it goes on', async () => {
+    await golden('wait-thaw', story.ns, await as('sre', story.ns, words('thaw incident --wait --yes')));
+    expect((await admin.get(ref('kustomization', story.ns, 'app'))).spec.suspend).not.toBe(true);
+  });
+
+  it('beside another one: what that holds is told', async () => {
+    await as('sre', story.ns, words('close incident --wait'));
+    await as('sre', story.ns, words('freeze other --kinds Kustomization --yes --wait'));
+    await golden('wait-still-held', story.ns, await as('sre', story.ns, words('open incident --yes --wait')));
+    await as('sre', story.ns, words('thaw other --wait --yes'));
+  });
+});
+
+describe('a RolloutGate', () => {
+  let story: Story;
+
+  beforeAll(async () => {
+    story = storyOf(view, await newNamespace());
+    await story.create();
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Succeeded');
+    await sre.create(rolloutGate(story.ns, 'qa', 'app', { passing: true }));
+  });
+
+  it('closes, and its Rollout goes by it', async () =>
+    golden('wait-close-rolloutgate', story.ns, await justOut('sre', story.ns, words('close rolloutgate/qa --wait'))));
+
+  it('rejects what waits', async () => {
+    await story.publish('1.1.0');
+    await story.conditionIs('WaitingForRolloutGates', { status: 'True' });
+    await golden('wait-reject', story.ns, await justOut('sre', story.ns, words('reject app 1.1.0 --wait')));
+    expect((await story.statusOf()).rejectedReleases).toMatchObject([{ tag: '1.1.0', gate: 'qa' }]);
+  });
+
+  it('is approved by its own name, and that is waited for as well', async () => {
+    await story.publish('1.2.0');
+    await waitFor(async () => (await story.statusOf()).pendingVersion === '1.2.0', '1.2.0 to wait');
+    const approved = await as('sre', story.ns, words('approve rolloutgate/qa 1.2.0 --wait --yes'));
+    expect([approved.code, await story.head()]).toMatchObject([
+      0,
+      { version: { tag: '1.2.0' }, bakeStatus: 'Succeeded' },
+    ]);
+  });
+
+  it('that is for no Rollout holds nothing', async () => {
+    await sre.create(rolloutGate(story.ns, 'stray', 'nobody', { passing: true }));
+    await golden('wait-stray', story.ns, await as('sre', story.ns, words('close rolloutgate/stray --wait')));
+  });
+});
+
+describe('a budget that holds a version after failures', () => {
+  let ns: string;
+
+  beforeAll(async () => {
+    ns = await newNamespace();
+    await publish(ns, 'app', '1.0.0');
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1, maxFailures: 1 }));
+    const spec = { releasesImagePolicy: { name: 'app' }, bakeTime: '1h' };
+    for (const name of ['canary', 'eu']) await developer.create(rollout(ns, name, { spec }));
+    const [failing] = await waitFor(async () => {
+      const all = await admin.list('kuberik.com/v1alpha1', 'Rollout', ns);
+      const baking = all.filter(({ status }) => status?.history?.[0]?.bakeStatus === 'InProgress');
+      return baking.length > 0 && baking;
+    }, 'one to bake');
+    await waitFor(async () => {
+      const name = failing!.metadata.name as string;
+      const { status } = await admin.get(ref('rollout', ns, name));
+      const [head, ...older] = status.history;
+      await admin.patchStatus(ref('rollout', ns, name), { history: [{ ...head, bakeStatus: 'Failed' }, ...older] });
+      return true;
+    }, 'its bake to be ended');
+    await waitFor(async () => (await held())?.[0], 'the budget to hold it');
+  });
+
+  const held = async () => {
+    const { status } = await admin.get(ref('rolloutBudget', ns, 'fleet'));
+    return status?.versions?.filter((each: { held?: boolean }) => each.held);
+  };
+  /** Which of the two began is nobody's. */
+  const eitherWay = (called: Called): Called => ({
+    ...called,
+    out: called.out.replace(/([/ ])(canary|eu)\b/g, '$1ONE'),
+    err: called.err.replace(/([/ ])(canary|eu)\b/g, '$1ONE'),
+  });
+
+  it('why the budget', async () =>
+    golden('why-budget', ns, eitherWay(await as('developer', ns, words('why rolloutbudget/fleet')))));
+
+  it('why a Rollout that it holds', async () => {
+    const waiting = await waitFor(async () => {
+      const all = await admin.list('kuberik.com/v1alpha1', 'Rollout', ns);
+      const found = all.find(({ status }) =>
+        status?.conditions?.some(
+          ({ type, reason }: { type: string; reason: string }) =>
+            type === 'WaitingForBudget' && reason === 'VersionHeld',
+        ),
+      );
+      return found?.metadata.name as string | undefined;
+    }, 'the other one to wait for it');
+    await golden('why-held-by-budget', ns, eitherWay(await as('sre', ns, ['why', waiting])));
+  });
+
+  it('continue of what has not failed', async () =>
+    golden('continue-unknown', ns, await as('sre', ns, words('continue fleet 9.9.9')), 1));
+  it('continue asks', async () =>
+    golden('continue-asks', ns, eitherWay(await as('sre', ns, words('continue fleet'))), 2));
+  it('continue, by somebody who may not', async () =>
+    golden('continue-denied', ns, await as('developer', ns, words('continue fleet --yes')), 1));
+
+  it('continue lets it go on, and says with whose reason', async () => {
+    const called = await as('sre', ns, [...words('continue fleet 1.0.0 --yes -v --reason'), 'the database was down']);
+    await golden('continue', ns, called);
+    await waitFor(async () => (await held()).length === 0, 'the budget to hold nothing');
+    expect((await admin.get(ref('rolloutBudget', ns, 'fleet'))).status.versions).toMatchObject([
+      { continuedBy: 'sre' },
+    ]);
+    await golden('continue-again', ns, await as('sre', ns, words('continue fleet')));
+  });
+
+  it('that is not there', async () =>
+    golden('continue-nothing', ns, await as('sre', ns, words('continue nothing')), 1));
+});
