@@ -68,6 +68,11 @@ function span(from: string | undefined, to: string | undefined): string {
   return start === undefined || end === undefined ? '-' : ageText(end - start);
 }
 
+/** What the release says of itself, and how its deployment went. */
+const RELEASE = ['version', 'imageVersion', 'digest', 'revision', 'created'] as const;
+const DEPLOYMENT = ['at', 'outcome', 'message', 'reason'] as const;
+const LABELS: Record<string, string> = { imageVersion: 'image version', at: 'deployed' };
+
 interface Difference {
   field: string;
   before: string;
@@ -76,9 +81,9 @@ interface Difference {
 
 /** What two deployments differ in; `lines` for people. */
 export function deploymentDiff(before: DeploymentView, after: DeploymentView) {
-  const fields = ['version', 'digest', 'revision', 'outcome', 'message', 'at'] as const;
   const all: Difference[] = [
-    ...fields.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
+    ...RELEASE.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
+    ...DEPLOYMENT.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
     { field: 'by', before: before.by.name, after: after.by.name },
   ];
   const differences = all.filter((each) => each.before !== each.after);
@@ -89,7 +94,10 @@ export function deploymentDiff(before: DeploymentView, after: DeploymentView) {
     lines: (look: Look): string[] =>
       table([
         ['', `${before.id}`, `${after.id}`].map((cell) => look.strong(cell)),
-        ...differences.map((each) => [each.field, each.before || '-', each.after || '-']),
+        ...differences.map(({ field, before, after }) => [
+          LABELS[field] ?? field,
+          ...[before, after].map((value) => look.text(value) || '-'),
+        ]),
       ]),
   };
 }

@@ -66,6 +66,9 @@ export interface DeploymentView {
   version: string;
   digest?: string;
   revision?: string;
+  /** What the image's annotations say of it: its version, which need not be the tag, and when it was built. */
+  imageVersion?: string;
+  created?: string;
   outcome: Outcome;
   /** What the bake says of itself. */
   detail?: string;

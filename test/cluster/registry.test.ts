@@ -1,18 +1,22 @@
 /** What a real registry says of a release reaches its Rollout; what it does not say delays nothing. */
 import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
+import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { type Story, storyOf } from './support/rolloutStory.ts';
+import { expectGolden } from './support/golden.ts';
+import { nextSecond, type Story, storyOf } from './support/rolloutStory.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
 const SECRET = 'registry-credentials';
 const OCI = 'org.opencontainers.image';
 const FLUX_ARTIFACT = 'application/vnd.cncf.flux.config.v1+json';
-const CREATED = '2026-01-02T12:00:00Z';
+const CREATED: Record<string, string> = { '1.0.0': '2026-01-02T12:00:00Z', '1.1.0': '2026-02-03T12:00:00Z' };
 
 let registry: RealRegistry;
 const sockets = new Set<Socket>();
@@ -30,7 +34,7 @@ beforeAll(async () => {
       annotations: {
         [`${OCI}.version`]: `v${tag}`,
         [`${OCI}.revision`]: `main@sha1:${tag}`,
-        [`${OCI}.created`]: CREATED,
+        [`${OCI}.created`]: CREATED[tag],
         [`${OCI}.source`]: 'https://git.example/acme/web',
         [`${OCI}.title`]: 'Web',
         [`${OCI}.description`]: 'The shop window',
@@ -85,7 +89,7 @@ async function letHooksRead({ ns }: Story): Promise<void> {
   } as AnyObject);
 }
 
-const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED });
+const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED[tag] });
 const known = (tag: string) => ({ ...deployed(tag), firstSeen: expect.any(String) });
 
 const isKnown = (story: Story, tag: string) =>
@@ -137,6 +141,31 @@ describe('a registry with a password', () => {
       expect((await story.head()).version).toEqual(deployed('1.0.0'));
       return true;
     }, 'the metadata');
+  });
+});
+
+describe('what a registry says of two releases', () => {
+  const call = async (ns: string, line: string) => {
+    const { out, code } = await command(`${line} -n ${ns}`, {
+      now: () => Date.now() + 60_000,
+      env: { KUBECONFIG: join(view.dir, USERS.developer.file) },
+    });
+    return `${out}--- exit code ${code}\n`;
+  };
+
+  it('is what they differ in', async () => {
+    const story = await privateImage(registry.host);
+    await letHooksRead(story);
+    await story.create();
+    for (const tag of ['1.0.0', '1.1.0']) {
+      await story.publish(tag, (await registry.pull('acme/web', tag))!.digest);
+      await story.headIs(tag, 'Succeeded');
+      await waitFor(async () => (await story.head()).version.created === CREATED[tag], 'its metadata');
+      await nextSecond();
+    }
+    await expectGolden('history-diff', await call(story.ns, 'history app --diff 1 2'), story.ns);
+    await expectGolden('history-diff-json', await call(story.ns, 'history app --diff 1 2 -o json'), story.ns);
+    await expectGolden('history-yaml', await call(story.ns, 'history app -o yaml'), story.ns);
   });
 });
 

@@ -18,6 +18,8 @@ export function deploymentView(entry: HistoryEntry): DeploymentView {
     ...defined({
       digest: version.digest,
       revision: version.revision,
+      imageVersion: version.version,
+      created: version.created,
       detail: entry.bakeStatusMessage,
       message: entry.message,
       reason: entry.reason,
