@@ -2,21 +2,22 @@
 
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import { type ActionRight, actionsOf, gateActions, rightKey, versionActions } from '../../core/board/actions.ts';
 import { approvalViews } from '../../core/board/approvals.ts';
 import { gateView } from '../../core/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../core/board/messages.ts';
-import { type Asked, type Write, writeOf } from '../../core/board/requests.ts';
+import { type Asked, type Found, objectOf, requestOf } from '../../core/board/requests.ts';
 import type { Explanation } from '../../core/explain/explanation.ts';
 import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { formatTime } from '../../core/kube/time.ts';
+import { isRequest, type NoRequest, type WriteRequest } from '../../core/requests/request.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { explained, withRights } from '../read/explained.ts';
 import { readTarget } from '../read/target.ts';
 import { Problem } from '../terminal/exit.ts';
+import { ended } from '../write/make.ts';
 import type { Views } from './views.ts';
 
 /** Rights change seldom, and every application asks for the same. */
@@ -56,23 +57,27 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
   };
 
   const act = async (asked: Asked, dryRun: boolean): Promise<Answer> => {
-    try {
-      const found = 'rolloutGate' in asked ? await rolloutGate(asked.rolloutGate) : undefined;
-      const write = writeOf(asked, formatTime(now()), found);
-      const { warnings } = await send(client, write, found, dryRun);
-      return {
-        ok: true,
-        warnings,
-        message: dryRun ? 'The API server would accept it.' : 'The API server has accepted it.',
-      };
-    } catch (error) {
-      if (!isApiError(error)) throw error;
-      return { ok: false, code: error.code, message: error.message, warnings: [...error.warnings] };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const request = requestOf(asked, await foundOf(client, asked), now());
+        if (!isRequest(request)) return unasked(request, dryRun);
+        const { warnings } = await send(client, request, dryRun);
+        // Before it is agreed to, what whoever asks should know stands beside what the API server says.
+        return dryRun
+          ? {
+              ok: true,
+              warnings: [...request.concerns.map(ended), ...warnings],
+              message: 'The API server would accept it.',
+            }
+          : { ok: true, warnings, message: 'The API server has accepted it.' };
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        // Somebody has written meanwhile: it is computed anew from what is there.
+        if (error.code === 409 && attempt < ATTEMPTS && asked.do !== 'freeze') continue;
+        return { ok: false, code: error.code, message: error.message, warnings: [...error.warnings] };
+      }
     }
   };
-
-  const rolloutGate = (ref: { namespace: string; name: string }): Promise<RolloutGate | undefined> =>
-    client.get<RolloutGate>({ ...resourceOf(KINDS.RolloutGate), ...ref });
 
   return {
     async application(id) {
@@ -106,21 +111,34 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
     rightsOf,
     act,
     async preview(asked) {
-      const { body } = writeOf(asked, formatTime(now()));
-      const [answer, found] = await Promise.all([act(asked, true), held(client, body as unknown as Gate)]);
+      const request = requestOf(asked, undefined, now());
+      const nothing = { objects: [], count: 0, unread: [] };
+      const [answer, found] = await Promise.all([
+        act(asked, true),
+        isRequest(request) ? held(client, request.body as unknown as Gate) : nothing,
+      ]);
       return { answer, ...found };
     },
   };
 }
 
-/** A list that is added to must be the one that was read: with its resourceVersion another's addition is a conflict, not lost. */
-function send(client: KubeClient, write: Write, found: RolloutGate | undefined, dryRun: boolean) {
-  const { kind, ref, body, creates } = write;
-  const resource = resourceOf(KINDS[kind]);
-  if (creates) return client.create({ ...resource, namespace: ref.namespace }, body, { dryRun });
-  const { resourceVersion } = found?.metadata ?? {};
-  const metadata = resourceVersion ? { metadata: { ...(body.metadata as object), resourceVersion } } : {};
-  return client.patch({ ...resource, ...ref }, { ...body, ...metadata }, { dryRun });
+/** Between the read and the write somebody else may write; more often than that it is somebody's loop. */
+const ATTEMPTS = 5;
+
+function foundOf(client: KubeClient, asked: Asked): Promise<Found | undefined> {
+  const { kind, ...ref } = objectOf(asked);
+  return client.get<Found>({ ...resourceOf(KINDS[kind]), ...ref });
+}
+
+/** There is nothing to write. Nobody has agreed to anything in a dry run: there it is only said. */
+function unasked({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
+  return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
+}
+
+function send(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun: boolean) {
+  const { resource, namespace, name } = object;
+  const to = { apiVersion, resource, namespace };
+  return creates ? client.create(to, body, { dryRun }) : client.patch({ ...to, name }, body, { dryRun });
 }
 
 async function held(client: KubeClient, gate: Gate): Promise<Omit<Preview, 'answer'>> {

@@ -6,7 +6,7 @@ import type { Application, DeploymentView, Step } from '../explain/application.t
 import { refKey } from '../kube/names.ts';
 import type { GateView } from './bands.ts';
 import type { ApprovalView } from './messages.ts';
-import type { Asked } from './requests.ts';
+import { type Asked, type Found, objectOf, rolloutSketch } from './requests.ts';
 
 /** For a SelfSubjectAccessReview. */
 export interface ActionRight {
@@ -28,8 +28,8 @@ export interface Action {
   /** Without the reason. */
   asked: Asked;
   rights: ActionRight[];
-  /** The object as it is now, where the request adds to it. */
-  found?: RolloutGate;
+  /** The object as far as the page knows it. */
+  found?: Found;
   /** What has to be typed, because it is hard to take back. */
   confirm?: string;
   /** The likely one. */
@@ -87,7 +87,8 @@ export function actionsOf(
       rights: onRollout,
     });
   }
-  return actions;
+  const found = rolloutSketch(ref, application);
+  return actions.map((action) => (objectOf(action.asked).kind === 'Rollout' ? { ...action, found } : action));
 }
 
 function waitingActions(

@@ -1,29 +1,20 @@
 /**
- * What a person asks for, as the one write that asks for it: the same as they could make with kubectl. Nothing is decided here; the API
- * server and the webhook do.
+ * What the page asks for, as the write that the command would make for the same: both are built by core/requests, from the object as it is.
+ * Nothing is decided here; the API server and the webhook do.
  */
-import {
-  APPROVE,
-  APPROVE_FOR,
-  APPROVE_FOR_REASON,
-  APPROVE_REASON,
-  BYPASS_REASON,
-  BYPASS_ROLLOUT_GATES,
-  CLOSE_REASON,
-  CLOSE_REQUESTED_AT,
-  DEPLOY_MESSAGE,
-  FORCE_DEPLOY,
-  OPEN_FOR,
-  OPEN_REASON,
-  OPEN_REQUESTED_AT,
-  RETRY,
-  UNBLOCK_FAILED,
-} from '../../api/annotations.ts';
-import { apiVersionOf, KINDS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { Gate, RolloutGate } from '../../api/types.ts';
+import { CLOSE_REASON, DEPLOY_MESSAGE, OPEN_FOR, OPEN_REASON } from '../../api/annotations.ts';
+import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Application } from '../explain/application.ts';
+import { parseDuration } from '../kube/duration.ts';
 import { refKey } from '../kube/names.ts';
-import { changeCause, creating, kubectlOf, type MergePatch, patching, quoted } from '../requests/request.ts';
+import { parseTime } from '../kube/time.ts';
+import { type Freeze, freeze } from '../requests/freeze.ts';
+import { approveAtGate, closeGate, openGate } from '../requests/gate.ts';
+import { type Asked as Answered, isRequest, kubectlOf, named, quoted, wrong } from '../requests/request.ts';
+import { bypass, deploy, passRolloutGates, pin, retry, unblock, unpin } from '../requests/rollout.ts';
+import { approve, reject } from '../requests/rolloutGate.ts';
 
 export type Asked =
   | { do: 'deploy' | 'pin' | 'bypass' | 'pass-gates'; rollout: NamespacedName; version: string; reason: string }
@@ -33,196 +24,148 @@ export type Asked =
   | { do: 'open' | 'close'; gate: NamespacedName; reason: string; version?: string; at?: string }
   | { do: 'freeze'; gate: NamespacedName; reason: string; spec: Gate['spec']; at?: string; closes: boolean };
 
-export interface Write {
-  kind: 'Rollout' | 'RolloutGate' | 'Gate';
-  ref: NamespacedName;
-  /** A merge patch, or with `creates` the whole object. */
-  body: MergePatch;
-  creates?: true;
-  /** Verb of the right that it takes beside the write itself. */
-  verb: 'patch' | 'create';
-  command: string;
-  kubectl: string;
-}
+/** The object that it is about, as it is now. */
+export type Found = Rollout | RolloutGate | Gate;
 
 export const PROGRAM = 'kubectl rollouts';
 
-/** `found`: the RolloutGate as it is now, whose lists an approval adds to. `at`: the time of the request, whole seconds. */
-export function writeOf(asked: Asked, at: string, found?: RolloutGate): Write {
+export function objectOf(asked: Asked): NamespacedName & { kind: 'Rollout' | 'RolloutGate' | 'Gate' } {
+  if ('gate' in asked) return { kind: 'Gate', ...asked.gate };
+  return 'rollout' in asked ? { kind: 'Rollout', ...asked.rollout } : { kind: 'RolloutGate', ...asked.rolloutGate };
+}
+
+/** `found`: undefined where there is none, which only a freeze can do without. */
+export function requestOf(asked: Asked, found: Found | undefined, now: EpochMs): Answered {
+  const reason = asked.reason || undefined;
+  if (asked.do === 'freeze') return freeze(freezeOf(asked, now), found as Gate | undefined, now);
+  const { kind, ...ref } = objectOf(asked);
+  if (!found) return wrong(`There is no ${named(kind, ref)}.`);
+  const [rollout, rolloutGate, gate] = [found as Rollout, found as RolloutGate, found as Gate];
   switch (asked.do) {
     case 'deploy':
-      return annotated('Rollout', asked.rollout, { [FORCE_DEPLOY]: asked.version, ...message(asked.reason) }, [
-        'deploy',
-        asked.rollout.name,
-        asked.version,
-        ...why(asked.reason),
-      ]);
-    case 'bypass':
-      return annotated(
-        'Rollout',
-        asked.rollout,
-        { [FORCE_DEPLOY]: asked.version, [BYPASS_REASON]: asked.reason, ...message(asked.reason) },
-        ['bypass', asked.rollout.name, asked.version, ...why(asked.reason)],
-      );
-    case 'pass-gates':
-      return annotated('Rollout', asked.rollout, { [BYPASS_ROLLOUT_GATES]: asked.version, ...cause(asked) }, [
-        'approve',
-        asked.rollout.name,
-        asked.version,
-        ...why(asked.reason),
-      ]);
+      return deploy(rollout, asked.version, reason);
     case 'pin':
-      return pinned(asked.rollout, asked.version, message(asked.reason), [
-        'pin',
-        asked.rollout.name,
-        asked.version,
-        ...why(asked.reason),
-      ]);
+      return pin(rollout, asked.version, reason);
+    case 'bypass':
+      return reason
+        ? bypass(rollout, asked.version, reason, now)
+        : wrong('A bypass takes a reason, which is recorded.');
+    case 'pass-gates':
+      return passRolloutGates(rollout, asked.version, reason);
     case 'unpin':
-      return pinned(asked.rollout, null, cause(asked), ['unpin', asked.rollout.name, ...why(asked.reason)]);
+      return unpin(rollout, reason);
     case 'retry':
-      return annotated('Rollout', asked.rollout, { [RETRY]: '', ...cause(asked) }, [
-        'retry',
-        asked.rollout.name,
-        ...why(asked.reason),
-      ]);
+      return retry(rollout, reason);
     case 'unblock':
-      return annotated('Rollout', asked.rollout, { [UNBLOCK_FAILED]: 'true', ...cause(asked) }, [
-        'unblock',
-        asked.rollout.name,
-        ...why(asked.reason),
-      ]);
+      return unblock(rollout, reason);
+    case 'approve':
+      return approve(rolloutGate, asked.version, reason);
+    case 'reject':
+      return reject(rolloutGate, asked.version, reason);
+    case 'approve-at-gate':
+      return approveAtGate(gate, asked.version, { reason, rollout: asked.rollout }, now);
+    case 'open':
+      return openGate(gate, { reason, at: parseTime(asked.at), version: asked.version }, now);
+    case 'close':
+      return closeGate(gate, { reason, at: parseTime(asked.at) }, now);
+  }
+}
+
+/** An end is a planned opening, and what is planned lasts as long as the Gate's window: as the command has it. */
+function freezeOf({ gate: ref, reason, spec, at }: Extract<Asked, { do: 'freeze' }>, now: EpochMs): Freeze {
+  const { selects = {}, schedule, window } = spec;
+  const { kinds, namespaceSelector, labelSelector } = selects;
+  const wanted: Freeze = { ref, reason: reason || undefined, kinds, namespaceSelector, labelSelector };
+  if (schedule) {
+    const { timezone = 'UTC', rules = [] } = schedule;
+    const days = [...new Set(rules.flatMap(({ daysOfWeek = [] }) => daysOfWeek))];
+    return { ...wanted, every: { days, hours: rules[0]?.timeRange, timezone } };
+  }
+  const [begins, lasts] = [parseTime(at), parseDuration(window)];
+  if (begins !== undefined) return { ...wanted, at: begins, window: lasts };
+  return { ...wanted, until: lasts === undefined ? undefined : now + lasts };
+}
+
+/** The same as a command of ours, and with kubectl alone. `found`: as far as the page knows it. */
+export function equivalentOf(
+  asked: Asked,
+  found: Found | undefined,
+  now: EpochMs,
+): { command: string; kubectl: string } {
+  const request = requestOf(asked, found ?? sketchOf(asked), now);
+  return { command: commandOf(asked), kubectl: isRequest(request) ? kubectlOf(request) : `# ${request.none}` };
+}
+
+/** Of what nobody has read: what somebody said before is taken off, whether it is there or not. A Gate that is to be made is not there. */
+function sketchOf(asked: Asked): Found | undefined {
+  if (asked.do === 'freeze') return undefined;
+  const { kind, ...ref } = objectOf(asked);
+  if (kind === 'Rollout') return rolloutSketch(ref, {});
+  if (kind === 'RolloutGate') return sketch(kind, ref, { rolloutRef: { name: '' }, allowedVersions: [] });
+  const annotations = { [OPEN_REASON]: '', [OPEN_FOR]: '', [CLOSE_REASON]: '' };
+  const spec = { default: asked.do === 'close' ? 'opened' : 'closed' };
+  const approvals = asked.do === 'approve-at-gate' && { approvals: { required: 1 } };
+  return sketch(kind, { ...ref, annotations }, { ...spec, ...approvals });
+}
+
+/** A Rollout of which only this is known. */
+export function rolloutSketch(ref: NamespacedName, { pinned, runs }: Pick<Application, 'pinned' | 'runs'>): Rollout {
+  const metadata = { ...ref, annotations: { [DEPLOY_MESSAGE]: '' } };
+  const head = runs && { id: runs.id, version: { tag: runs.version }, timestamp: runs.at, bakeStatus: runs.outcome };
+  const rollout = sketch('Rollout', metadata, pinned === undefined ? {} : { wantedVersion: pinned });
+  return { ...rollout, status: { history: head ? [head] : [] } } as Rollout;
+}
+
+function sketch(kind: KindName, metadata: KubeObject<any, any>['metadata'], spec: unknown): Found {
+  return { apiVersion: apiVersionOf(KINDS[kind]), kind, metadata, spec } as Found;
+}
+
+export function commandOf(asked: Asked): string {
+  const words = [...wordsOf(asked), ...(asked.reason === '' ? [] : ['--reason', asked.reason])];
+  return [PROGRAM, '-n', objectOf(asked).namespace, ...words.map(quoted)].join(' ');
+}
+
+function wordsOf(asked: Asked): string[] {
+  switch (asked.do) {
+    case 'deploy':
+    case 'pin':
+    case 'bypass':
+      return [asked.do, asked.rollout.name, asked.version];
+    case 'pass-gates':
+      return ['approve', asked.rollout.name, asked.version];
+    case 'unpin':
+    case 'retry':
+    case 'unblock':
+      return [asked.do, asked.rollout.name];
     case 'approve':
     case 'reject':
-      return judged(asked, found);
+      return [asked.do, `rolloutgate/${asked.rolloutGate.name}`, asked.version];
     case 'approve-at-gate':
-      return approvedAtGate(asked);
+      return ['approve', `gate/${asked.gate.name}`, `${refKey(asked.rollout)}:${asked.version}`];
     case 'open':
     case 'close':
-      return gateRequest(asked, at);
+      return [
+        asked.do,
+        asked.gate.name,
+        ...(asked.version ? ['--for-version', asked.version] : []),
+        ...(asked.at ? ['--at', asked.at] : []),
+      ];
     case 'freeze':
-      return frozen(asked, at);
+      return freezeWords(asked);
   }
 }
 
-function annotated(
-  kind: Write['kind'],
-  ref: NamespacedName,
-  annotations: Record<string, string | null>,
-  words: string[],
-): Write {
-  return patched(kind, ref, { metadata: { annotations } }, words);
-}
-
-function patched(kind: Write['kind'], ref: NamespacedName, body: MergePatch, words: string[]): Write {
-  const kubectl = kubectlOf(patching(kind, ref, body, { text: '' }));
-  return { kind, ref, body, verb: 'patch', command: commandOf(ref, words), kubectl };
-}
-
-function pinned(
-  ref: NamespacedName,
-  wantedVersion: string | null,
-  annotations: Record<string, string | null>,
-  words: string[],
-): Write {
-  const metadata = Object.keys(annotations).length > 0 ? { metadata: { annotations } } : {};
-  return patched('Rollout', ref, { ...metadata, spec: { wantedVersion } }, words);
-}
-
-function judged(asked: Extract<Asked, { do: 'approve' | 'reject' }>, found: RolloutGate | undefined): Write {
-  const { rolloutGate, version, reason } = asked;
-  const words = [asked.do, `rolloutgate/${rolloutGate.name}`, version, ...why(reason)];
-  if (asked.do === 'approve' && found?.spec?.approvals) {
-    return annotated(
-      'RolloutGate',
-      rolloutGate,
-      { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) },
-      words,
-    );
-  }
-  const { allowedVersions = [], rejectedVersions = [], passing = true } = found?.spec ?? {};
-  const without = (list: readonly string[]) => list.filter((tag) => tag !== version);
-  const spec =
-    asked.do === 'reject'
-      ? { rejectedVersions: [...without(rejectedVersions), version] }
-      : {
-          allowedVersions: [...without(allowedVersions), version],
-          ...(!passing && { passing: true }),
-          ...(rejectedVersions.includes(version) && { rejectedVersions: without(rejectedVersions) }),
-        };
-  const annotations = changeCause(`${asked.do} ${version}`, reason);
-  return patched('RolloutGate', rolloutGate, { ...(reason && { metadata: { annotations } }), spec }, words);
-}
-
-/** An equal tag of another application is another version. */
-function approvedAtGate({ gate, rollout, version, reason }: Extract<Asked, { do: 'approve-at-gate' }>): Write {
-  const wanted = `${refKey(rollout)}:${version}`;
-  const annotations = { [APPROVE_FOR]: wanted, ...(reason && { [APPROVE_FOR_REASON]: reason }) };
-  return annotated('Gate', gate, annotations, ['approve', `gate/${gate.name}`, wanted, ...why(reason)]);
-}
-
-function gateRequest(asked: Extract<Asked, { do: 'open' | 'close' }>, at: string): Write {
-  const { gate, reason, version } = asked;
-  const when = asked.at ?? at;
-  const annotations: Record<string, string | null> =
-    asked.do === 'open'
-      ? { [OPEN_REQUESTED_AT]: when, [OPEN_REASON]: reason || null, [OPEN_FOR]: version ?? null }
-      : { [CLOSE_REQUESTED_AT]: when, [CLOSE_REASON]: reason || null };
-  return annotated('Gate', gate, annotations, [
-    asked.do,
-    gate.name,
-    ...(version ? ['--for-version', version] : []),
-    ...(asked.at ? ['--at', asked.at] : []),
-    ...why(reason),
-  ]);
-}
-
-function frozen(asked: Extract<Asked, { do: 'freeze' }>, at: string): Write {
-  const { gate: ref, reason, spec, closes } = asked;
-  const annotations = closes ? { [CLOSE_REQUESTED_AT]: asked.at ?? at, ...(reason && { [CLOSE_REASON]: reason }) } : {};
-  const body = {
-    apiVersion: apiVersionOf(KINDS.Gate),
-    kind: 'Gate',
-    metadata: { ...ref, ...(closes && { annotations }) },
-    spec,
-  };
+function freezeWords({ gate, spec, at }: Extract<Asked, { do: 'freeze' }>): string[] {
   const { kinds = [] } = spec.selects ?? {};
-  return {
-    kind: 'Gate',
-    ref,
-    body,
-    creates: true,
-    verb: 'create',
-    command: commandOf(ref, [
-      'freeze',
-      ref.name,
-      ...(kinds.length > 0 ? ['--kinds', kinds.join(',')] : []),
-      ...(spec.window ? ['--for', spec.window] : []),
-      ...(asked.at ? ['--at', asked.at] : []),
-      ...(spec.schedule?.rules ?? []).flatMap(({ daysOfWeek = [] }) =>
-        daysOfWeek.length > 0 ? ['--every', daysOfWeek.join(',')] : [],
-      ),
-      ...(spec.schedule?.timezone ? ['--timezone', spec.schedule.timezone] : []),
-      ...why(reason),
-    ]),
-    kubectl: kubectlOf(creating('Gate', body, { text: '' })),
-  };
-}
-
-/** Somebody's older message must not be taken for the reason of this deployment. */
-function message(reason: string): Record<string, string | null> {
-  return { [DEPLOY_MESSAGE]: reason || null };
-}
-
-/** Of what deploys nothing itself. */
-function cause(asked: Asked): Record<string, string> {
-  return changeCause(asked.do, asked.reason);
-}
-
-function why(reason: string): string[] {
-  return reason === '' ? [] : ['--reason', reason];
-}
-
-function commandOf({ namespace }: NamespacedName, words: string[]): string {
-  return [PROGRAM, '-n', namespace, ...words.map(quoted)].join(' ');
+  return [
+    'freeze',
+    gate.name,
+    ...(kinds.length > 0 ? ['--kinds', kinds.join(',')] : []),
+    ...(spec.window ? ['--for', spec.window] : []),
+    ...(at ? ['--at', at] : []),
+    ...(spec.schedule?.rules ?? []).flatMap(({ daysOfWeek = [] }) =>
+      daysOfWeek.length > 0 ? ['--every', daysOfWeek.join(',')] : [],
+    ),
+    ...(spec.schedule?.timezone ? ['--timezone', spec.schedule.timezone] : []),
+  ];
 }

@@ -1,12 +1,10 @@
 /** The command that asks for the same: of ours, and with kubectl alone; to be copied. */
 import { useState } from 'preact/hooks';
-import type { RolloutGate } from '../../api/types.ts';
-import { type Asked, writeOf } from '../../core/board/requests.ts';
+import { type Asked, equivalentOf, type Found } from '../../core/board/requests.ts';
 import { Icon } from '../look/Icon.tsx';
 
-export function Equivalent({ asked, found }: { asked: Asked; found?: RolloutGate | undefined }) {
-  const at = `${new Date().toISOString().slice(0, 19)}Z`;
-  return <Commands {...writeOf(asked, at, found)} />;
+export function Equivalent({ asked, found }: { asked: Asked; found?: Found | undefined }) {
+  return <Commands {...equivalentOf(asked, found, Date.now())} />;
 }
 
 export function Commands({ command, kubectl }: { command: string; kubectl: string }) {
