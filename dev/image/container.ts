@@ -67,6 +67,10 @@ export function startContainer(image: ImageTree, options: ContainerOptions = {})
     ...['sh', '-c', MOUNT, 'sh', image.root, readOnly ? 'ro' : 'rw', ...bound.flat(), '--', ...inside],
   ];
   const child = spawn(outside[0]!, outside.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Whatever ends this process: only the kernel would end the container, and only with the machine.
+  const end = () => killProgram(child, 'SIGKILL');
+  process.once('exit', end);
+  child.once('close', () => process.off('exit', end));
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].on('data', (chunk) => {
