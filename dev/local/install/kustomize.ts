@@ -1,8 +1,8 @@
 /** The real kustomize, on a kustomization as docs/install.md has its reader write one. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 
@@ -14,19 +14,29 @@ export interface Kustomization {
   images?: readonly { name: string; newName?: string; newTag?: string; digest?: string }[];
 }
 
-export const provideKustomize = (): Promise<string> =>
-  provideGoBinary('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5');
+/** The pinned one. Where there is no Go to build it: the one in kubectl, which whoever has a cluster has. */
+async function kustomizeCommand(): Promise<[program: string, verb: string]> {
+  try {
+    return [await provideGoBinary('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5'), 'build'];
+  } catch (error) {
+    if (isOnPath('go') || !isOnPath('kubectl')) throw error;
+    return ['kubectl', 'kustomize'];
+  }
+}
+
+const isOnPath = (program: string) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 /** What `kustomize build` writes: YAML, with what others need first. */
 export async function kustomizeBuild({ resources, components = [], images = [] }: Kustomization): Promise<string> {
-  const program = await provideKustomize();
+  const [program, verb] = await kustomizeCommand();
   // kustomize resolves links before it compares paths.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kustomization-')));
   const fromThere = (path: string) => relative(folder, realpathSync(join(REPOSITORY, path)));
   try {
     const kustomization = { resources: resources.map(fromThere), components: components.map(fromThere), images };
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
-    return execFileSync(program, ['build', folder], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    return execFileSync(program, [verb, folder], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   } finally {
     rmSync(folder, { recursive: true });
   }
