@@ -29,6 +29,7 @@ const imageOf = async ({ admin }: NewCluster) =>
 it('beside a Metacontroller that is there', async () => {
   await begin();
   await reader.run('kubectl apply --server-side -k rollout-hooks/manifests/metacontroller/bundled');
+  await reader.run('kubectl wait --for condition=Established crd/compositecontrollers.metacontroller.k8s.io');
   await reader.follow('Before');
   const doctor = (await reader.follow('With kubectl')).at(-1);
   expect(doctor).toMatch(/\nNo findings\.\n$/);
