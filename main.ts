@@ -1,7 +1,8 @@
 /** Composition root: environment, clock, sockets and the cluster client enter here, and for the receiver's thread in receiver/main.ts. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { FLUX_BINDINGS } from './api/kinds.ts';
-import type { ClusterReader, EventSink, HookCall, WebhookCall } from './api/ports.ts';
+import type { ApiCaller } from './api/metrics.ts';
+import type { ClusterReader, EventSink, HookCall, Metrics, WebhookCall } from './api/ports.ts';
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
@@ -11,7 +12,7 @@ import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withRememberedAnswers } from './server/cluster/rememberedAccess.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
-import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
+import { countedTransport, createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
 import { createNotifier, everySink } from './server/events/notification.ts';
@@ -41,7 +42,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const metrics = createMetrics();
-  const { admission, hooks, health, beside } = connect();
+  const { admission, hooks, health, beside } = connect(metrics);
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
   const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, dropped });
   const metadata = createMetadataCache({
@@ -110,10 +111,18 @@ async function main(): Promise<void> {
 }
 
 /** Connections to the API server, separate for each part that reads: none can use up another's. */
-function connect() {
+function connect(metrics: Metrics) {
   const config = loadKubeConfig();
-  const sockets = (maxSockets: number) => createTransport(config, { maxSockets });
-  return { admission: sockets(64), hooks: sockets(64), health: sockets(16), beside: sockets(16) };
+  const connected = (caller: ApiCaller, maxSockets: number) =>
+    countedTransport(createTransport(config, { maxSockets }), () =>
+      metrics.count({ name: 'rollout_hooks_api_requests_total', labels: { caller } }),
+    );
+  return {
+    admission: connected('admission', 64),
+    hooks: connected('hooks', 64),
+    health: connected('health', 16),
+    beside: connected('background', 16),
+  };
 }
 
 const readerOf = (transport: Transport): ClusterReader => withSharedReads(createReader(transport));

@@ -1,5 +1,5 @@
 /**
- * The counters of rollout-hooks. To add one, or a metric that is no counter: docs/extending.md, *A metric*.
+ * The metrics of rollout-hooks that doors and core know of. To add one, or one of another type: docs/extending.md, *A metric*.
  * Labels have no other values than those named here: nothing that a tenant names makes a series.
  */
 export const COUNTERS = {
@@ -19,6 +19,10 @@ export const COUNTERS = {
     help: 'Writes that the admission webhook has denied, by reason',
     labels: { reason: ['gate_closed', 'pinned', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
   },
+  rollout_hooks_admission_holds_total: {
+    help: 'Writes that were admitted without what they would have changed, by reason',
+    labels: { reason: ['gate_closed', 'pinned'] },
+  },
   rollout_hooks_gate_bypasses_total: {
     help: 'Writes that were let past closed Gates',
     labels: {},
@@ -30,11 +34,45 @@ export const COUNTERS = {
       code: ['200', '400', '403', '404', '405', '413', '429', '500', '503'],
     },
   },
+  rollout_hooks_api_requests_total: {
+    help: 'Requests to the API server, by who needed them',
+    labels: { caller: ['admission', 'hooks', 'health', 'background'] },
+  },
   rollout_hooks_dropped_total: {
     help: 'Side effects given up, by kind',
     labels: { what: ['events', 'notifications', 'metadata'] },
   },
 } as const satisfies Record<string, { help: string; labels: Record<string, readonly string[]> }>;
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Durations in seconds, of things that happen to Rollouts: from a minute to months. They have no labels. */
+export const DURATIONS = {
+  rollout_hooks_lead_time_seconds: {
+    help: 'From the build of a release to the start of its bake, of deployments that have succeeded',
+    buckets: [5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY, 180 * DAY],
+  },
+  rollout_hooks_delivery_time_seconds: {
+    help: 'From the discovery of a release to the start of its bake, of deployments that have succeeded',
+    buckets: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
+  },
+  rollout_hooks_restore_time_seconds: {
+    help: 'From the failure of a bake to the success of the next one of its Rollout',
+    buckets: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
+  },
+} as const satisfies Record<string, { help: string; buckets: readonly number[] }>;
+
+export type DurationName = keyof typeof DURATIONS;
+
+/** What took how long: `{ name: 'rollout_hooks_restore_time_seconds', seconds: 90, key: 'u/12' }`. */
+export interface Duration {
+  name: DurationName;
+  seconds: number;
+  /** As in `Count`. */
+  key?: string;
+}
 
 type Counters = typeof COUNTERS;
 export type CounterName = keyof Counters;
@@ -57,4 +95,6 @@ export type Count = {
   };
 }[CounterName];
 
+export type HoldReason = LabelsOf<'rollout_hooks_admission_holds_total'>['reason'];
+export type ApiCaller = LabelsOf<'rollout_hooks_api_requests_total'>['caller'];
 export type DenialReason = LabelsOf<'rollout_hooks_admission_denials_total'>['reason'];

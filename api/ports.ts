@@ -3,7 +3,7 @@
  */
 import type { UserInfo } from './admission.ts';
 import type { EpochMs, KubeObject, NamespacedName } from './kubernetes.ts';
-import type { Count } from './metrics.ts';
+import type { Count, Duration } from './metrics.ts';
 import type { FluxBinding, Gate, Rollout } from './types.ts';
 
 export interface ResourceRef {
@@ -95,9 +95,13 @@ export interface ReleaseMetadataCache {
   }): ReleaseMetadata | undefined;
 }
 
-/** Counters for operators: see api/metrics.ts. */
-export interface Metrics {
+/** For operators: see api/metrics.ts. */
+export interface Counters {
   count(what: Count): void;
+}
+
+export interface Metrics extends Counters {
+  observe(what: Duration): void;
 }
 
 /** What may require a Gate. */
@@ -169,7 +173,7 @@ export interface ReceiverPorts {
   now(): EpochMs;
   cluster: ClusterReader;
   writer: GateWriter;
-  metrics: Metrics;
+  metrics: Counters;
   /** What was refused and why: answers to callers are empty. */
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }

@@ -12,7 +12,7 @@ import express, {
 } from 'express';
 import { GATES } from '../api/kinds.ts';
 import { COUNTERS } from '../api/metrics.ts';
-import type { Metrics, ReceiverPorts } from '../api/ports.ts';
+import type { Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import type { SignedCall } from '../core/receiver/signedCall.ts';
@@ -73,7 +73,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
 const { endpoint: ENDPOINTS, code: CODES } = COUNTERS.rollout_hooks_receiver_requests_total.labels;
 
 /** By the status of the answer. Requests to no endpoint of ours are not counted. */
-function counted(metrics: Metrics): RequestHandler {
+function counted(metrics: Counters): RequestHandler {
   return (request, response, next) => {
     const endpoint = ENDPOINTS.find((each) => request.path.startsWith(`/${each}/`));
     if (endpoint) {

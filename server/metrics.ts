@@ -1,6 +1,6 @@
 /** Prometheus metrics of this process, at `/metrics` of the hooks' port. */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client';
-import { COUNTERS, type CounterName } from '../api/metrics.ts';
+import { COUNTERS, type CounterName, DURATIONS, type DurationName } from '../api/metrics.ts';
 import type { Metrics } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
@@ -26,19 +26,26 @@ export function createMetrics(): ServedMetrics {
   });
   const names = Object.keys(COUNTERS) as CounterName[];
   const counters = new Map(names.map((name) => [name, createCounter(name, register)]));
-  const counted = new Lru<true>(MAX_REMEMBERED);
+  const durationNames = Object.keys(DURATIONS) as DurationName[];
+  const durations = new Map(durationNames.map((name) => [name, createDuration(name, register)]));
+  const seen = new Lru<true>(MAX_REMEMBERED);
+  const isRepeated = (name: string, key: string | undefined): boolean => {
+    if (key === undefined) return false;
+    const occurrence = `${name} ${key}`;
+    if (seen.get(occurrence)) return true;
+    seen.set(occurrence, true);
+    return false;
+  };
   return {
     request(route) {
       const end = seconds.startTimer({ route });
       return (outcome) => end({ outcome });
     },
     count({ name, labels, times = 1, key }) {
-      if (key !== undefined) {
-        const occurrence = `${name} ${key}`;
-        if (counted.get(occurrence)) return;
-        counted.set(occurrence, true);
-      }
-      counters.get(name)!.inc({ ...labels }, times);
+      if (!isRepeated(name, key)) counters.get(name)!.inc({ ...labels }, times);
+    },
+    observe({ name, seconds: took, key }) {
+      if (!isRepeated(name, key)) durations.get(name)!.observe(took);
     },
     text: () => register.metrics(),
     contentType: register.contentType,
@@ -51,6 +58,11 @@ function createCounter(name: CounterName, register: Registry): Counter<string> {
   const counter = new Counter<string>({ name, help, labelNames: Object.keys(labels), registers: [register] });
   for (const values of combinations(Object.entries(labels))) counter.inc(values, 0);
   return counter;
+}
+
+function createDuration(name: DurationName, register: Registry): Histogram<string> {
+  const { help, buckets } = DURATIONS[name];
+  return new Histogram({ name, help, buckets: [...buckets], registers: [register] });
 }
 
 function combinations([first, ...rest]: [label: string, values: readonly string[]][]): Record<string, string>[] {

@@ -1,6 +1,7 @@
 /** The mutating half of the rules in write.ts: what becomes of one write of a Flux object. */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import type { HoldReason } from '../../api/metrics.ts';
 import { judgeHeld } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
@@ -32,7 +33,13 @@ import { refuseFilling, refuseNesting } from './sizeLimits.ts';
 import { type FluxWrite, gatesInTheWay } from './write.ts';
 
 export type WriteOutcome =
-  | { object: FluxObject; warnings: string[]; refusal?: undefined }
+  | {
+      object: FluxObject;
+      warnings: string[];
+      /** Why something of the write is not stored; absent where all of it is. */
+      held?: HoldReason | undefined;
+      refusal?: undefined;
+    }
   | { refusal: Refusal; warnings: string[] };
 
 export function judgeWrite(write: FluxWrite): WriteOutcome {
@@ -72,7 +79,8 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
     ...awaitsWarning(settled, write),
   ];
   const counts = (bypass?.granted || write.reasonCounts) ?? false;
-  return { object: recordReason(settled, oldObject, write.user, world.now, counts), warnings };
+  const { held } = content;
+  return { object: recordReason(settled, oldObject, write.user, world.now, counts), warnings, held };
 }
 
 function beyondLimit({ object }: FluxWrite, sentence: string, warnings: string[] = []): WriteOutcome {
@@ -96,8 +104,9 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   const kept = asStored(judged.object, oldObject, [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT]);
-  const warnings = judged.is === 'held' ? [heldWarning(closed)] : [];
-  return { object: withPassing(kept, { ...write, oldObject }), warnings };
+  const passed = withPassing(kept, { ...write, oldObject });
+  if (judged.is !== 'held') return { object: passed, warnings: [] };
+  return { object: passed, warnings: [heldWarning(closed)], held: 'gate_closed' };
 }
 
 /** Of what is held the pins of a deployment that passes the gates move, in a write that leaves alone what they follow. */
@@ -122,7 +131,7 @@ function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
   const pinned = pinFields({ object, oldObject, rollouts: world.rollouts, source: world.source });
   const { denials, warnings } = pinned;
   if (denials.length > 0) return { refusal: { reason: 'pinned', text: denials.join(' ') }, warnings };
-  return { object: pinned.object, warnings };
+  return { object: pinned.object, warnings, held: pinned.held ? 'pinned' : undefined };
 }
 
 interface Gates {

@@ -33,6 +33,8 @@ export interface PinOutcome {
   /** As it is to be stored: fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];
+  /** Whether the writer wanted another value than what is stored now. */
+  held: boolean;
   /** Not empty: the write is refused, for these reasons. */
   denials: string[];
 }
@@ -83,7 +85,8 @@ export function pinFields(write: PinWrite): PinOutcome {
   let object = writePins(write.object, values);
   if (held.length > 0) warnings.unshift(held.join('; '));
   object = annotate(object, DEPLOYED, deployments.size > 0 ? formatDeployments([...deployments.values()]) : undefined);
-  return { object: source === 'settled' ? object : withArtifact(object, write, whole), warnings, denials };
+  const marked = source === 'settled' ? object : withArtifact(object, write, whole);
+  return { object: marked, warnings, held: held.length > 0, denials };
 }
 
 /** Our annotations of a version that has to arrive whole; none where nothing has to. */

@@ -1,7 +1,7 @@
 /** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was asked to record. */
 
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { Count } from '../../api/metrics.ts';
+import type { Count, Duration } from '../../api/metrics.ts';
 import type {
   ClusterReader,
   EventRecord,
@@ -109,7 +109,7 @@ export function fakeHookCall({
   metadata = { lookup: () => undefined },
 }: Around & Partial<Pick<HookCall, 'access' | 'metadata'>>) {
   const events: EventRecord[] = [];
-  const { counts, metrics } = fakeMetrics();
+  const { counts, durations, metrics } = fakeMetrics();
   const call: HookCall = {
     now,
     cluster,
@@ -120,7 +120,7 @@ export function fakeHookCall({
     metrics,
     settings: { ...SETTINGS, ...settings },
   };
-  return { call, events, counts };
+  return { call, events, counts, durations };
 }
 
 /** An admission handler's call, and what it has recorded, true or not yet. */
@@ -144,9 +144,14 @@ export function fakeWebhookCall({
   return { call, events, counts };
 }
 
-export function fakeMetrics(): { counts: Count[]; metrics: Metrics } {
+export function fakeMetrics(): { counts: Count[]; durations: Duration[]; metrics: Metrics } {
   const counts: Count[] = [];
-  return { counts, metrics: { count: (what) => void counts.push(what) } };
+  const durations: Duration[] = [];
+  const metrics = {
+    count: (what: Count) => void counts.push(what),
+    observe: (what: Duration) => void durations.push(what),
+  };
+  return { counts, durations, metrics };
 }
 
 /** The API server leaves it out of the items of a list. */

@@ -14,6 +14,7 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
 import { countsOf } from '../../core/rollout/counts.ts';
+import { durationsOf } from '../../core/rollout/durations.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
@@ -57,6 +58,7 @@ export const rolloutHook: CompositeHook = {
     const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
+    for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
     const looks = [
       plan.resyncAfterSeconds,
       lookAgain,

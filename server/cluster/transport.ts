@@ -106,6 +106,17 @@ export function createTransport(config: KubeConfig, { maxSockets }: TransportOpt
   };
 }
 
+/** `count` is called for each request that is sent, answered or not. */
+export function countedTransport(transport: Transport, count: () => void): Transport {
+  return {
+    ...transport,
+    send: (request) => {
+      count();
+      return transport.send(request);
+    },
+  };
+}
+
 function exchange(options: RequestOptions, payload: string | undefined): Promise<{ code: number; text: string }> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Count } from '../../api/metrics.ts';
-import type { Metrics } from '../../api/ports.ts';
+import type { Counters } from '../../api/ports.ts';
 import type { Listener } from './listen.ts';
 
 const RESTART_MS = 1000;
@@ -23,7 +23,7 @@ export type ReceiverOrder = 'drain' | 'close';
 export type ReceiverMessage = { port: number } | { counts: Count[] };
 
 /** For the thread: counts are sent in batches, so that a flood of calls takes none of the process's time. */
-export function batchedMetrics(tell: (message: ReceiverMessage) => void): Metrics {
+export function batchedMetrics(tell: (message: ReceiverMessage) => void): Counters {
   const waiting = new Map<string, Count & { times: number }>();
   const flush = () => {
     tell({ counts: [...waiting.values()] });
@@ -44,7 +44,7 @@ export async function startReceiver(
   program: URL,
   options: ReceiverOptions,
   log: { error(fields: object, message: string): void },
-  metrics: Metrics,
+  metrics: Counters,
 ): Promise<Listener> {
   let stopping = false;
   let thread = startThread(program, options, metrics);
@@ -80,7 +80,7 @@ interface Thread {
   tell(order: ReceiverOrder): void;
 }
 
-function startThread(program: URL, options: ReceiverOptions, metrics: Metrics): Thread {
+function startThread(program: URL, options: ReceiverOptions, metrics: Counters): Thread {
   const worker = new Worker(program, {
     workerData: options,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },

@@ -22,6 +22,17 @@ it('counts, several at once too', async () => {
   expect(await lines(metrics)).toContain('rollout_hooks_bakes_total{result="failed"} 3');
 });
 
+it('keeps durations in buckets from a minute to months', async () => {
+  const metrics = createMetrics();
+  for (const key of ['u/1', 'u/1', 'u/2']) {
+    metrics.observe({ name: 'rollout_hooks_restore_time_seconds', seconds: 400, key });
+  }
+  const served = await lines(metrics);
+  expect(served).toContain('rollout_hooks_restore_time_seconds_bucket{le="300"} 0');
+  expect(served).toContain('rollout_hooks_restore_time_seconds_bucket{le="900"} 2');
+  expect(served).toContain('rollout_hooks_restore_time_seconds_sum 800');
+});
+
 it('an occurrence with a key counts once, however often the sync is repeated', async () => {
   const metrics = createMetrics();
   for (const key of ['u/1', 'u/1', 'u/2']) {

@@ -1,4 +1,4 @@
-/** Every denial is counted by its reason; what is allowed is not. */
+/** Every denial and every hold is counted by its reason; what is allowed as it is, is not. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
@@ -49,6 +49,26 @@ it.each<[reason: string, asked: Asked]>([
   ],
 ])('%s', async (reason, asked) => {
   expect(await counted(asked)).toEqual([{ name: 'rollout_hooks_admission_denials_total', labels: { reason } }]);
+});
+
+const applied = (object: KubeObject<any, any>) => ({
+  ...object,
+  metadata: { ...object.metadata, managedFields: [APPLIED] },
+});
+const APPLIED = {
+  manager: 'kustomize-controller',
+  operation: 'Apply',
+  apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+  time: '2026-03-10T10:00:00Z',
+  fieldsV1: { 'f:spec': { 'f:path': {}, 'f:postBuild': { 'f:substitute': { 'f:APP': {} } } } },
+};
+
+it.each([
+  ['gate_closed', { object: applied(changed), oldObject: held }],
+  ['pinned', { object: applied(edited), oldObject: pinned }],
+])('held: %s', async (reason, asked) => {
+  const counts = await counted({ route: 'mutate/flux', ...asked });
+  expect(counts).toEqual([{ name: 'rollout_hooks_admission_holds_total', labels: { reason } }]);
 });
 
 it('nothing of a write that is allowed', async () => {

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createTransport } from '../../../server/cluster/transport.ts';
+import { countedTransport, createTransport, type Transport } from '../../../server/cluster/transport.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -13,4 +13,14 @@ it('a path that cannot be sent is an error of that request, and of nothing else'
   // A timer left behind would end the process.
   expect(vi.getTimerCount()).toBe(0);
   transport.close();
+});
+
+it('each request of a counted transport is counted, also one that fails', async () => {
+  let count = 0;
+  const transport: Transport = { send: async () => Promise.reject(new Error('no answer')), close: () => {} };
+  const counted = countedTransport(transport, () => {
+    count++;
+  });
+  await expect(counted.send({ path: '/api' })).rejects.toThrow('no answer');
+  expect(count).toBe(1);
 });

@@ -1,0 +1,65 @@
+/** How long things took that a plan has just ended: by its events, as `countsOf` counts them. Times are those that are stored. */
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Duration, DurationName } from '../../api/metrics.ts';
+import type { EventRecord } from '../../api/ports.ts';
+import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
+import { RAN_BEFORE } from '../deployment/messages.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { DAY_MS, parseTime } from '../kube/time.ts';
+
+/** Of what was built earlier, or later than it was deployed, the time of the build is not known: many builds write 1970. */
+const OLDEST_BUILD_MS = 365 * DAY_MS;
+
+/** `before`: the status that the plan started from. */
+export function durationsOf(
+  events: readonly Pick<EventRecord, 'reason' | 'key'>[],
+  before: RolloutStatus | undefined,
+  { history = [], availableReleases = [] }: RolloutStatus,
+): Duration[] {
+  const [head, ...older] = history;
+  const end = events.find(({ reason }) => reason === 'BakeTimePassed' || reason === 'DeploymentSucceeded');
+  if (!end || head?.bakeStatus !== 'Succeeded' || head.bakeStatusMessage === RAN_BEFORE) return [];
+  const started = parseTime(head.bakeStartTime) ?? parseTime(head.timestamp);
+  if (started === undefined) return [];
+  const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>
+    since === undefined ? [] : [{ name, seconds: Math.max(0, started - since) / 1000, key: end.key }];
+  const isFirst = head.rolledBackFrom === undefined && !older.some((entry) => hasSucceededWith(entry, head));
+  const release = availableReleases.find(
+    ({ tag, digest }) => tag === head.version.tag && digest === head.version.digest,
+  );
+  return [
+    ...(isFirst
+      ? took('rollout_hooks_lead_time_seconds', buildTime(head.version.created ?? release?.created, started))
+      : []),
+    ...(isFirst ? took('rollout_hooks_delivery_time_seconds', parseTime(release?.firstSeen)) : []),
+    ...took('rollout_hooks_restore_time_seconds', failedSince(head, older, before)),
+  ];
+}
+
+function hasSucceededWith({ version, bakeStatus }: HistoryEntry, head: HistoryEntry): boolean {
+  return bakeStatus === 'Succeeded' && version.tag === head.version.tag && version.digest === head.version.digest;
+}
+
+function buildTime(created: string | undefined, started: EpochMs): EpochMs | undefined {
+  const built = parseTime(created);
+  return built === undefined || built > started || started - built > OLDEST_BUILD_MS ? undefined : built;
+}
+
+/** The first failure since something succeeded; a retry takes the end of its failure off the entry, but Ready stays False from then on. */
+function failedSince(
+  head: HistoryEntry,
+  older: readonly HistoryEntry[],
+  before: RolloutStatus | undefined,
+): EpochMs | undefined {
+  const success = older.findIndex(({ bakeStatus }) => bakeStatus === 'Succeeded');
+  const since = success < 0 ? older : older.slice(0, success);
+  const failures = since.flatMap(({ bakeStatus, bakeEndTime }) =>
+    bakeStatus === 'Failed' ? (parseTime(bakeEndTime) ?? []) : [],
+  );
+  const ready = head.lastRetryTimestamp ? findCondition(before?.conditions, READY) : undefined;
+  const notReady = ready?.status === 'False' ? parseTime(ready.lastTransitionTime) : undefined;
+  const retried = notReady === undefined ? [] : [Math.max(notReady, parseTime(head.timestamp) ?? notReady)];
+  const all = [...failures, ...retried];
+  return all.length > 0 ? Math.min(...all) : undefined;
+}
