@@ -1,4 +1,5 @@
 /** Command lines that we show, the examples of each command and the equivalents on the page, are ones that the program takes. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { commandFirst, createProgram } from '../../cli/program.ts';
@@ -36,6 +37,13 @@ const rolloutGate = { namespace: 'shop', name: 'qa' };
 const reason = "it's INC-42";
 const spec = { default: 'opened' as const, selects: { kinds: ['Kustomization' as const, 'Rollout' as const] } };
 const friday = { timezone: 'Europe/Berlin', action: 'Close' as const, rules: [{ daysOfWeek: ['Friday' as const] }] };
+
+const RUNBOOKS = readFileSync(new URL('../../docs/runbooks.md', import.meta.url), 'utf8');
+
+it.each([...RUNBOOKS.matchAll(/`kubectl rollouts (\w[^`]*)`/g)].map(([, line]) => line!))(
+  'docs/runbooks.md: kubectl rollouts %s',
+  async (line) => expect(await taken(line)).toMatch(new RegExp(`^${line.split(' ')[0]}\\b`)),
+);
 
 describe('what the page shows as its equivalent', () => {
   it.each<[Asked, string]>([

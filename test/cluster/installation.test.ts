@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { applyObject } from '../../dev/client/resources.ts';
-import { CERT_MANAGER, provideCrds } from '../../dev/local/binaries/crdModules.ts';
+import { CERT_MANAGER, PROMETHEUS_OPERATOR, provideCrds } from '../../dev/local/binaries/crdModules.ts';
 import { MANAGER } from '../../dev/local/install/applyAll.ts';
 import { installKinds } from '../../dev/local/install/kinds.ts';
 import { kustomizeBuild } from '../../dev/local/install/kustomize.ts';
@@ -26,7 +26,7 @@ const COMBINATIONS: [resources: string, components: string[]][] = [
 ];
 
 beforeAll(async () => {
-  await installKinds(admin.access, [], await provideCrds(() => {}, [CERT_MANAGER]));
+  await installKinds(admin.access, [], await provideCrds(() => {}, [CERT_MANAGER, PROMETHEUS_OPERATOR]));
 });
 
 /** What most of them have in common is asked once. */

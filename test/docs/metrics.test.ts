@@ -1,7 +1,8 @@
-/** docs/metrics.md lists every metric that is served, as it is served. */
-import { expect, it } from 'vitest';
+/** docs/metrics.md lists every metric that is served, as it is served; alerts, runbooks and dashboard name no other. */
+import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../server/metrics.ts';
-import { codeIn, table } from './tables.ts';
+import { ALERTS, metricsIn, OBJECT_METRICS, QUERIES } from '../manifests/components/monitoring/monitoring.ts';
+import { codeIn, readPage, table } from './tables.ts';
 
 const metrics = createMetrics();
 // One value of each metric, so that its labels are seen.
@@ -42,4 +43,54 @@ it.runIf(process.platform === 'linux')('has every metric of the process, with it
 
 it('says what each metric of ours means, and when to look', () => {
   for (const row of table('metrics')) expect(row.meaning && row['look when'], row.metric).toBeTruthy();
+});
+
+const labelsIn = (cell: string | undefined) => (cell ?? '').split(' ').filter(Boolean).map(codeIn).sort();
+
+it('has every metric that kube-state-metrics is configured to export, with its labels', () => {
+  const documented = table('object metrics').map(({ metric, labels }) => [codeIn(metric), labelsIn(labels)]);
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(OBJECT_METRICS));
+});
+
+it('has every alert, with its severity', () => {
+  const documented = table('alerts').map(({ alert, severity }) => [/`(\w+)`/.exec(alert!)?.[1], severity]);
+  expect(documented).toEqual(ALERTS.map(({ alert, labels }) => [alert, labels.severity]));
+});
+
+describe('runbooks', () => {
+  const sections = readPage('runbooks.md').split(/^## /m).slice(1);
+  const titleOf = (section: string) => section.slice(0, section.indexOf('\n'));
+
+  it('there is one for each alert, in the same order', () => {
+    expect(sections.map(titleOf)).toEqual(ALERTS.map(({ alert }) => alert));
+  });
+
+  it.each(sections.map((section) => [titleOf(section), section]))(
+    '%s says what it means, where to look and what to do',
+    (_, section) => {
+      expect([...section.matchAll(/^\*\*(\w+)\.\*\* \S/gm)].map(([, word]) => word)).toEqual(['Means', 'Look', 'Do']);
+    },
+  );
+
+  it.each(ALERTS.map(({ alert, annotations }) => [alert, annotations]))('%s names its own', (alert, annotations) => {
+    expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
+    expect(annotations.summary && annotations.description).toBeTruthy();
+  });
+});
+
+const known = new Set([
+  ...Object.entries(types).flatMap(([name, type]) =>
+    type === 'histogram' ? ['_bucket', '_count', '_sum'].map((part) => name + part) : [name],
+  ),
+  ...OBJECT_METRICS.keys(),
+]);
+
+it.each([
+  ...ALERTS.map(({ alert, expr }) => [alert, expr]),
+  ...QUERIES.map(({ title, expr }) => [title, expr]),
+  ...table('DORA').map(({ measure, query }) => [measure!, query!]),
+])('%s asks for metrics that there are', (_, expr) => {
+  const names = metricsIn(expr!);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** CRDs of others, out of their Go modules. */
 import { cpSync, existsSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Log } from '../process/log.ts';
 import { cacheDirectory, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
@@ -29,6 +29,15 @@ export const CERT_MANAGER: CrdModule = {
   crds: 'deploy/crds',
 };
 
+/** For the ServiceMonitor and the PrometheusRule of components/monitoring. */
+export const PROMETHEUS_OPERATOR: CrdModule = {
+  path: 'github.com/prometheus-operator/prometheus-operator',
+  version: 'v0.85.0',
+  group: 'monitoring.coreos.com',
+  crds: 'example/prometheus-operator-crd',
+  files: ['monitoring.coreos.com_prometheusrules.yaml', 'monitoring.coreos.com_servicemonitors.yaml'],
+};
+
 interface CrdModule {
   path: string;
   version: string;
@@ -36,6 +45,8 @@ interface CrdModule {
   group: string;
   /** The folder with the CRDs. */
   crds: string;
+  /** Those of them that are needed; all when absent. */
+  files?: readonly string[];
 }
 
 /** Folders with the CRDs' YAML, from the cache or downloaded into it. */
@@ -65,6 +76,10 @@ async function download(module: CrdModule, folder: string, work: string, log: Lo
   });
   const { Dir } = JSON.parse(answer) as { Dir: string };
   const copy = join(work, name);
-  cpSync(join(Dir, module.crds), copy, { recursive: true });
+  const crds = join(Dir, module.crds);
+  cpSync(crds, copy, {
+    recursive: true,
+    filter: (path) => path === crds || !module.files || module.files.includes(basename(path)),
+  });
   renameSync(copy, folder);
 }

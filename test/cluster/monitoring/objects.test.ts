@@ -1,0 +1,116 @@
+/** What kube-state-metrics exports of a story, by the configuration that we ship. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { objectOf } from '../../support/objects.ts';
+import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
+import { ask } from '../support/gates.ts';
+import { SELECTS_HEALTH, secondsOf, storyOf } from '../support/rolloutStory.ts';
+import { type KubeStateMetrics, startKubeStateMetrics } from './kubeStateMetrics.ts';
+
+const view = sharedCluster();
+const { admin, sre, newNamespace } = view;
+
+let exporter: KubeStateMetrics;
+beforeAll(async () => {
+  exporter = await startKubeStateMetrics(view);
+}, 900_000);
+afterAll(() => exporter?.stop());
+
+/** Waits until the series of a namespace hold these; undefined: there is no such series. */
+const exports = (ns: string, expected: Record<string, unknown>) =>
+  waitFor(async () => {
+    const series = await exporter.series(ns);
+    const wrong = Object.entries(expected).filter(([key, value]) => series[key] !== value);
+    const text = wrong.map(([key, value]) => `${key} is ${series[key]}, not ${value}`);
+    if (text.length > 0) throw new Error(text.join('; '));
+    return series;
+  }, `series of ${ns}`);
+
+const bakeStatus = (status: string) =>
+  `kuberik_rollout_bake_status{kuberik_rollout_bake_status="${status}",name="app"}`;
+const rollout = (name: string, labels = '') => `kuberik_rollout_${name}{name="app"${labels}}`;
+
+describe('a release', () => {
+  it('is told from its wait to its end, and nothing of the version before is left', async () => {
+    const story = storyOf(view, await newNamespace());
+    await story.bind();
+    await story.create({ bakeTime: '1h' });
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Deploying');
+    await exports(story.ns, { [bakeStatus('Deploying')]: 1, [bakeStatus('InProgress')]: 0 });
+    await story.arrive('1.0.0');
+    const baking = await story.headIs('1.0.0', 'InProgress');
+    await exports(story.ns, {
+      [bakeStatus('Deploying')]: 0,
+      [bakeStatus('InProgress')]: 1,
+      [rollout('latest_deployment_timestamp')]: secondsOf(baking.timestamp),
+      [rollout('bake_start_timestamp')]: secondsOf(baking.bakeStartTime),
+      [rollout('bake_end_timestamp')]: undefined,
+      [rollout('available_releases_total')]: 1,
+      [rollout('pending_info', ',tag="1.1.0"')]: undefined,
+    });
+    await story.publish('1.1.0');
+    await exports(story.ns, { [rollout('pending_info', ',tag="1.1.0"')]: 1 });
+    await story.spec({ bakeTime: '0s' });
+    await story.headIs('1.1.0', 'Deploying');
+    const series = await exports(story.ns, {
+      [rollout('pending_info', ',tag="1.1.0"')]: undefined,
+      'kuberik_rollout_latest_deployment_info{bake_status="Deploying",name="app",tag="1.1.0"}': 1,
+    });
+    expect(Object.keys(series).filter((key) => key.includes('tag="1.0.0"'))).toEqual([]);
+    // docs/metrics.md says how many series an object has.
+    expect(Object.keys(series).length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('a freeze', () => {
+  it('shows in the Gate, in the Rollout and in what the Gate holds', async () => {
+    const ns = await newNamespace();
+    const story = storyOf(view, ns);
+    await admin.create(gate(ns, 'freeze', { spec: { default: 'opened', window: '2h' } }));
+    await story.create({ gates: [{ name: 'freeze' }] });
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Succeeded');
+    const freeze = (name: string) => `kuberik_gate_${name}{default="opened",name="freeze"}`;
+    await exports(ns, { [freeze('open')]: 1, [freeze('held_objects')]: 1, [rollout('gates_passing')]: undefined });
+    await ask(sre, ns, 'freeze', 'close');
+    await story.publish('1.1.0');
+    const { nextTransition } = await waitFor(async () => {
+      const { status } = await admin.get(ref('gate', ns, 'freeze'));
+      return status?.nextTransition ? status : undefined;
+    }, 'the next transition');
+    await exports(ns, {
+      [freeze('open')]: 0,
+      [freeze('next_transition_timestamp_seconds')]: secondsOf(nextTransition),
+      [`kuberik_rollout_gate_passing{gate="${ns}/freeze",gate_kind="Gate",name="app"}`]: 0,
+      [rollout('condition', ',reason="GateClosed",type="DeploymentBlocked"')]: 1,
+      [rollout('pending_info', ',tag="1.1.0"')]: 1,
+    });
+  });
+});
+
+describe('what else there is', () => {
+  it('is exported too: budgets with their slots, health, calendars; of what has no status yet, nothing', async () => {
+    const ns = await newNamespace();
+    const story = storyOf(view, ns);
+    const inNamespace = (kind: Parameters<typeof objectOf>[0], name: string, spec: object) =>
+      admin.create(objectOf(kind, { metadata: { namespace: ns, name }, spec }) as AnyObject);
+    await inNamespace('RolloutBudget', 'few', { selector: {}, maxConcurrent: 1 });
+    await inNamespace('RolloutSchedule', 'days', { rolloutSelector: {}, rules: [{}] });
+    await story.watch();
+    await story.create({ ...SELECTS_HEALTH, bakeTime: '1h' });
+    await exports(ns, { 'kuberik_healthcheck_status{name="app",status="Healthy"}': undefined });
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Deploying');
+    await story.healthReset();
+    const series = await exports(ns, {
+      'kuberik_rolloutbudget_slots{name="few"}': 1,
+      'kuberik_rolloutbudget_slots_taken{name="few"}': 1,
+      'kuberik_rolloutbudget_waiting{name="few"}': 0,
+      'kuberik_healthcheck_status{name="app",status="Pending"}': 1,
+      'kuberik_rolloutschedule_active{name="days"}': 1,
+    });
+    const labels = `name="few",rollout="app",rollout_namespace="${ns}",state="Deploying",version="1.0.0"`;
+    expect(series[`kuberik_rolloutbudget_slot_granted_timestamp_seconds{${labels}}`]).toBeGreaterThan(0);
+    expect(exporter.errors()).toEqual([]);
+  });
+});

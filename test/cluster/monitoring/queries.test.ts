@@ -1,0 +1,104 @@
+/** Every alert and every panel of the dashboard, asked of a real Prometheus that scrapes a release, a rollback and a freeze. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasPrometheus } from '../../../dev/local/binaries/prometheus.ts';
+import { ALERTS, QUERIES } from '../../manifests/components/monitoring/monitoring.ts';
+import { objectOf } from '../../support/objects.ts';
+import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
+import { ask, gated } from '../support/gates.ts';
+import { SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
+import { type KubeStateMetrics, startKubeStateMetrics } from './kubeStateMetrics.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+
+const view = sharedCluster();
+const { admin, sre, newNamespace } = view;
+
+let exporter: KubeStateMetrics | undefined;
+let prometheus: Prometheus;
+
+/** Where Metacontroller reaches the hooks, which serve `/metrics` too. */
+async function hooksHost(): Promise<string> {
+  const controller = await admin.get<AnyObject>({
+    apiVersion: 'metacontroller.k8s.io/v1alpha1',
+    kind: 'CompositeController',
+    metadata: { name: 'rollouts' },
+  });
+  return new URL(controller.spec.hooks.sync.webhook.url).host;
+}
+
+/** One version succeeds, the next fails and is rolled back, a third waits behind a Gate and in a budget. */
+async function tell(story: Story): Promise<void> {
+  const { ns } = story;
+  await admin.create(gate(ns, 'freeze', { spec: { default: 'opened', window: '2h' } }));
+  await admin.create(
+    objectOf('RolloutBudget', {
+      metadata: { namespace: ns, name: 'few' },
+      spec: { selector: {}, maxConcurrent: 1 },
+    }) as AnyObject,
+  );
+  await admin.create(gated('Kustomization', ns, 'web', 'freeze'));
+  await story.watch();
+  await story.create({ ...SELECTS_HEALTH, bakeTime: '1s', onFailure: 'Rollback', gates: [{ name: 'freeze' }] });
+  await story.publish('1.0.0');
+  await story.headIs('1.0.0', 'Deploying');
+  await story.healthReset();
+  await story.report('Healthy');
+  await story.headIs('1.0.0', 'Succeeded');
+}
+
+async function goOn(story: Story): Promise<void> {
+  const { ns } = story;
+  await story.publish('1.1.0');
+  await story.headIs('1.1.0', 'Deploying');
+  await story.healthReset();
+  await story.report('Unhealthy', { message: 'out of memory' });
+  await story.headIs('1.0.0', 'Deploying');
+  await story.healthReset();
+  await story.report('Healthy');
+  await story.headIs('1.0.0', 'Succeeded');
+  await ask(sre, ns, 'freeze', 'close');
+  const path = { spec: { path: './other' } };
+  await expect(admin.mergePatch(ref('kustomization', ns, 'web'), path)).rejects.toThrow('is closed');
+  await story.publish('1.2.0');
+  await story.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
+}
+
+const answers = (expr: string) => waitFor(async () => (await prometheus.query(expr))[0], `an answer to ${expr}`);
+
+describe.runIf(hasPrometheus)('a real Prometheus', () => {
+  beforeAll(async () => {
+    exporter = await startKubeStateMetrics(view);
+    prometheus = await startPrometheus([
+      { job: 'rollout-hooks', host: await hooksHost() },
+      { job: 'kube-state-metrics', host: exporter.host, honorLabels: true },
+    ]);
+    const story = storyOf(view, await newNamespace());
+    await tell(story);
+    // An increase needs a value before it.
+    await answers('rollout_hooks_bakes_total');
+    await goOn(story);
+    await answers(`kuberik_gate_open{namespace="${story.ns}"} == 0`);
+    await answers(`kuberik_rollout_pending_info{namespace="${story.ns}",tag="1.2.0"}`);
+  }, 900_000);
+  afterAll(() => Promise.all([exporter?.stop(), prometheus?.stop()]));
+
+  it.each(QUERIES.map(({ title, expr }) => [title, expr]))('answers the panel %s', async (_, expr) => {
+    await answers(expr);
+    expect(await prometheus.remarks(expr)).toEqual([]);
+  });
+
+  it.each(ALERTS.map(({ alert, expr }) => [alert, expr]))('understands the alert %s', async (_, expr) => {
+    await prometheus.query(expr);
+    expect(await prometheus.remarks(expr)).toEqual([]);
+  });
+
+  it.each([
+    ['a failure', 'increase(rollout_hooks_bakes_total{result="failed"}[10m]) > 0'],
+    ['a rollback', 'increase(rollout_hooks_deployments_total{kind="rollback"}[10m]) > 0'],
+    ['the time to restore', 'increase(rollout_hooks_restore_time_seconds_count[10m]) > 0'],
+    ['the time of delivery', 'rollout_hooks_delivery_time_seconds_count > 0'],
+    ['a denial', 'increase(rollout_hooks_admission_denials_total{reason="gate_closed"}[10m]) > 0'],
+    ['reads for admission', 'increase(rollout_hooks_api_requests_total{caller="admission"}[10m]) > 0'],
+  ])('has seen %s', async (_, expr) => {
+    await answers(expr);
+  });
+});
