@@ -2,11 +2,11 @@ import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../core/explain/application.ts';
 import { explainRollouts } from '../../core/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal } from '../../core/explain/rollout/reached.ts';
-import type { Surroundings } from '../../core/explain/surroundings.ts';
+import { type Surroundings, watchesElsewhere } from '../../core/explain/surroundings.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/rollouts.ts';
-import { readAllSurroundings, readSurroundings } from '../read/surroundings.ts';
+import { readAllSurroundings, readNamespaces, readSurroundings } from '../read/surroundings.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { applicationTable } from '../view/list.ts';
 import { lookOf } from '../view/look.ts';
@@ -112,5 +112,6 @@ async function showForPrograms(
 
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: Surroundings) {
   const around = known ?? (await readSurroundings(client, rollouts));
+  if (rollouts.some(watchesElsewhere)) around.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, around, context.now());
 }

@@ -1,13 +1,13 @@
 /** Rollouts and everything around them, kept up to date by watches: what `get --watch` and `status` look at. */
-import { GATES, KINDS, type KindName, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import { GATES, KINDS, type KindName, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
+import { type Surroundings, type Unread, watchesElsewhere } from '../../core/explain/surroundings.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { Collection, KubeClient, Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
-import { gateNames, whyUnread } from './surroundings.ts';
+import { gateNames, NAMESPACES_UNREAD, whyUnread } from './surroundings.ts';
 
 export interface LiveOptions {
   client: KubeClient;
@@ -24,6 +24,9 @@ const MOMENT_MS = 80;
 
 type Store<T> = Map<string, T>;
 
+/** What may not be watched is no failure. */
+type OnUnread = (why: string, namespace: string | undefined) => void;
+
 export class Live {
   readonly #options: LiveOptions;
   readonly #rollouts: Store<Rollout> = new Map();
@@ -33,6 +36,9 @@ export class Live {
     HealthCheck: new Map() as Store<HealthCheck>,
   };
   readonly #gates: Store<Gate> = new Map();
+  readonly #namespaces: Store<KubeObject> = new Map();
+  #namespacesUnread: { unread: string } | undefined;
+  #watchesElsewhere = false;
   readonly #unread: Unread[] = [];
   /** Namespaces whose Gates are watched; '' for all. */
   readonly #gateNamespaces = new Set<string>();
@@ -53,13 +59,20 @@ export class Live {
     const fieldSelector = only === undefined ? undefined : `metadata.name=${only}`;
     this.#start(ROLLOUTS, this.#rollouts, namespace, { fieldSelector, labelSelector: selector });
     for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) {
-      this.#start(resourceOf(KINDS[kind]), this.#around[kind] as Store<KubeObject<any, any>>, namespace, {}, kind);
+      this.#start(
+        resourceOf(KINDS[kind]),
+        this.#around[kind] as Store<KubeObject<any, any>>,
+        namespace,
+        {},
+        this.#noting(kind),
+      );
     }
     while (!signal.aborted) {
       await this.#changed(everyMs);
       if (this.#failure !== undefined) throw this.#failure;
       if (signal.aborted) return;
       this.#watchGates();
+      this.#watchElsewhere();
       if (this.#starting === 0) yield;
     }
   }
@@ -80,6 +93,7 @@ export class Live {
       bindings: [...this.#around.FluxBinding.values()],
       healthChecks: [...this.#around.HealthCheck.values()],
       rollouts: [...this.#rollouts.values()],
+      ...(this.#watchesElsewhere && { namespaces: this.#namespacesUnread ?? [...this.#namespaces.values()] }),
       unread: this.#unread,
     };
   }
@@ -87,6 +101,19 @@ export class Live {
   /** Some watch hears nothing now: what is shown may be old. */
   get isLost(): boolean {
     return this.#lost.size > 0;
+  }
+
+  /** Namespaces and the HealthChecks of all of them, once a Rollout watches some of others. */
+  #watchElsewhere(): void {
+    if (this.#watchesElsewhere || !this.rollouts.some(watchesElsewhere)) return;
+    this.#watchesElsewhere = true;
+    const onUnread = (why: string) => {
+      this.#namespacesUnread = { unread: why };
+    };
+    this.#start(NAMESPACES, this.#namespaces, undefined, {}, () => onUnread(NAMESPACES_UNREAD));
+    if (this.#options.namespace === undefined) return;
+    const of = resourceOf(KINDS.HealthCheck);
+    this.#start(of, this.#around.HealthCheck, undefined, {}, () => onUnread('you may not list HealthChecks there'));
   }
 
   /** Gates are watched where there is one that matters. */
@@ -97,8 +124,12 @@ export class Live {
     for (const each of wanted) {
       if (this.#gateNamespaces.has(each)) continue;
       this.#gateNamespaces.add(each);
-      this.#start(GATES, this.#gates, each === '' ? undefined : each, {}, 'Gate');
+      this.#start(GATES, this.#gates, each === '' ? undefined : each, {}, this.#noting('Gate'));
     }
+  }
+
+  #noting(kind: KindName): OnUnread {
+    return (why, namespace) => this.#unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
   }
 
   #start<T extends KubeObject<any, any>>(
@@ -106,16 +137,16 @@ export class Live {
     store: Store<T>,
     namespace: string | undefined,
     selectors: Selectors,
-    kind?: KindName,
+    onUnread?: OnUnread,
   ): void {
     this.#starting++;
-    this.#running.push(this.#run({ ...of, namespace, ...selectors }, store, kind));
+    this.#running.push(this.#run({ ...of, namespace, ...selectors }, store, onUnread));
   }
 
   async #run<T extends KubeObject<any, any>>(
     from: Collection & Selectors,
     store: Store<T>,
-    kind: KindName | undefined,
+    onUnread: OnUnread | undefined,
   ): Promise<void> {
     const { client, signal } = this.#options;
     const id = `${from.resource} ${from.namespace ?? ''}`;
@@ -142,8 +173,8 @@ export class Live {
       }
     } catch (error) {
       const why = isApiError(error) ? whyUnread(error) : undefined;
-      if (why === undefined || kind === undefined) this.#failure = error;
-      else this.#unread.push({ kind, why, ...(from.namespace !== undefined && { namespace: from.namespace }) });
+      if (why === undefined || onUnread === undefined) this.#failure = error;
+      else onUnread(why, from.namespace);
       started();
       this.#wake();
     }

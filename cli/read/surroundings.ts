@@ -1,10 +1,11 @@
 /** Reads what an explanation of some Rollouts is made from. Only what belongs to them; what may not be read is named, not fatal. */
-import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { GATES, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { refKey } from '../../core/kube/names.ts';
+import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 
@@ -20,14 +21,57 @@ export async function readSurroundings(client: KubeClient, rollouts: readonly Ro
     return (await Promise.all(lists)).flat();
   };
   const watches = rollouts.some(({ spec }) => spec?.healthCheckSelector);
-  const [rolloutGates, bindings, healthChecks] = await Promise.all([
+  const [rolloutGates, bindings, ownChecks, elsewhere] = await Promise.all([
     all<RolloutGate>('RolloutGate'),
     all<FluxBinding>('FluxBinding'),
     all<HealthCheck>('HealthCheck', watches),
+    readElsewhere(client, rollouts, namespaces, unread),
   ]);
   const gates = await readGates(client, gateNames(rollouts, bindings), unread);
-  return { gates, rolloutGates, bindings, healthChecks, rollouts, unread };
+  const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
+  return { gates, rolloutGates, bindings, healthChecks, rollouts, unread, ...elsewhere.around };
 }
+
+/** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: those that were read already. */
+async function readElsewhere(
+  client: KubeClient,
+  rollouts: readonly Rollout[],
+  home: readonly string[],
+  unread: Unread[],
+): Promise<{ healthChecks: HealthCheck[]; around: Pick<Surroundings, 'namespaces'> }> {
+  const selectors = rollouts.flatMap(({ spec }) => spec?.healthCheckSelector?.namespaceSelector ?? []);
+  if (selectors.length === 0) return { healthChecks: [], around: {} };
+  const namespaces = await readNamespaces(client);
+  if (!Array.isArray(namespaces)) return { healthChecks: [], around: { namespaces } };
+  const names = namespaces
+    .filter(({ metadata }) => selectors.some((selector) => isMatch(selector, metadata.labels)))
+    .flatMap(({ metadata: { name = '' } }) => (home.includes(name) ? [] : [name]));
+  const lists = names.length > ONE_BY_ONE ? [undefined] : names;
+  const found = await Promise.all(lists.map((name) => listed<HealthCheck>(client, 'HealthCheck', name, unread)));
+  const isElsewhere = ({ metadata }: HealthCheck) => !home.includes(metadata.namespace ?? '');
+  return { healthChecks: found.flat().filter(isElsewhere), around: { namespaces } };
+}
+
+/** A selector that does not compile finds nothing. */
+function isMatch(selector: LabelSelector, labels: Record<string, string> | undefined): boolean {
+  try {
+    return matchesSelector(selector, labels);
+  } catch {
+    return false;
+  }
+}
+
+export async function readNamespaces(client: KubeClient): Promise<NonNullable<Surroundings['namespaces']>> {
+  try {
+    return await client.list<KubeObject>({ ...NAMESPACES, namespace: undefined });
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined) throw error;
+    return { unread: NAMESPACES_UNREAD };
+  }
+}
+
+export const NAMESPACES_UNREAD = 'you may not list Namespaces';
 
 /** Of all Rollouts of the cluster: one list of each kind. */
 export async function readAllSurroundings(client: KubeClient): Promise<Surroundings> {

@@ -1,6 +1,6 @@
 /** What an explanation is made from: the objects, as far as the reader may read them. */
 import type { KindName } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 
 /** A kind that could not be read in a namespace. */
@@ -20,6 +20,8 @@ export interface Surroundings {
   healthChecks: readonly HealthCheck[];
   /** Rollouts that may be stages. */
   rollouts: readonly Rollout[];
+  /** Where a Rollout watches HealthChecks of other namespaces: these, which say which they are and whether they consent. Else, why they were not read. */
+  namespaces?: readonly KubeObject[] | { unread: string };
   unread: readonly Unread[];
 }
 
@@ -56,6 +58,11 @@ export function finder<T extends Named>(objects: readonly T[]): (ref: Namespaced
   }
   const found = byKey;
   return ({ namespace, name }) => found.get(`${namespace}/${name}`) as T | undefined;
+}
+
+/** Whether it watches HealthChecks of other namespaces. */
+export function watchesElsewhere({ spec }: Rollout): boolean {
+  return spec?.healthCheckSelector?.namespaceSelector !== undefined;
 }
 
 /** What of the surroundings belongs to a namespace; Gates may be of any. */

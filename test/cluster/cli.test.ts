@@ -5,7 +5,7 @@ import { type Called, call, type Surroundings } from '../support/command.ts';
 import { gate, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { ask } from './support/gates.ts';
 import { expectGolden } from './support/golden.ts';
-import { type Story, storyOf } from './support/rolloutStory.ts';
+import { healthCheck, SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
@@ -113,6 +113,28 @@ describe('somebody who may not read everything', () => {
     const all = await as('admin', `get -A --as ${name}`);
     expect(all.code).toBe(1);
     expect(all.err).toMatch(/cannot list resource "rollouts".*\n$/);
+  });
+});
+
+describe('HealthChecks of another namespace', () => {
+  it('are steps too, and one that may not be watched is said to be left out', async () => {
+    const team = `team-${Math.random().toString(36).slice(2)}`;
+    const elsewhere = await newNamespace({ team });
+    await admin.create(healthCheck(elsewhere, 'db', { annotations: { 'healthcheck.kuberik.com/watched-from': '*' } }));
+    await admin.create(healthCheck(elsewhere, 'unwilling'));
+    const other = storyOf(view, await newNamespace());
+    const selector = { ...SELECTS_HEALTH.healthCheckSelector, namespaceSelector: { matchLabels: { team } } };
+    await other.create({ bakeTime: '1h', healthCheckSelector: selector });
+    await other.publish('1.0.0');
+    await other.headIs('1.0.0', 'Deploying');
+    await other.conditionIs('HealthChecksLeftOut', { status: 'True' });
+    const seen = async (line: string) => {
+      const env = { KUBECONFIG: join(view.dir, FILES.admin) };
+      const { out } = await call(`${line} -n ${other.ns}`, { now, env });
+      return out.replaceAll(elsewhere, 'ELSEWHERE');
+    };
+    await expectGolden('get-elsewhere', await seen('get'), other.ns);
+    expect(await seen('get --watch --until waiting')).toContain(`${other.ns}/app: 1.0.0 is being deployed`);
   });
 });
 

@@ -1,12 +1,13 @@
 /** What a deployment passes after it was committed: the Flux objects that take it, the HealthChecks that watch it, its bake. */
-import { READY } from '../../../api/conditions.ts';
-import type { EpochMs } from '../../../api/kubernetes.ts';
+import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, Rollout } from '../../../api/types.ts';
 import { deployDeadline, isBaking } from '../../deployment/bake.ts';
 import { isUnhealthy, sortedChecks } from '../../deployment/healthChecks.ts';
 import { bakeSummary } from '../../deployment/messages.ts';
 import { hasApplied, targetName } from '../../deployment/progress.ts';
 import { association, healthCheckLabels } from '../../health/association.ts';
+import { howToAllow, mayBeWatched } from '../../health/consent.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
@@ -14,7 +15,7 @@ import { formatTime, parseTime } from '../../kube/time.ts';
 import type { Step, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
 import { objectRef, targetRef } from '../objectRef.ts';
-import { type Surroundings, unreadBecause } from '../surroundings.ts';
+import { finder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
 
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
   const { name, namespace = '' } = rollout.metadata;
@@ -46,19 +47,37 @@ function bindingState(isThere: boolean, ready: string | undefined): StepState {
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/** Those of other namespaces that `spec.healthCheckSelector.namespaceSelector` may add are not known here. */
+/** Those of its namespace, and of others those that its namespaceSelector finds. */
 export function checkSteps(rollout: Rollout, around: Surroundings): Step[] {
-  const config = rollout.spec?.healthCheckSelector;
-  if (!healthCheckLabels(config)) return [];
-  const { namespace = '' } = rollout.metadata;
-  const why = unreadBecause(around, 'HealthCheck', namespace);
-  if (why !== undefined) {
-    return [
-      { id: 'check', kind: 'check', state: 'unknown', title: 'HealthChecks', detail: `could not be read: ${why}` },
-    ];
-  }
-  const watched = around.healthChecks.filter((check) => association(rollout, check, {}) === 'watched');
-  return sortedChecks(watched).map(checkStep);
+  if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
+  const home = rollout.metadata.namespace ?? '';
+  const why = unreadBecause(around, 'HealthCheck', home);
+  if (why !== undefined) return [unreadChecks('HealthChecks', why)];
+  const { namespaces } = around;
+  const isRead = Array.isArray(namespaces);
+  const find = finder<KubeObject>(isRead ? namespaces : NONE);
+  const namespaceOf = (check: HealthCheck) => find({ namespace: '', name: check.metadata.namespace ?? '' });
+  const watched = around.healthChecks.filter(
+    (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
+  );
+  // Where nobody is left out, nobody had to be asked.
+  const asks = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
+  const isLeftOut = (check: HealthCheck) =>
+    asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
+  const steps = sortedChecks(watched).map((check) => (isLeftOut(check) ? leftOutStep(check, home) : checkStep(check)));
+  if (isRead || !watchesElsewhere(rollout)) return steps;
+  const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not looked at here';
+  return [...steps, unreadChecks('HealthChecks of other namespaces', unread)];
+}
+
+const NONE: readonly KubeObject[] = [];
+
+function unreadChecks(title: string, why: string): Step {
+  return { id: 'check', kind: 'check', state: 'unknown', title, detail: `could not be read: ${why}` };
+}
+
+function leftOutStep(check: HealthCheck, home: string): Step {
+  return { ...checkStep(check), state: 'unknown', detail: `not watched: ${howToAllow(home)}` };
 }
 
 function checkStep(check: HealthCheck): Step {

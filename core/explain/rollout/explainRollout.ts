@@ -19,7 +19,7 @@ import type {
 } from '../application.ts';
 import { defined } from '../defined.ts';
 import { remediesOf } from '../remedies.ts';
-import { byNamespace, type Surroundings, unreadTexts } from '../surroundings.ts';
+import { byNamespace, type Surroundings, unreadTexts, watchesElsewhere } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
@@ -31,7 +31,11 @@ import { rolloutGateSteps } from './rolloutGateSteps.ts';
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], around: Surroundings, now: EpochMs): Application[] {
   const surroundingsOf = byNamespace(around);
-  return rollouts.map((rollout) => explainRollout(rollout, surroundingsOf(rollout.metadata.namespace ?? ''), now));
+  return rollouts.map((rollout) => {
+    const own = surroundingsOf(rollout.metadata.namespace ?? '');
+    const { healthChecks } = watchesElsewhere(rollout) ? around : own;
+    return explainRollout(rollout, { ...own, healthChecks }, now);
+  });
 }
 
 export function explainRollout(rollout: Rollout, around: Surroundings, now: EpochMs): Application {

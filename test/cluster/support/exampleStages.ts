@@ -176,8 +176,9 @@ export const STAGES: Record<string, Setup> = {
   close: async ({ flux }, { admin }) => {
     await admin.create(gate(flux, 'payments-freeze', { spec: { default: 'opened' } }));
   },
-  calendar: async ({ shop }, { sre }) => {
+  calendar: async ({ shop }, { admin, sre }) => {
     await sre.create(gate(shop, 'sealed', { spec: { default: 'closed' } }));
+    await counted(admin, shop, 'sealed');
   },
   doctor: (stage) => runs(stage, ['1.1.0']),
   adopt: unadopted,

@@ -19,7 +19,7 @@ export function masked(text: string, namespace: string): string {
     .replace(JUST_NOW, 'AGE ago')
     .replace(AGE, 'AGE')
     .replace(UID, 'UID')
-    .replace(/ {4,}/g, '   ');
+    .replace(/(?<=\S) {4,}/g, '   ');
 }
 
 /** Written where there is none, unless CI is set; `vitest -u` writes it anew. */
