@@ -3,10 +3,13 @@
  * libraries that Node loads and nothing else, which is less than the image has: what runs in it runs in the image too.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { withLock } from '../local/binaries/cache.ts';
 import { REPOSITORY } from '../repository.ts';
-import { parseDockerfile, type Stage } from './dockerfile.ts';
+import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
 
 export interface ImageTree {
   /** The folder that is `/` in the image. */
@@ -18,6 +21,9 @@ export interface ImageTree {
   entrypoint: string[];
   ports: number[];
 }
+
+/** Of earlier stages, by name. */
+type Roots = ReadonlyMap<string, string>;
 
 /** What the images that ours is made from bring along, of what ours uses: path in the image → path on this machine. */
 const BASES: Record<string, () => Record<string, string>> = {
@@ -32,23 +38,53 @@ const BASES: Record<string, () => Record<string, string>> = {
 /** Docker's own default. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Builds the last stage of the Dockerfile below `dir`, which has to be empty. */
-export function buildImageTree(dir: string): ImageTree {
+/**
+ * Builds the last stage of the Dockerfile below `dir`, which has to be empty. A stage that runs something is built once for this machine, into
+ * the user's cache, under the hash of all that goes into it.
+ */
+export async function buildImageTree(dir: string): Promise<ImageTree> {
   const stages = parseDockerfile(readFileSync(join(REPOSITORY, 'Dockerfile'), 'utf8'));
-  const built = new Map<string, ImageTree>();
-  let last: ImageTree | undefined;
-  for (const [i, stage] of stages.entries()) {
-    last = buildStage(stage, join(dir, `stage-${i}`), built);
-    built.set(stage.name, last);
-  }
+  const last = stages.pop();
   if (!last) throw new Error('the Dockerfile has no FROM');
-  return last;
+  const roots = new Map<string, string>();
+  for (const [i, stage] of stages.entries()) {
+    const runs = runsSomething(stage.steps);
+    const root = runs ? await buildOnce(stage, roots) : buildStage(stage, join(dir, `stage-${i}`), roots).root;
+    roots.set(stage.name, root);
+  }
+  return buildStage(last, join(dir, 'image'), roots);
 }
 
-function buildStage({ base, steps }: Stage, root: string, built: ReadonlyMap<string, ImageTree>): ImageTree {
+const runsSomething = (steps: readonly Step[]) => steps.some(({ does }) => does === 'run');
+
+async function buildOnce(stage: Stage, roots: Roots): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(stage));
+  for (const step of stage.steps) {
+    if (step.does !== 'copy') continue;
+    if (step.from !== undefined)
+      throw new Error(`${stage.name}: a stage that runs something copies from this repository only`);
+    for (const source of step.sources) hash.update(readFileSync(join(REPOSITORY, source)));
+  }
+  const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  const cache = join(base, 'rollout-hooks', `image-${hash.digest('hex').slice(0, 16)}`);
+  const root = join(cache, 'root');
+  await withLock(
+    cache,
+    () => {},
+    async (work) => {
+      if (existsSync(root)) return;
+      buildStage(stage, join(work, 'root'), roots);
+      renameSync(join(work, 'root'), root);
+    },
+  );
+  return root;
+}
+
+function buildStage({ base, steps }: Stage, root: string, roots: Roots): ImageTree {
   const files = BASES[base]?.();
   if (!files) throw new Error(`dev/image/imageTree.ts does not know what the image ${base} brings along`);
-  for (const [path, source] of Object.entries(files)) put(source, join(root, path));
+  // What is run is run with this machine's programs.
+  if (!runsSomething(steps)) for (const [path, source] of Object.entries(files)) put(source, join(root, path));
   const tree: ImageTree = { root, env: { PATH }, workdir: '/', user: '0:0', entrypoint: [], ports: [] };
   const at = (path: string) => join(root, resolve(tree.workdir, path));
   for (const step of steps) {
@@ -56,7 +92,7 @@ function buildStage({ base, steps }: Stage, root: string, built: ReadonlyMap<str
       tree.workdir = step.dir;
       mkdirSync(at('.'), { recursive: true });
     } else if (step.does === 'copy') {
-      const from = step.from === undefined ? REPOSITORY : rootOf(step.from, built);
+      const from = step.from === undefined ? REPOSITORY : rootOf(step.from, roots);
       for (const source of step.sources) copy(join(from, source), at(step.to), step.to.endsWith('/'));
     } else if (step.does === 'run') {
       execFileSync('sh', ['-c', step.script], { cwd: at('.'), stdio: ['ignore', 'ignore', 'inherit'], env: npmEnv() });
@@ -68,10 +104,10 @@ function buildStage({ base, steps }: Stage, root: string, built: ReadonlyMap<str
   return tree;
 }
 
-function rootOf(name: string, built: ReadonlyMap<string, ImageTree>): string {
-  const stage = built.get(name);
-  if (!stage) throw new Error(`COPY --from=${name}: the Dockerfile has no such stage before it`);
-  return stage.root;
+function rootOf(name: string, roots: Roots): string {
+  const root = roots.get(name);
+  if (root === undefined) throw new Error(`COPY --from=${name}: the Dockerfile has no such stage before it`);
+  return root;
 }
 
 /** As COPY does: of a folder its content, of a file itself. */

@@ -52,11 +52,12 @@ const isSkipped = problem !== undefined && !process.env.CI;
 
 let dir: string;
 let image: ImageTree;
-beforeAll(() => {
+// The first one on a machine installs the packages.
+beforeAll(async () => {
   if (isSkipped) return;
   dir = mkdtempSync(join(tmpdir(), 'image-'));
-  image = buildImageTree(dir);
-}, 300_000);
+  image = await buildImageTree(dir);
+}, 600_000);
 afterAll(() => dir && rmSync(dir, { recursive: true, force: true }));
 
 describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () => {
