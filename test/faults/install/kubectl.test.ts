@@ -1,10 +1,16 @@
 /** docs/install.md with kubectl, as it is written, on a cluster that has nothing yet. */
 import { afterEach, expect, it } from 'vitest';
+import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
 import { type NewCluster, startNewCluster } from './newCluster.ts';
 import { newReader, type Reader } from './reader.ts';
 import { expectToWork } from './works.ts';
 
 const REGISTRY = 'registry.example.com';
+const ROLLOUTS = {
+  apiVersion: 'metacontroller.k8s.io/v1alpha1',
+  kind: 'CompositeController',
+  metadata: { name: 'rollouts' },
+};
 let there: NewCluster;
 let reader: Reader;
 
@@ -26,7 +32,7 @@ const imageOf = async ({ admin }: NewCluster) =>
     })
   ).spec.template.spec.containers[0].image;
 
-it('beside a Metacontroller that is there', async () => {
+it('beside a Metacontroller that is there; then with a component, which has the hooks answer nobody else', async () => {
   await begin();
   await reader.run('kubectl apply --server-side -k rollout-hooks/manifests/metacontroller/bundled');
   await reader.run('kubectl wait --for condition=Established crd/compositecontrollers.metacontroller.k8s.io');
@@ -34,6 +40,15 @@ it('beside a Metacontroller that is there', async () => {
   const doctor = (await reader.follow('With kubectl')).at(-1);
   expect(doctor).toMatch(/\nNo findings\.\n$/);
   expect(await imageOf(there)).toBe(`${REGISTRY}/rollout-hooks:0.1.0`);
+  await expectToWork(there);
+
+  const { spec } = await there.admin.get<AnyObject>(ROLLOUTS);
+  const withoutToken = async () => (await fetch(spec.hooks.sync.webhook.url, { method: 'POST', body: '{}' })).status;
+  expect(await withoutToken()).not.toBe(401);
+  await reader.follow('Authenticate Metacontroller');
+  await reader.follow('Choices');
+  await reader.run('kubectl apply --server-side -k .');
+  await waitFor(async () => (await withoutToken()) === 401, 'the hooks to ask for a token', 60_000);
   await expectToWork(there);
 });
 

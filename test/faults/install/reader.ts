@@ -46,7 +46,7 @@ export async function newReader(kubeconfig: string, registry: string): Promise<R
       const outputs: string[] = [];
       for (const step of stepsOf(heading, registry)) {
         if ('run' in step) outputs.push(await run(step.run));
-        else writeFileSync(join(folder, step.file), step.text);
+        else writeFileSync(join(folder, step.file), step.text, { flag: step.isAdded ? 'a' : 'w' });
       }
       return outputs;
     },
