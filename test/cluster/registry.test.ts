@@ -7,9 +7,10 @@ import { freePort } from '../../dev/local/process/ports.ts';
 import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../server/registry/realRegistry.ts';
 import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
+import { hooksHost } from './monitoring/hooksHost.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { expectGolden } from './support/golden.ts';
-import { nextSecond, type Story, storyOf } from './support/rolloutStory.ts';
+import { inSeconds, nextSecond, type Story, storyOf } from './support/rolloutStory.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
@@ -24,23 +25,7 @@ let silent: Server;
 
 beforeAll(async () => {
   registry = await startRealRegistry();
-  for (const tag of ['1.0.0', '1.1.0']) {
-    const config = { mediaType: FLUX_ARTIFACT, ...(await registry.pushBlob('acme/web', '{}')) };
-    await registry.push('acme/web', tag, {
-      schemaVersion: 2,
-      mediaType: 'application/vnd.oci.image.manifest.v1+json',
-      config,
-      layers: [],
-      annotations: {
-        [`${OCI}.version`]: `v${tag}`,
-        [`${OCI}.revision`]: `main@sha1:${tag}`,
-        [`${OCI}.created`]: CREATED[tag],
-        [`${OCI}.source`]: 'https://git.example/acme/web',
-        [`${OCI}.title`]: 'Web',
-        [`${OCI}.description`]: 'The shop window',
-      },
-    });
-  }
+  for (const [tag, created] of Object.entries(CREATED)) await push(tag, created);
   silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 }, 600_000);
@@ -50,6 +35,24 @@ afterAll(async () => {
   silent?.close();
   await registry?.stop();
 });
+
+async function push(tag: string, created: string): Promise<void> {
+  const config = { mediaType: FLUX_ARTIFACT, ...(await registry.pushBlob('acme/web', '{}')) };
+  await registry.push('acme/web', tag, {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    config,
+    layers: [],
+    annotations: {
+      [`${OCI}.version`]: `v${tag}`,
+      [`${OCI}.revision`]: `main@sha1:${tag}`,
+      [`${OCI}.created`]: created,
+      [`${OCI}.source`]: 'https://git.example/acme/web',
+      [`${OCI}.title`]: 'Web',
+      [`${OCI}.description`]: 'The shop window',
+    },
+  });
+}
 
 /** An ImageRepository of the registry with its password in a Secret, and the Rollout `app` of that image. */
 async function privateImage(host: string): Promise<Story> {
@@ -89,6 +92,12 @@ async function letHooksRead({ ns }: Story): Promise<void> {
   } as AnyObject);
 }
 
+/** Seconds, of all deployments so far. */
+async function leadTimes(): Promise<number> {
+  const text = await (await fetch(`http://${await hooksHost(admin)}/metrics`)).text();
+  return Number(/^rollout_hooks_lead_time_seconds_sum (\S+)$/m.exec(text)?.[1]);
+}
+
 const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED[tag] });
 const known = (tag: string) => ({ ...deployed(tag), firstSeen: expect.any(String) });
 
@@ -121,6 +130,21 @@ describe('a registry with a password', () => {
     await story.publish('1.1.0');
     await isKnown(story, '1.1.0');
     expect((await story.statusOf()).availableReleases).toEqual([known('1.0.0'), known('1.1.0')]);
+  });
+
+  it('tells when a release was built, from which its lead time counts', async () => {
+    const hour = 3600;
+    const built = inSeconds(Date.now() - hour * 1000);
+    await push('2.0.0', built);
+    const story = await privateImage(registry.host);
+    await letHooksRead(story);
+    await story.publish('2.0.0');
+    await story.create({ bakeTime: '1h' });
+    await story.headIs('2.0.0', { bakeStatus: 'InProgress', version: { created: built } });
+    const before = await leadTimes();
+    await story.spec({ bakeTime: '1s' });
+    await story.headIs('2.0.0', 'Succeeded');
+    await waitFor(async () => (await leadTimes()) >= before + hour, 'the lead time');
   });
 
   it('tells nothing without the right to read the Secret, and everything once it is given (Q12)', async () => {

@@ -102,7 +102,7 @@ describe('what else there is', () => {
     await story.publish('1.0.0');
     await story.headIs('1.0.0', 'Deploying');
     await story.healthReset();
-    const series = await exports(ns, {
+    await exports(ns, {
       'kuberik_rolloutbudget_slots{name="few"}': 1,
       'kuberik_rolloutbudget_slots_taken{name="few"}': 1,
       'kuberik_rolloutbudget_waiting{name="few"}': 0,
@@ -110,7 +110,8 @@ describe('what else there is', () => {
       'kuberik_rolloutschedule_active{name="days"}': 1,
     });
     const labels = `name="few",rollout="app",rollout_namespace="${ns}",state="Deploying",version="1.0.0"`;
-    expect(series[`kuberik_rolloutbudget_slot_granted_timestamp_seconds{${labels}}`]).toBeGreaterThan(0);
+    const slot = `kuberik_rolloutbudget_slot_granted_timestamp_seconds{${labels}}`;
+    await waitFor(async () => (await exporter.series(ns))[slot], 'the slot to be used');
     expect(exporter.errors()).toEqual([]);
   });
 });

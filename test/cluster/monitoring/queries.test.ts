@@ -6,6 +6,7 @@ import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { ask, gated } from '../support/gates.ts';
 import { SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
+import { hooksHost } from './hooksHost.ts';
 import { type KubeStateMetrics, startKubeStateMetrics } from './kubeStateMetrics.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 
@@ -14,16 +15,6 @@ const { admin, sre, newNamespace } = view;
 
 let exporter: KubeStateMetrics | undefined;
 let prometheus: Prometheus;
-
-/** Where Metacontroller reaches the hooks, which serve `/metrics` too. */
-async function hooksHost(): Promise<string> {
-  const controller = await admin.get<AnyObject>({
-    apiVersion: 'metacontroller.k8s.io/v1alpha1',
-    kind: 'CompositeController',
-    metadata: { name: 'rollouts' },
-  });
-  return new URL(controller.spec.hooks.sync.webhook.url).host;
-}
 
 /** One version succeeds, the next fails and is rolled back, a third waits behind a Gate and in a budget. */
 async function tell(story: Story): Promise<void> {
@@ -68,7 +59,7 @@ describe.runIf(hasPrometheus)('a real Prometheus', () => {
   beforeAll(async () => {
     exporter = await startKubeStateMetrics(view);
     prometheus = await startPrometheus([
-      { job: 'rollout-hooks', host: await hooksHost() },
+      { job: 'rollout-hooks', host: await hooksHost(admin) },
       { job: 'kube-state-metrics', host: exporter.host, honorLabels: true },
     ]);
     const story = storyOf(view, await newNamespace());
