@@ -20,6 +20,8 @@ const SHORT: Record<string, KindName> = {
   ks: 'Kustomization',
   hr: 'HelmRelease',
   hc: 'HealthCheck',
+  budget: 'RolloutBudget',
+  clusterbudget: 'ClusterRolloutBudget',
   ocirepo: 'OCIRepository',
   gitrepo: 'GitRepository',
   helmrepo: 'HelmRepository',

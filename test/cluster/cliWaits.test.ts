@@ -137,7 +137,7 @@ describe('a budget that holds a version after failures', () => {
   });
 
   it('why the budget', async () =>
-    golden('why-budget', ns, eitherWay(await as('developer', ns, words('why rolloutbudget/fleet')))));
+    golden('why-budget', ns, eitherWay(await as('developer', ns, words('why budget/fleet')))));
 
   it('why a Rollout that it holds', async () => {
     const waiting = await waitFor(async () => {
