@@ -2,16 +2,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openBrowser } from '../../cli/ui/openBrowser.ts';
-import type { Access } from '../client/kubeconfig.ts';
-import { applyObject, pathOf } from '../client/resources.ts';
-import { type AnyObject, ApiError, send } from '../client/send.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
-import { imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './demo/objects.ts';
-import { createStory, type Story, terminalOf } from './demo/story.ts';
+import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type Stage } from './demo/chapters.ts';
+import { withFlux } from './demo/flux.ts';
+import { settleNeighbours } from './demo/neighbours.ts';
+import { createStory, terminalOf } from './demo/story.ts';
 import { logToStderr } from './process/log.ts';
-import { Problem } from './process/problem.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
 const HELP = `Usage: npm run demo -- [--keep] [--ui] [--metacontroller PATH]
@@ -20,172 +18,19 @@ Starts a real API server on this machine and shows one release, from a new tag t
 against a direct edit. Exits with 0 only when every step was really seen.
 
   --keep                 leave the cluster up afterwards, until Ctrl-C
-  --ui                   open the page of \`kubectl rollouts ui\` beside it, tell slowly, and leave both up until Ctrl-C
+  --ui                   with other applications beside it, and the page of \`kubectl rollouts ui\` open; tells slowly, and leaves all up until Ctrl-C
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 `;
 
-const PATIENCE_MS = 30_000;
+/** Between two chapters: somebody reads, and looks at the page. */
 const PAUSE_MS = 5000;
 
-/** The parts of the cluster the story uses. */
-interface Stage {
-  story: Story;
-  /** Between two chapters: somebody reads, and looks at the page. */
-  pauseMs: number;
-  admin: Access;
-  developer: Access;
-  flux: Access;
-}
-
-async function tell(stage: Stage): Promise<void> {
+async function tell(stage: Stage, pauseMs: number): Promise<void> {
   for (const chapter of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
     await chapter(stage);
-    await wait(stage.pauseMs);
+    await wait(pauseMs);
   }
-}
-
-async function firstVersion({ story, admin, developer }: Stage): Promise<void> {
-  story.chapter('A team binds a Kustomization and an OCIRepository to a Rollout');
-  for (const object of [namespace, imagePolicy]) await applyObject(admin, object, { manager: 'demo' });
-  story.command('kubectl apply -f rollout.yaml -f kustomization.yaml -f ocirepository.yaml   # as developer');
-  for (const object of [kustomization, ociRepository, rollout])
-    await applyObject(developer, object, { manager: 'demo' });
-  story.say('Git says 0.9.0 in both. Flux finds the tag 1.0.0 in the registry:');
-  const since = await publish(admin, '1.0.0');
-  await arrival(admin, '1.0.0');
-  story.seen(
-    `Kustomization my-app has APP_VERSION=1.0.0, OCIRepository my-app has tag=1.0.0, ${since()} after the tag`,
-  );
-}
-
-async function heldVersion({ story, admin }: Stage): Promise<void> {
-  story.chapter('Version 1.1.0 appears, and a gate is closed');
-  story.command('kubectl apply -f gate.yaml                       # RolloutGate qa, passing: false');
-  await applyObject(admin, rolloutGate(false), { manager: 'demo' });
-  story.say('Flux finds the tag 1.1.0:');
-  await publish(admin, '1.1.0');
-  const held = await until(`the Rollout to see 1.1.0 and hold it`, async () => {
-    const status = (await read(admin, rollout)).status ?? {};
-    const gates = condition(status, 'GatesPassing');
-    const candidates = (status.releaseCandidates ?? []).map(({ tag }: { tag: string }) => tag);
-    return candidates.includes('1.1.0') && gates?.reason === 'SomeGatesBlocking' ? gates : undefined;
-  });
-  story.command('kubectl describe rollout my-app   # its conditions');
-  story.quote(`GatesPassing=${held.status} ${held.reason}: ${held.message}`);
-  await expectVersion(admin, '1.0.0');
-  story.seen('1.1.0 waits, the Flux objects still have 1.0.0');
-}
-
-async function directEdit({ story, admin, developer }: Stage): Promise<void> {
-  story.chapter('Somebody is in a hurry');
-  const patch = { spec: { postBuild: { substitute: { APP_VERSION: '1.1.0' } } } };
-  story.command(`kubectl patch kustomization my-app --type merge -p '${JSON.stringify(patch)}'   # as developer`);
-  const refusal = await refused(() =>
-    pathOf(developer, ref(kustomization)).then((path) =>
-      send(developer, 'PATCH', path, { body: patch, contentType: 'application/merge-patch+json' }),
-    ),
-  );
-  story.quote(`Error from server (Forbidden): ${refusal}`);
-  await expectVersion(admin, '1.0.0');
-  story.seen('refused, and nothing changed');
-}
-
-async function gateOpens({ story, admin }: Stage): Promise<void> {
-  story.chapter('QA opens the gate');
-  story.command(`kubectl patch rolloutgate qa --type merge -p '{"spec":{"passing":true}}'`);
-  const since = clock();
-  await applyObject(admin, rolloutGate(true), { manager: 'demo' });
-  await arrival(admin, '1.1.0');
-  story.seen(`Kustomization and OCIRepository have 1.1.0, ${since()} after the gate opened`);
-  const [newest, before] = (await read(admin, rollout)).status.history;
-  story.quote(`history: ${newest.id} ${newest.version.tag} (${newest.message}), ${before.id} ${before.version.tag}`);
-}
-
-async function gitSync({ story, admin, flux }: Stage): Promise<void> {
-  story.chapter('Git re-applies its old manifest, with 0.9.0 in it');
-  story.command(
-    'kubectl apply --server-side --force-conflicts -f kustomization.yaml   # as kustomize-controller does it',
-  );
-  const before = await read(admin, kustomization);
-  const { warnings } = await applyObject(flux, kustomization, { manager: 'kustomize-controller', force: true });
-  for (const warning of warnings) story.quote(`Warning: ${warning}`);
-  const { object } = await applyObject(flux, kustomization, {
-    manager: 'kustomize-controller',
-    force: true,
-    dryRun: true,
-  });
-  const after = await read(admin, kustomization);
-  if (after.metadata.generation !== before.metadata.generation) {
-    throw new Problem(
-      `The sync changed the spec: generation ${before.metadata.generation} became ${after.metadata.generation}.`,
-    );
-  }
-  await expectVersion(admin, '1.1.0');
-  const drift =
-    object.metadata.resourceVersion === after.metadata.resourceVersion ? 'and the next sync sees no drift' : '';
-  story.seen(`the spec is as it was, 1.1.0 stays ${drift}`);
-}
-
-const ref = (object: AnyObject) => ({ apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata });
-
-async function read(access: Access, object: AnyObject): Promise<AnyObject> {
-  return (await send(access, 'GET', await pathOf(access, ref(object)))).object;
-}
-
-/** What image-reflector-controller does when it finds a tag. */
-async function publish(admin: Access, tag: string): Promise<() => string> {
-  const since = clock();
-  await send(admin, 'PATCH', await pathOf(admin, ref(imagePolicy), 'status'), {
-    body: { status: { latestRef: { name: 'registry.example/my-app', tag } } },
-    contentType: 'application/merge-patch+json',
-  });
-  return since;
-}
-
-async function versions(admin: Access): Promise<string[]> {
-  const [app, source] = await Promise.all([read(admin, kustomization), read(admin, ociRepository)]);
-  return [app.spec.postBuild?.substitute?.APP_VERSION, source.spec.ref?.tag];
-}
-
-async function arrival(admin: Access, version: string): Promise<void> {
-  await until(`${version} to arrive in both Flux objects`, async () =>
-    (await versions(admin)).every((found) => found === version) ? true : undefined,
-  );
-}
-
-async function expectVersion(admin: Access, version: string): Promise<void> {
-  const found = await versions(admin);
-  if (found.some((each) => each !== version)) throw new Problem(`Expected ${version}, found ${found.join(' and ')}.`);
-}
-
-async function refused(write: () => Promise<unknown>): Promise<string> {
-  try {
-    await write();
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 403) return error.message;
-    throw error;
-  }
-  throw new Problem('The direct edit was accepted: the admission webhook does not hold.');
-}
-
-async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Problem(`Gave up after waiting ${PATIENCE_MS / 1000} s for ${what}.`);
-    await wait(20);
-  }
-}
-
-function condition(status: AnyObject['status'], type: string) {
-  return (status.conditions ?? []).find((each: { type: string }) => each.type === type);
-}
-
-function clock(): () => string {
-  const start = performance.now();
-  return () => `${Math.round(performance.now() - start)} ms`;
 }
 
 function parse() {
@@ -223,6 +68,8 @@ interface Manner {
 }
 
 async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { keep, ui }: Manner): Promise<number> {
+  const played = withFlux(cluster.accessOf);
+  if (ui) await settleNeighbours(cluster.accessOf);
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
   if (page) {
     process.stdout.write(`\nThe page, as an SRE: ${page.address}\n`);
@@ -234,9 +81,8 @@ async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { ke
     admin: cluster.accessOf('admin'),
     developer: cluster.accessOf('developer'),
     flux: cluster.accessOf('flux'),
-    pauseMs: ui ? PAUSE_MS : 0,
   };
-  const end = await Promise.race([tell(stage).then(() => 'told' as const), interrupt, cluster.died]);
+  const end = await Promise.race([tell(stage, ui ? PAUSE_MS : 0).then(() => 'told' as const), interrupt, cluster.died]);
   if (end === undefined) return 130;
   if (end !== 'told') throw end;
   process.stdout.write('\nEvery step was seen.\n');
@@ -248,7 +94,7 @@ async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { ke
     );
     await Promise.race([interrupt, cluster.died]);
   }
-  await page?.close();
+  await Promise.all([page?.close(), played.stop()]);
   return 0;
 }
 

@@ -1,29 +1,40 @@
-/** `node dev/preview/pictures.ts`: docs/pictures, taken of the page and of the command with a made-up fleet. */
+/** `node dev/preview/pictures.ts`: docs/pictures, taken of the page and of the command in the middle of the story that `npm run demo -- --ui` tells. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/run.ts';
 import type { LocalCluster } from '../local/cluster.ts';
+import { firstVersion, heldVersion, type Stage } from '../local/demo/chapters.ts';
+import { withFlux } from '../local/demo/flux.ts';
+import { settleNeighbours } from '../local/demo/neighbours.ts';
+import { HOME } from '../local/demo/objects.ts';
+import { createStory } from '../local/demo/story.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { launchBrowser } from '../page/browser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import { REPOSITORY } from '../repository.ts';
-import { fleet } from './fleet.ts';
-import { storeFleet } from './storeFleet.ts';
 
 const OUT = join(REPOSITORY, 'docs/pictures');
-const APPLICATIONS = 34;
+
+/** Up to where a version waits. */
+async function tell(cluster: LocalCluster): Promise<void> {
+  await settleNeighbours(cluster.accessOf);
+  const story = createStory(() => {}, { colours: false, columns: 100 });
+  const [admin, developer, flux] = (['admin', 'developer', 'flux'] as const).map(cluster.accessOf);
+  const stage = { story, admin, developer, flux } as Stage;
+  await firstVersion(stage);
+  await heldVersion(stage);
+}
 
 async function takePictures(cluster: LocalCluster): Promise<void> {
   mkdirSync(OUT, { recursive: true });
-  await storeFleet(cluster.accessOf('admin'), fleet(APPLICATIONS, Date.now()));
-  const server = await servePageOn(cluster.kubeconfigOf('admin'), await buildPage());
+  const server = await servePageOn(cluster.kubeconfigOf('sre'), await buildPage());
   const browser = await launchBrowser();
   try {
     const pages: [name: string, path: string, scheme: 'light' | 'dark', height: number][] = [
       ['board', '/', 'light', 640],
-      ['application', '/rollout/finance/checkout', 'light', 760],
+      ['application', `/rollout/${HOME}/my-app`, 'light', 760],
       ['gates', '/gates', 'dark', 560],
     ];
     for (const [name, path, colorScheme, height] of pages) {
@@ -44,8 +55,8 @@ async function takePictures(cluster: LocalCluster): Promise<void> {
 async function takeTerminal(cluster: LocalCluster): Promise<void> {
   // Trees are drawn with characters that the browser's own fonts do not have.
   const browser = await launchBrowser({ fonts: 'system' });
-  const args = ['get', 'checkout', '-n', 'finance'];
-  const text = await written(args, cluster.kubeconfigOf('admin'));
+  const args = ['get', 'my-app', '-n', HOME];
+  const text = await written(args, cluster.kubeconfigOf('sre'));
   const page = await browser.newPage({ viewport: { width: 760, height: 100 }, deviceScaleFactor: 1.5 });
   await page.setContent(`<style>
     body { margin: 0; padding: 18px 22px; background: #14181e; color: #e8eaee; font: 14px/1.5 "DejaVu Sans Mono", monospace; }
@@ -96,9 +107,12 @@ function html(text: string): string {
 }
 
 process.exit(
-  await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-', hooks: false }, async (cluster) => {
+  await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-' }, async (cluster) => {
+    const played = withFlux(cluster.accessOf);
+    await tell(cluster);
     await takePictures(cluster);
     await takeTerminal(cluster);
+    await played.stop();
     process.stdout.write(`Taken: ${OUT}\n`);
     return 0;
   }),

@@ -179,7 +179,7 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
             </span>
           </span>
         ) : (
-          <span class="calendar-hint">drag from its beginning to its end</span>
+          <span class="calendar-hint">drag from start to end</span>
         )}
       </div>
     </div>

@@ -19,7 +19,7 @@ matchMedia('(max-width: 760px)').addEventListener('change', (event) => {
 });
 
 const HEADING = 44;
-const height = computed(() => (isNarrow.value ? 140 : 68));
+const height = computed(() => (isNarrow.value ? 152 : 68));
 /** By the keyboard; index into what is shown. */
 const cursor = signal(-1);
 

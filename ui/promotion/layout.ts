@@ -65,10 +65,14 @@ function place(ids: ReadonlySet<string>, edges: readonly (readonly [string, stri
       const { x, y } = graph.node(id) as { x: number; y: number };
       return { id, x: x - NODE.width / 2, y: y - NODE.height / 2 };
     }),
-    edges: edges.map(([from, to]) => ({
-      from,
-      to,
-      points: (graph.edge(from, to) as { points: { x: number; y: number }[] }).points,
-    })),
+    // From side to side: where dagre lets an edge leave a wide node is often its corner.
+    edges: edges.map(([from, to]) => {
+      const [a, b] = [graph.node(from), graph.node(to)] as { x: number; y: number }[];
+      const points = [
+        { x: a!.x + NODE.width / 2, y: a!.y },
+        { x: b!.x - NODE.width / 2, y: b!.y },
+      ];
+      return { from, to, points };
+    }),
   };
 }

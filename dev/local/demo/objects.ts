@@ -1,13 +1,18 @@
 /** What the demo puts into the cluster: the manifests of one small team. */
 import type { AnyObject } from '../../client/send.ts';
 
+/** Where the story is told. */
+export const HOME = 'apps';
+/** Where the others are that the page shows beside it. */
+export const NEIGHBOURS = 'shop';
+
 const meta = (name: string, annotations?: Record<string, string>) => ({
   name,
-  namespace: 'apps',
+  namespace: HOME,
   ...(annotations ? { annotations } : {}),
 });
 
-export const namespace: AnyObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } };
+export const namespace: AnyObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } };
 
 export const imagePolicy: AnyObject = {
   apiVersion: 'image.toolkit.fluxcd.io/v1',
@@ -29,6 +34,13 @@ export const rolloutGate = (passing: boolean): AnyObject => ({
   metadata: meta('qa'),
   spec: { rolloutRef: { name: 'my-app' }, passing },
 });
+
+export const gitRepository: AnyObject = {
+  apiVersion: 'source.toolkit.fluxcd.io/v1',
+  kind: 'GitRepository',
+  metadata: meta('my-app'),
+  spec: { interval: '10m', url: 'https://git.example/my-app', ref: { branch: 'main' } },
+};
 
 /** As it stands in Git, with an old literal that nobody ever updates. */
 export const kustomization: AnyObject = {
