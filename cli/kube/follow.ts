@@ -49,6 +49,8 @@ export async function* follow<T extends KubeObject<any, any>>(
         if (event.type === 'DELETED') yield { type: 'gone', object: event.object };
         else if (event.type !== 'BOOKMARK') yield { type: 'set', object: event.object };
       }
+      // A connection that died alone is replaced in silence; where the API server does not answer either, that is told below.
+      if (ear.gaveUp) await client.raw('/version');
       // The API server ends every watch after some minutes; one that ends at once must not be asked for again at once.
       await rest(FIRST_PAUSE_MS, signal);
     } catch (error) {
@@ -91,6 +93,11 @@ class Ear {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** It was the ear that ended the watch. */
+  get gaveUp(): boolean {
+    return this.#controller.signal.aborted && !this.#outer.aborted;
   }
 
   heard(): void {

@@ -1,0 +1,121 @@
+/** The page after what happens to laptops and networks: an API server or the page's own server that falls silent for an hour, and a watch that has expired. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Rollout } from '../../api/types.ts';
+import { createClient, type KubeClient } from '../../cli/kube/client.ts';
+import { connect } from '../../cli/kube/connection.ts';
+import { follow } from '../../cli/kube/follow.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { launchBrowser } from '../../dev/page/browser.ts';
+import { buildCli } from '../../dev/scripts/build-cli.ts';
+import { type ClusterView, viewCluster, waitFor } from '../cluster/support/cluster.ts';
+import { type Story, storyOf } from '../cluster/support/rolloutStory.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+
+let cluster: TestCluster;
+let view: ClusterView;
+let story: Story;
+let client: KubeClient;
+
+beforeAll(async () => {
+  cluster = await startTestCluster();
+  view = viewCluster(cluster);
+  story = storyOf(view, await view.newNamespace());
+  await story.create();
+  await story.publish('1.0.0');
+  await story.headIs('1.0.0', {});
+  const selected = selectCluster({ kubeconfig: cluster.kubeconfigOf('developer') }, {});
+  client = createClient(connect(selected, { timeoutMs: 3000, as: undefined, asGroup: undefined, userAgent: 'test' }));
+});
+afterAll(async () => {
+  client?.close();
+  await cluster?.dispose();
+});
+
+/** What a watch of the Rollouts tells, in the order in which it does. */
+function followed(by: KubeClient, silenceMs?: number) {
+  const ended = new AbortController();
+  const told: string[] = [];
+  const from = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: story.ns };
+  const done = (async () => {
+    for await (const change of follow<Rollout>(by, from, ended.signal, silenceMs)) {
+      told.push(change.type === 'set' ? (change.object.status?.history?.[0]?.version.tag ?? '') : change.type);
+    }
+  })();
+  const end = async () => {
+    ended.abort();
+    await done;
+  };
+  return { told, end };
+}
+
+it('a watch whose version the API server no longer knows begins anew', async () => {
+  let lists = 0;
+  const aged: KubeClient = {
+    ...client,
+    // As after a night: the first list is so old that its version has been compacted away.
+    async *pages(from) {
+      lists++;
+      for await (const page of client.pages(from))
+        yield (lists === 1 ? { ...page, resourceVersion: '1' } : page) as never;
+    },
+  };
+  const { told, end } = followed(aged);
+  await waitFor(() => told.length === 2, 'the second list');
+  await story.publish('1.1.0');
+  await waitFor(() => told.includes('1.1.0'), 'the watch to go on');
+  expect([told[0], told[1], lists]).toEqual(['all', 'all', 2]);
+  await end();
+});
+
+it('an API server that has stopped answering is said to be lost, and heard again when it goes on', async () => {
+  const apiServer = cluster.child('kube-apiserver')!;
+  const { told, end } = followed(client, 2000);
+  await waitFor(() => told.includes('all'), 'the list');
+  apiServer.kill('SIGSTOP');
+  try {
+    await waitFor(() => told.includes('lost'), 'the loss to be said', 60_000);
+  } finally {
+    apiServer.kill('SIGCONT');
+  }
+  await story.publish('1.2.0');
+  await waitFor(() => told.includes('1.2.0'), 'the watch to go on', 60_000);
+  await end();
+});
+
+it('a page whose server was stopped for an hour says so, and goes on by itself', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'page-'));
+  await buildCli(folder);
+  const args = [join(folder, 'kubectl-rollouts.js'), 'ui', '--no-open', '-n', story.ns];
+  const env = { ...process.env, KUBECONFIG: cluster.kubeconfigOf('developer') };
+  const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const browser = await launchBrowser();
+  try {
+    const tab = await browser.newPage();
+    await tab.clock.install();
+    await tab.goto(await addressOf(server));
+    await tab.getByText('1.2.0', { exact: true }).first().waitFor();
+    server.kill('SIGSTOP');
+    await tab.clock.fastForward('01:00:00');
+    await tab.getByText('What you see is how it was').waitFor();
+    await story.publish('1.3.0');
+    server.kill('SIGCONT');
+    await tab.getByText('1.3.0', { exact: true }).first().waitFor();
+    await tab.getByText('What you see is how it was').waitFor({ state: 'hidden' });
+  } finally {
+    server.kill('SIGCONT');
+    server.kill('SIGTERM');
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** The first line that it prints. */
+async function addressOf({ stdout }: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: stdout! })) if (line.startsWith('http://')) return line;
+  throw new Error('The server of the page has ended.');
+}
