@@ -138,15 +138,20 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     });
 
     it.each(['startupProbe', 'readinessProbe', 'livenessProbe'])('its %s is answered', async (probe: string) => {
-      const { path, port, scheme } = deployed[probe].httpGet;
+      const { httpGet, failureThreshold = 3, periodSeconds } = deployed[probe];
+      const { path, port, scheme } = httpGet;
       expect(set[`${port.toUpperCase()}_PORT`]).toBe(`${portOf(port)}`);
-      await waitFor(async () => {
-        const status =
-          scheme === 'HTTPS'
-            ? (await ask({ port: here[port]!, path, ca: cluster.accessOf('hooks').ca })).status
-            : (await fetch(`http://127.0.0.1:${here[port]}${path}`)).status;
-        return status === 200;
-      }, `${probe} to succeed; the server says: ${server.stderr()}`);
+      await waitFor(
+        async () => {
+          const status =
+            scheme === 'HTTPS'
+              ? (await ask({ port: here[port]!, path, ca: cluster.accessOf('hooks').ca })).status
+              : (await fetch(`http://127.0.0.1:${here[port]}${path}`)).status;
+          return status === 200;
+        },
+        `${probe} to succeed`,
+        failureThreshold * periodSeconds * 1000,
+      );
     });
 
     it('takes a version through a RolloutGate into a Kustomization, and holds it there', async () => {
