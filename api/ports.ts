@@ -24,6 +24,8 @@ export interface ClusterReader {
   ): Promise<T[]>;
   /** Metadata only (PartialObjectMetadata). */
   listMetadata(ref: ResourceRef & { labelSelector?: string }): Promise<KubeObject[]>;
+  /** Whether there is one, as it was at most a second ago: for what to watch, never for what to decide. A kind that is not served has none. */
+  hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
   serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
   /** The resource of a kind, from the same discovery; undefined when the API server does not serve it. */

@@ -1,7 +1,7 @@
 /** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and triggers the webhook. */
 import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
-import { FLUX_BINDINGS, KINDS, NAMESPACES } from '../api/kinds.ts';
+import { FLUX_BINDINGS, KINDS } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { FluxBinding, Gate } from '../api/types.ts';
 import { bindingName, bindingOf } from '../core/binding/spec.ts';
@@ -12,15 +12,16 @@ import { gateAnnotations, gatingOf } from '../core/hold/decorate.ts';
 import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
 import { reconcileRequest } from '../core/suspend/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../core/suspend/resume.ts';
+import { homeLabels, homeRules } from './home.ts';
 import type { DecoratorHook } from './hook.ts';
 
 export const fluxHook: DecoratorHook = {
   /** The answer is cached by generation, so the rules that matter are the same for every object. */
-  async customize({ parent }) {
+  async customize({ parent }, { cluster }) {
     const { namespace = '', name = '' } = parent.metadata;
     const relatedResources: RelatedResourceRule[] = [
       ...selectingGateRules(namespace, SELECTS_LABEL),
-      { ...NAMESPACES, names: [namespace] },
+      ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
     ];
     if (mayApplyFluxObjects(parent)) {
       const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
@@ -29,13 +30,13 @@ export const fluxHook: DecoratorHook = {
     return { relatedResources };
   },
 
-  async sync(request, { now, settings }) {
+  async sync(request, { now, settings, cluster }) {
     const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
     const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
-    const ownNamespace = objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace ?? '');
     const selectors = objectsOf<Gate>(related, KINDS.Gate);
-    const gating = gatingOf(object, selectors, ownNamespace?.metadata.labels ?? {}, observed?.status, now, {
+    const labels = await homeLabels(namespace ?? '', related, selectors, cluster);
+    const gating = gatingOf(object, selectors, labels, observed?.status, now, {
       ownNamespaceOnly: settings.noCrossNamespaceRefs,
     });
 

@@ -28,6 +28,11 @@ export function objectAt<T extends KubeObject<any, any> = KubeObject>(
   return undefined;
 }
 
+/** Whether a rule asks for the kind: Metacontroller sends a map for each, even if empty. */
+export function isRelated(map: ObjectMap, of: GroupKind): boolean {
+  return Object.keys(map ?? {}).some((key) => isKind(key, of));
+}
+
 function isKind(key: string, { group, kind }: GroupKind): boolean {
   if (group === '') return key === `${kind}.v1`;
   return key.startsWith(`${kind}.${group}/`);

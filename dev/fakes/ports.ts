@@ -16,7 +16,7 @@ import { createGateRequirers } from '../../server/cluster/gateRequirers.ts';
 type AnyObject = KubeObject<any, any>;
 
 export interface ClusterRequest extends ResourceRef {
-  verb: 'get' | 'list' | 'listMetadata';
+  verb: 'get' | 'list' | 'listMetadata' | 'hasAny';
   name?: string;
   labelSelector?: string;
   fieldSelector?: string;
@@ -78,6 +78,10 @@ export function fakeCluster(
     async listMetadata(ref) {
       ask({ verb: 'listMetadata', ...ref });
       return list({ verb: 'listMetadata', ...ref }).map(({ metadata }) => ({ metadata }) as AnyObject);
+    },
+    async hasAny(ref) {
+      ask({ verb: 'hasAny', ...ref });
+      return serves(ref.apiVersion) && list({ verb: 'list', ...ref }, 1).length > 0;
     },
     serves: async ({ apiVersion }) => serves(apiVersion),
     resourceOf: async ({ kind }) => ({ resource: pluralOf(kind), namespaced: kind !== 'Namespace' }),

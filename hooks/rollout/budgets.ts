@@ -1,9 +1,29 @@
-/** The RolloutBudgets that select a Rollout, read live before a deployment. */
-import { CLUSTER_ROLLOUT_BUDGETS, NAMESPACES, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
+/** The RolloutBudgets that select a Rollout: read live before a deployment, and related so that a grant wakes it. */
+import { CLUSTER_ROLLOUT_BUDGETS, KINDS, NAMESPACES, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
 import { type Budgets, budgetsOf, namespacesOf } from '../../core/budget/selects.ts';
+import { slotRules } from '../../core/budget/wake.ts';
+import { isRelated } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
+
+/** A rule for budgets where there are any: each event of a related kind is held against every rule of every Rollout. ADR 40. */
+export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+  const rules = slotRules(rollout);
+  const some = await Promise.all(
+    rules.map(({ apiVersion, resource, namespace }) =>
+      cluster.hasAny({ apiVersion, resource, ...(namespace !== undefined && { namespace }) }),
+    ),
+  );
+  return rules.filter((_, index) => some[index]);
+}
+
+/** False while the Rollout's rules are from before there was a budget (fact M6). */
+export function wakesOnGrant(related: ObjectMap): boolean {
+  return isRelated(related, KINDS.RolloutBudget) || isRelated(related, KINDS.ClusterRolloutBudget);
+}
 
 export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Promise<Budgets> {
   const { namespace = '' } = rollout.metadata;

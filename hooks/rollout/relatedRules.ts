@@ -1,11 +1,10 @@
 /** What a Rollout's sync needs to see, as customize rules: docs/architecture.md, facts M11 and M14. */
 import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
-import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { slotRules } from '../../core/budget/wake.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
@@ -13,6 +12,8 @@ import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
+import { homeRules } from '../home.ts';
+import { budgetRules } from './budgets.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
 export function imagePolicyVersion(cluster: ClusterReader): Promise<string | undefined> {
@@ -49,17 +50,11 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
     ...healthCheckRule(rollout),
     // The same for all Rollouts of a namespace: the answer is cached by generation (fact M6).
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
+    ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
+    ...(await budgetRules({ namespace, name }, cluster)),
     ...namedRules(GATES, gateRefsOf(rollout)),
     ...namedRules(ROLLOUTS, stageRefs(rollout)),
-    { ...NAMESPACES, names: [namespace] },
-    ...(await served(slotRules({ namespace, name }), cluster)),
   ];
-}
-
-/** A rule for a kind that the cluster does not have would fail every sync (fact M14): its CRD may be younger than this server. */
-async function served(rules: RelatedResourceRule[], cluster: ClusterReader): Promise<RelatedResourceRule[]> {
-  const answers = await Promise.all(rules.map((rule) => cluster.serves(rule)));
-  return rules.filter((_, index) => answers[index]);
 }
 
 async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<RelatedResourceRule[]> {

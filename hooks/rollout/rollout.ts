@@ -1,7 +1,7 @@
 /** CompositeController `rollouts`: gathers what a Rollout's plan needs, and decides a deployment twice. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
-import type { CompositeRequest, CompositeResponse } from '../../api/metacontroller.ts';
+import type { CompositeRequest, CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { boundTo } from '../../core/deployment/progress.ts';
@@ -17,8 +17,9 @@ import { countsOf } from '../../core/rollout/counts.ts';
 import { durationsOf } from '../../core/rollout/durations.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
+import { homeLabels } from '../home.ts';
 import { type CompositeHook, HookError } from '../hook.ts';
-import { liveBudgets } from './budgets.ts';
+import { liveBudgets, wakesOnGrant } from './budgets.ts';
 import { copyingOf } from './copying.ts';
 import {
   carriedDeployments,
@@ -42,6 +43,8 @@ const FOREIGN_LOOK_S = 30;
 const STAGE_LOOK_S = 60;
 /** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
 const LIVE_LOOK_S = 15;
+/** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
+const UNWATCHED_LOOK_S = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_LOOK_S = 1;
 
@@ -53,7 +56,7 @@ export const rolloutHook: CompositeHook = {
   async sync(request, call) {
     const observed = await observe(request, call);
     const cached = planRollout(observed, call.now);
-    const { plan, lookAgain } = await decidedTwice(observed, cached, call);
+    const { plan, lookAgain } = await decidedTwice(observed, cached, request.related, call);
     if (plan.commits || plan.startsCopy) await requireFresh(observed.rollout, call);
     const events = plan.events.map((event) => eventRecord(event, observed.rollout, call.now));
     for (const event of events) call.events.record(event);
@@ -86,7 +89,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
   const gates = objectsOf<Gate>(related, KINDS.Gate);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
-  const home = objectAt(related, { group: '', kind: 'Namespace' }, undefined, rollout.metadata.namespace ?? '');
+  const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const stages = await stagesOf(reached, objectsOf<Rollout>(related, KINDS.Rollout), call);
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
@@ -100,7 +103,7 @@ async function observe(request: CompositeRequest, call: HookCall): Promise<Obser
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     problems: [...forbidden, ...watched.problems],
-    gateRefs: gatesToPass(reached, [], { gates, namespaceLabels: home?.metadata.labels ?? {} }),
+    gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,
     ...(stages && { stages }),
     metadata: metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
@@ -143,6 +146,7 @@ function metadataOf(
 async function decidedTwice(
   observed: Observed,
   first: Plan,
+  related: ObjectMap,
   call: HookCall,
 ): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout } = observed;
@@ -151,14 +155,14 @@ async function decidedTwice(
     const again = { ...observed, bindings };
     const plan = planRollout(again, call.now);
     if (!plan.startsBake) return { plan, lookAgain: LIVE_LOOK_S };
-    return plan.commits || plan.startsCopy ? judgedLive(again, call) : { plan };
+    return plan.commits || plan.startsCopy ? judgedLive(again, related, call) : { plan };
   }
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   if (isFirst && (first.commits || boundTo(rollout, observed.bindings).length > 0)) {
     const carried = await carriedDeployments(rollout, call.cluster);
     if (carried.length > 0) return { plan: planRollout({ ...observed, carried }, call.now) };
   }
-  return first.commits || first.startsCopy ? judgedLive(observed, call) : { plan: first };
+  return first.commits || first.startsCopy ? judgedLive(observed, related, call) : { plan: first };
 }
 
 /**
@@ -176,7 +180,11 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
   );
 }
 
-async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: Plan; lookAgain?: number }> {
+async function judgedLive(
+  observed: Observed,
+  related: ObjectMap,
+  call: HookCall,
+): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout, bindings } = observed;
   const gateRefs = gatesToPass(rollout, bindings, await liveSelectors(rollout, call.cluster));
   const [rolloutGates, gates, stages, budgets] = await Promise.all([
@@ -185,8 +193,11 @@ async function judgedLive(observed: Observed, call: HookCall): Promise<{ plan: P
     liveStages(followed(rollout, call.settings), call),
     liveBudgets(rollout, call.cluster),
   ]);
-  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages, budgets }, call.now);
-  return plan.commits || plan.startsCopy || plan.waitsForBudget ? { plan } : { plan, lookAgain: LIVE_LOOK_S };
+  const metadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages, budgets, metadata }, call.now);
+  if (plan.commits || plan.startsCopy) return { plan };
+  if (!plan.waitsForBudget) return { plan, lookAgain: LIVE_LOOK_S };
+  return wakesOnGrant(related) ? { plan } : { plan, lookAgain: UNWATCHED_LOOK_S };
 }
 
 function answer({ status, configMap, copyJob }: Plan, looks: (number | undefined)[]): CompositeResponse<RolloutStatus> {

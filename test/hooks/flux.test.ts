@@ -16,6 +16,11 @@ import { deployment, kustomization, NOW, ociRepository, rollout } from '../core/
 import { objectOf } from '../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
+const central = {
+  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+  kind: 'Gate',
+  metadata: { name: 'central', namespace: 'ops', labels: { 'gate.fluxcd.io/selects': '' } },
+};
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 
 const crd = parse(readFileSync(`${import.meta.dirname}/../../manifests/crds/kuberik.com_fluxbindings.yaml`, 'utf8'));
@@ -66,7 +71,15 @@ async function bind(parent: FluxBinding, ...related: KubeObject<any, any>[]): Pr
 }
 
 describe('the Flux decorator', () => {
-  it('asks for its Namespace and for the Gates that select in it or beyond theirs, whatever the object says', async () => {
+  it.each([
+    ['none that selects by namespace', [], []],
+    [
+      'one that does, and so for its Namespace',
+      [central],
+      [{ apiVersion: 'v1', resource: 'namespaces', names: ['shop'] }],
+    ],
+  ])('asks for the Gates that select in its Namespace or beyond theirs: %s', async (_, objects, home) => {
+    const { call } = fakeHookCall({ now: NOW, objects });
     const answer = await fluxHook.customize!({ controller, parent: kustomization() as KubeObject }, call);
     expect(answer.relatedResources).toEqual([
       {
@@ -80,7 +93,7 @@ describe('the Flux decorator', () => {
         namespace: 'shop',
         labelSelector: { matchLabels: { 'gate.fluxcd.io/selects': 'own-namespace' } },
       },
-      { apiVersion: 'v1', resource: 'namespaces', names: ['shop'] },
+      ...home,
     ]);
   });
 

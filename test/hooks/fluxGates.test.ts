@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { fluxHook } from '../../hooks/flux.ts';
@@ -210,7 +209,7 @@ describe('an object that a Kustomization applies', () => {
       ...kustomization({ annotations: { note: '' }, status: { inventory } }),
       metadata: { name: 'apps', namespace: 'flux-system', annotations: { note: '' } },
     };
-    const rules = await fluxHook.customize!({ controller, parent: apps as KubeObject }, {} as HookCall);
+    const rules = await fluxHook.customize!({ controller, parent: apps as KubeObject }, fakeHookCall({ now: 0 }).call);
     expect(rules.relatedResources).toContainEqual({
       apiVersion: 'kuberik.com/v1alpha1',
       resource: 'fluxbindings',

@@ -143,6 +143,12 @@ describe('a Rollout that a budget selects', () => {
       gates: [{ name: 'budget/fleet', allowedVersions: [] }],
     });
     expect(reasons).toContain('WaitingForBudget');
+    expect(resyncAfterSeconds).toBe(5);
+  });
+
+  it('is woken by its grant where its rules know of budgets', async () => {
+    const related = [imagePolicy('1.1.0'), budget()] as KubeObject<any, any>[];
+    const { resyncAfterSeconds } = await syncRollout(rollout({}, deployed), related, { objects: [budget()] as never });
     expect(resyncAfterSeconds).toBeGreaterThan(40);
   });
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { gateRules, rules } from './sync.ts';
+import { object } from './call.ts';
+import { gateRules, rules, selecting } from './sync.ts';
+
+const fleet = (namespace: string) => {
+  const found = object('kuberik.com/v1alpha1', 'RolloutBudget', 'fleet', { maxConcurrent: 1 });
+  return { ...found, metadata: { name: 'fleet', namespace } };
+};
+const central = selecting('central', 'opened', { namespaceSelector: {} }, 'ops');
+const everywhere = object('kuberik.com/v1alpha1', 'ClusterRolloutBudget', 'all', { maxConcurrent: 1 });
 
 describe('customize', () => {
   it('relates what the plan reads, each by name or label', async () => {
@@ -13,7 +21,8 @@ describe('customize', () => {
         matchExpressions: [{ key: expect.stringMatching(/^[0-9a-f]{16}\.slot\./), operator: 'Exists' }],
       },
     };
-    expect(await rules(spec)).toEqual({
+    const objects = [central, fleet('team-a'), everywhere];
+    expect(await rules(spec, { objects })).toEqual({
       clusterrolloutbudgets: ofGrants,
       rolloutbudgets: { ...ofGrants, namespace: 'team-a' },
       imagepolicies: { apiVersion: 'image.toolkit.fluxcd.io/v1', namespace: 'team-a', names: ['policy'] },
@@ -35,6 +44,17 @@ describe('customize', () => {
       gates: { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', namespace: 'ops', names: ['b'] },
       namespaces: { apiVersion: 'v1', names: ['team-a'] },
     });
+  });
+
+  it.each([
+    ['budgets', 'one of the cluster', [everywhere], ['clusterrolloutbudgets']],
+    ['budgets', 'one of its namespace', [fleet('team-a')], ['rolloutbudgets']],
+    ['budgets', 'one of another namespace', [fleet('b')], []],
+    ['the Namespace', 'a Gate that selects by namespace', [central], ['namespaces']],
+    ['the Namespace', 'a Gate that selects in its own', [selecting('weekend', 'opened')], []],
+  ])('has a rule for %s only where something needs it: %s', async (_, __, objects, wanted) => {
+    const found = Object.keys(await rules({}, { objects }));
+    expect(found.sort()).toEqual(['fluxbindings', 'gates', 'imagepolicies', 'rolloutgates', ...wanted].sort());
   });
 
   it('relates Gates that may select it by label: the answer is cached, and knows no Gate that comes later', async () => {

@@ -27,6 +27,7 @@ describe('a closed Gate that selects the Rollout', () => {
   it.each([
     ['that its cache does not know yet', []],
     ['that is open in its cache', [central('opened'), production]],
+    ['that is open in its cache, and the Namespace not there yet', [central('opened')]],
   ])('%s holds the first deployment and every other', async (_, related) => {
     const objects = [central('closed'), production];
     for (const parent of [rollout({}), rollout({}, deployed)]) {

@@ -1,0 +1,32 @@
+/** The labels of a parent's own Namespace: only a Gate that selects by namespace asks for them. */
+import { NAMESPACES } from '../api/kinds.ts';
+import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
+import type { ClusterReader } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import { reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
+import { objectAt } from '../core/kube/objectMap.ts';
+
+/** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 40. */
+export async function homeRules(
+  namespace: string,
+  label: Parameters<typeof selectingGateLists>[1],
+  cluster: ClusterReader,
+): Promise<RelatedResourceRule[]> {
+  const beyond = selectingGateLists(namespace, label).filter((list) => list.namespace === undefined);
+  const some = await Promise.all(beyond.map(({ atMost: _, ...list }) => cluster.hasAny(list)));
+  return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
+}
+
+/** Read live where a Gate asks that is younger than the parent's rules. */
+export async function homeLabels(
+  namespace: string,
+  related: ObjectMap,
+  gates: readonly Gate[],
+  cluster: ClusterReader,
+): Promise<Readonly<Record<string, string>>> {
+  if (!gates.some(({ spec }) => reachesBeyond(spec?.selects))) return {};
+  const home =
+    objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace) ??
+    (await cluster.get({ ...NAMESPACES, name: namespace }));
+  return home?.metadata.labels ?? {};
+}
