@@ -1,5 +1,5 @@
 /** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and triggers the webhook. */
-import { DEPLOYED, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
+import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import { FLUX_BINDINGS, KINDS } from '../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
@@ -54,7 +54,10 @@ export const fluxHook: DecoratorHook = {
     const awaits = currentAwaits(object, observed?.status);
     const isGated = gating.gates.length > 0;
     const closed = isGated ? gating.closed : undefined;
-    const status = isGated && !closed ? undefined : withGateCondition(object, closed, now, awaits, gating.closings);
+    // First the hold, then what is said of it: a status written first costs each object of a freeze a write before it is suspended.
+    const changesHold = annotations[GATE_STATE] !== undefined;
+    const knows = !isGated || closed !== undefined;
+    const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status) answer.status = status;
     const end = resumedAloneAt(awaits);

@@ -97,7 +97,7 @@ function wantedState(
     if (!isSuspendedByUs) return text === undefined ? undefined : null;
   } else if (closed === undefined) return undefined;
   const names = (closed ?? []).map(refKey);
-  const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
+  const invalid = problems.some((problem) => problem !== TOO_MANY_TEXT) ? [INVALID_REFERENCE] : [];
   names.push(...invalid);
   const state = parseState(text);
   if (names.length > 0) {

@@ -70,18 +70,18 @@ export function awaitsText(awaits: Awaits): string {
 
 /**
  * Whether a Kustomization relates the bindings that wait for it. Not all do: each change of any binding is matched against
- * every one that does. One that a Rollout pins is a leaf, as a rule, unless its inventory says otherwise. Where this
+ * every one that does. Its inventory says what it applies; without one that a Rollout pins is a leaf, as a rule. Where this
  * answer is wrong (it is cached by generation), the object waits for the applier's next apply without asking for it.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;
   const inventory = (object.status as KustomizationStatus | undefined)?.inventory?.entries ?? [];
+  if (inventory.length === 0) return pinAnnotationsOf(object).pins.length === 0;
   // `<namespace>_<name>_<group>_<kind>`
-  const applies = inventory.some(({ id }) => {
+  return inventory.some(({ id }) => {
     const [, , group, kind] = id.split('_');
     return governedKindOf(group ?? '', kind ?? '') !== undefined;
   });
-  return applies || pinAnnotationsOf(object).pins.length === 0;
 }
 
 function isAbout(awaits: Awaits | undefined, { namespace, name, since }: NamespacedName & { since: string }): boolean {

@@ -24,6 +24,15 @@ const KINDS = [
 /** What people had made of `spec.suspend` before: the opening must give back exactly that. */
 const BEFORE = [undefined, false, undefined, true];
 
+/** As kustomize-controller leaves one that applies no Flux objects. */
+async function applied(admin: Access, object: AnyObject): Promise<void> {
+  const { namespace, name } = object.metadata;
+  await send(admin, 'PATCH', await pathOf(admin, object, 'status'), {
+    body: { status: { inventory: { entries: [{ id: `${namespace}_${name}_apps_Deployment`, v: 'v1' }] } } },
+    contentType: 'application/merge-patch+json',
+  });
+}
+
 export interface Fleet {
   /** The Gate, open, and the objects; of different kinds, most of them not suspended. */
   create(): Promise<void>;
@@ -90,7 +99,10 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
         metadata: { name: GATE, namespace },
         spec: { default: 'opened', interval: '1m' },
       });
-      await inParallel(objects, WIDTH, put);
+      await inParallel(objects, WIDTH, async (object) => {
+        await put(object);
+        if (object.kind === 'Kustomization') await applied(admin, object);
+      });
     },
     async ask(action) {
       const at = `${new Date().toISOString().slice(0, 19)}Z`;

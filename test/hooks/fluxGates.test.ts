@@ -51,6 +51,25 @@ describe('a named Gate', () => {
     ]);
   });
 
+  it('suspends and restores before it says so: in a freeze of many, what is said of one does not come before the hold of the next', async () => {
+    const cluster = new Cluster(kustomization({ annotations: named }));
+    cluster.gates = [closed];
+    await cluster.settle();
+    for (const [gate, approved] of [
+      [opened, 'False'],
+      [closed, 'True'],
+    ] as const) {
+      cluster.gates = [gate];
+      await cluster.bind();
+      const first = await cluster.decorate();
+      expect(first.annotations).toHaveProperty(['gate.fluxcd.io/state']);
+      expect(first.status).toBeUndefined();
+      expect(condition(cluster.object, 'Approved')?.status).toBe(approved);
+      await cluster.settle();
+      expect(condition(cluster.object, 'Approved')?.status).not.toBe(approved);
+    }
+  });
+
   it('suspends the object, says so, and restores it', async () => {
     const cluster = new Cluster(kustomization({ annotations: named, status: { observedGeneration: 3 } }));
     const before = cluster.object.spec;
@@ -198,6 +217,17 @@ describe('an object that a Kustomization applies', () => {
     await cluster.settle();
     return cluster;
   }
+
+  it.each([
+    ['none yet', [], true],
+    ['one of Flux objects', ['shop_web_kustomize.toolkit.fluxcd.io_Kustomization'], true],
+    ['one of others alone', ['shop_web_apps_Deployment'], false],
+  ])('is looked for by a Kustomization with an inventory: %s', async (_, ids, looks) => {
+    const inventory = { entries: ids.map((id) => ({ id, v: 'v1' })) };
+    const parent = kustomization({ annotations: {}, status: { inventory } }) as KubeObject;
+    const rules = await fluxHook.customize!({ controller, parent }, fakeHookCall({ now: 0 }).call);
+    expect(rules.relatedResources.some(({ resource }) => resource === 'fluxbindings')).toBe(looks);
+  });
 
   it('asks its owner for an apply, once, with the instant of the opening', async () => {
     const cluster = await opening();
