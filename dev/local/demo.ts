@@ -69,7 +69,10 @@ interface Manner {
 
 async function tellOn(cluster: LocalCluster, interrupt: Promise<undefined>, { keep, ui }: Manner): Promise<number> {
   const played = withFlux(cluster.accessOf);
-  if (ui) await settleNeighbours(cluster.accessOf);
+  if (ui) {
+    logToStderr('Other applications move in beside it …');
+    await settleNeighbours(cluster.accessOf);
+  }
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
   if (page) {
     process.stdout.write(`\nThe page, as an SRE: ${page.address}\n`);
