@@ -113,11 +113,12 @@ export function rejections(
   before: readonly Rejection[] | undefined,
   now: EpochMs,
 ): Rejection[] {
-  const tags = [...new Set(available.map(({ tag }) => tag))];
   const rejecting = new Map<string, string>();
   for (const { spec, metadata } of gates.toReversed()) {
     for (const tag of spec?.rejectedVersions ?? []) rejecting.set(tag, metadata.name ?? '');
   }
+  if (rejecting.size === 0) return [];
+  const tags = [...new Set(available.map(({ tag }) => tag))];
   const known = new Map((before ?? []).toReversed().map((each) => [`${each.gate} ${each.tag}`, each]));
   return tags.flatMap((tag) => {
     const gate = rejecting.get(tag);

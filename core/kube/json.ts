@@ -82,6 +82,10 @@ export function jsonSize(value: unknown): number {
   return size;
 }
 
+/** Neither beyond ASCII nor escaped: a byte a character, as nearly everything in a status. */
+const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
+
 function textSize(text: string): number {
+  if (PLAIN.test(text)) return text.length + 2;
   return encoder.encode(JSON.stringify(text)).length + 5 * (text.match(ESCAPED)?.length ?? 0);
 }

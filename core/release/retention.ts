@@ -33,16 +33,22 @@ export function retained(
  * first; what is kept stays in the order of discovery.
  */
 export function bounded(available: readonly VersionInfo[], matters: Iterable<string>): readonly VersionInfo[] {
+  if (available.length <= LIMITS.availableReleases && sizeOf(available) <= LIMITS.availableReleasesBytes)
+    return available;
   const byTag = new Map(available.map((release) => [release.tag, release]));
   const important = [...matters].flatMap((tag) => byTag.get(tag) ?? []);
   const kept = new Set<VersionInfo>();
   let bytes = 0;
   for (const release of new Set([...important, ...available.toReversed()])) {
-    bytes += jsonSize(release) + 1;
+    bytes += sizeOf([release]);
     if (kept.size === LIMITS.availableReleases || bytes > LIMITS.availableReleasesBytes) break;
     kept.add(release);
   }
   return kept.size === available.length ? available : available.filter((release) => kept.has(release));
+}
+
+function sizeOf(releases: readonly VersionInfo[]): number {
+  return releases.reduce((bytes, release) => bytes + jsonSize(release) + 1, 0);
 }
 
 function fromOldestInHistory(available: readonly VersionInfo[], history: readonly HistoryEntry[]): number {
