@@ -5,17 +5,25 @@ import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 
+export interface BudgetLine {
+  name: string;
+  value: number;
+  limit: number;
+}
+
 export interface Bench<Counts extends Record<string, number>, Result> {
   help: string;
   /** The options that take a number, with their defaults. */
   counts: Counts;
   measure(cluster: LocalCluster, counts: Counts): Promise<Result>;
   asText(result: Result): string;
+  /** Above a limit it ends with 1. */
+  budget?(result: Result): BudgetLine[];
   /** False: nothing calls hooks, and statuses stay as they are written. */
   hooks?: false;
 }
 
-/** Ends the process: 0 after a measurement, 1 with a sentence without one, 130 after Ctrl-C. Leaves nothing behind. */
+/** Ends the process: 0 after a measurement, 1 above the budget, or with a sentence without a measurement, 130 after Ctrl-C. Leaves nothing behind. */
 export async function runBench<Counts extends Record<string, number>, Result>(
   bench: Bench<Counts, Result>,
 ): Promise<never> {
@@ -33,8 +41,11 @@ export async function runBench<Counts extends Record<string, number>, Result>(
     const result = await Promise.race([bench.measure(cluster, counts), interrupt, cluster.died]);
     if (!result) return 130;
     if (result instanceof Problem) throw result;
-    process.stdout.write(values.json ? `${JSON.stringify(result, undefined, 2)}\n` : bench.asText(result));
-    return 0;
+    const budget = bench.budget?.(result);
+    const whole = budget ? { ...result, budget } : result;
+    const text = () => bench.asText(result) + (budget ? asBudgetText(budget) : '');
+    process.stdout.write(values.json ? `${JSON.stringify(whole, undefined, 2)}\n` : text());
+    return budget?.some(isAbove) ? 1 : 0;
   });
   process.exit(code);
 }
@@ -69,6 +80,17 @@ function countOf(option: string, text: string | undefined, fallback: number): nu
   if (!Number.isInteger(value) || value < 1 || value > 10_000)
     throw new Problem(`--${option} ${text} is not a number from 1 to 10000.`);
   return value;
+}
+
+// What is no number is above it, too.
+const isAbove = ({ value, limit }: BudgetLine) => !(value <= limit);
+
+function asBudgetText(budget: readonly BudgetLine[]): string {
+  const lines = budget.map((line) => {
+    const { name, value, limit } = line;
+    return `  ${name.padEnd(48)} ${value.toFixed(2)} of ${limit.toFixed(2)}${isAbove(line) ? '   above it' : ''}`;
+  });
+  return `${['budget', ...lines].join('\n')}\n`;
 }
 
 /** Lines of a table: a name, a value. */

@@ -17,9 +17,14 @@ export async function requestCounts(admin: Access): Promise<Map<string, number>>
 }
 
 /** Peak resident memory of a process in MiB; undefined where /proc is not there. */
-export function peakMemoryMiB(pid: number): number | undefined {
+export const peakMemoryMiB = (pid: number): number | undefined => statusMiB(pid, 'VmHWM');
+
+/** The same of its memory now. */
+export const residentMiB = (pid: number): number | undefined => statusMiB(pid, 'VmRSS');
+
+function statusMiB(pid: number, line: 'VmHWM' | 'VmRSS'): number | undefined {
   try {
-    const [, kib] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const [, kib] = new RegExp(`${line}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return kib === undefined ? undefined : Math.round(Number(kib) / 1024);
   } catch {
     return undefined;
