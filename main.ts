@@ -6,11 +6,10 @@ import type { ClusterReader, EventSink, HookCall, Metrics, WebhookCall } from '.
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
-import { createAccessReviewer } from './server/cluster/access.ts';
+import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
 import { createGateRequirers } from './server/cluster/gateRequirers.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
-import { withRememberedAnswers } from './server/cluster/rememberedAccess.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { countedTransport, createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
@@ -26,6 +25,7 @@ import { startReceiver } from './server/http/receiverThread.ts';
 import { shutDown } from './server/http/shutdown.ts';
 import { createLog, type Logger } from './server/log.ts';
 import { createMetrics } from './server/metrics.ts';
+import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
@@ -54,15 +54,18 @@ async function main(): Promise<void> {
   const { settings } = config;
 
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
-  const access = withRememberedAnswers(createAccessReviewer(health), () => performance.now());
+  const recent = createRecent(() => performance.now());
+  const access = withRememberedAnswers(createAccessReviewer(health), recent);
   const requirers = createGateRequirers(readers.hooks);
   const hookCall = (hook: string): HookCall => ({
     now: Date.now(),
     cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
+    healthCluster: readers.health,
     access,
     events,
     metadata,
     requirers,
+    recent,
     metrics,
     settings,
   });

@@ -23,7 +23,7 @@ export interface ClusterReader {
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
   ): Promise<T[]>;
   /** Metadata only (PartialObjectMetadata). */
-  listMetadata(ref: ResourceRef & { labelSelector?: string }): Promise<KubeObject[]>;
+  listMetadata(ref: ResourceRef & { labelSelector?: string; fieldSelector?: string }): Promise<KubeObject[]>;
   /** Whether there is one, as it was at most a second ago: for what to watch, never for what to decide. A kind that is not served has none. */
   hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
@@ -119,6 +119,12 @@ export interface GateRequirers {
   read(now: EpochMs, maxAgeMs: number): Promise<Requiring>;
 }
 
+/** Answers that many ask for at about the same time. A failure is not remembered. */
+export interface Recent {
+  /** The answer of this key that was asked for at most `maxAgeMs` ago, or a new one. */
+  within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>): Promise<T>;
+}
+
 /** Installation-wide choices; see server/config.ts for the environment variables. */
 export interface Settings {
   /** For Rollouts without `spec.onFailure`. */
@@ -152,6 +158,9 @@ export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
   requirers: GateRequirers;
+  recent: Recent;
+  /** `cluster` over connections of its own, for what reads much: inventories. */
+  healthCluster: ClusterReader;
 }
 
 export interface WebhookCall extends Call {

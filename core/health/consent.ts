@@ -8,6 +8,11 @@ export function mayBeWatched(object: Pick<KubeObject, 'metadata'> | undefined, f
   return namespaces.some((name) => ['*', from].includes(name.trim()));
 }
 
+/** Whether it names anybody at all. */
+export function mayBeWatchedBySomebody(object: Pick<KubeObject, 'metadata'> | undefined): boolean {
+  return Boolean(object?.metadata.annotations?.[WATCHED_FROM]?.trim());
+}
+
 /** How to allow it, for the end of a sentence. */
 export function howToAllow(from: string): string {
   return `the annotation ${WATCHED_FROM}: ${from} on it or on its namespace allows it`;

@@ -28,6 +28,8 @@ export interface OwnHealth {
   pending?: string;
   /** Flux tries the same revision once more. */
   attempting: boolean;
+  /** One that it has applied already, for nothing has changed: it says nothing new. */
+  again: boolean;
   revision: Revision;
   inventory: Inventory;
 }
@@ -45,12 +47,13 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const inventory = parseInventory(kustomization.status?.inventory?.entries);
   const attempting = revision.attempted && ready?.status === 'Unknown';
   const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
-  const base = { attempting, revision, inventory, ...(pending !== undefined && { pending }) };
+  const again = attempting && revision.waiting === undefined;
+  const base = { attempting, again, revision, inventory, ...(pending !== undefined && { pending }) };
 
   const failure = revision.attempted ? failureOf(ready, elsewhere ? FAILED_ELSEWHERE : FAILED) : undefined;
   if (failure) return { ...base, settled: failure };
   if (own.status === 'Failed') return { ...base, settled: stalled(kustomization, own.message, ready) };
-  if (elsewhere) return { ...base, settled: judgeElsewhere(pending, ready, attempting) };
+  if (elsewhere) return { ...base, settled: judgeElsewhere(pending, ready, { attempting, again }) };
   if (inventory.resources.length + inventory.errors.length === 0) {
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
     return { ...base, settled: { health: 'Pending', message, attempting } };
@@ -76,8 +79,14 @@ function stalled(kustomization: Kustomization, message: string, ready: LooseCond
 }
 
 /** The objects live in the cluster of `spec.kubeConfig`; those of the same names here are others. */
-function judgeElsewhere(pending: string | undefined, ready: LooseCondition | undefined, attempting: boolean): Verdict {
-  if (pending !== undefined) return { health: 'Pending', message: pendingText(pending), attempting };
+function judgeElsewhere(
+  pending: string | undefined,
+  ready: LooseCondition | undefined,
+  { attempting, again }: Pick<OwnHealth, 'attempting' | 'again'>,
+): Verdict {
+  if (pending !== undefined) {
+    return { health: 'Pending', message: pendingText(pending), attempting, ...(again && { again }) };
+  }
   if (ready?.status !== 'True') return { health: 'Pending', message: pendingText('no Ready condition yet') };
   return { health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' };
 }
@@ -108,8 +117,9 @@ export function judgeWithResources(
   if (health.pending.length > 0) {
     return { health: 'Pending', message: withErrors(`Pending resources: ${listed(health.pending)}`) };
   }
-  if (own.pending !== undefined) {
-    return { health: 'Pending', message: withErrors(pendingText(own.pending)), attempting: own.attempting };
+  const { pending, attempting, again } = own;
+  if (pending !== undefined && !(again && errors.length > 0)) {
+    return { health: 'Pending', message: withErrors(pendingText(pending)), attempting, ...(again && { again }) };
   }
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listed(errors)}` };
   const missing = health.missing.length > 0 ? ` (not found: ${listed(health.missing)})` : '';

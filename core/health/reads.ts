@@ -1,10 +1,11 @@
 /** How the objects of an inventory are read: as whom, and with few requests, one list instead of many gets. */
 import type { UserInfo } from '../../api/admission.ts';
+import { KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
 import type { Kustomization } from '../../api/flux.ts';
 import type { InventoryResource } from './inventory.ts';
 
 /** From this many objects of a kind in a namespace, a list costs less than a get for each. */
-const LIST_FROM = 8;
+export const LIST_FROM = 8;
 
 export interface Read {
   apiVersion: string;
@@ -34,6 +35,18 @@ function howToRead({ apiVersion, kind, names }: Read): Read['how'] {
   if (apiVersion === 'v1' && kind === 'Secret') return 'nothing';
   if (apiVersion === 'v1' && kind === 'ConfigMap') return 'metadata';
   return names.length >= LIST_FROM ? 'list' : 'get';
+}
+
+const MAX_LABEL_VALUE = 63;
+
+/**
+ * The label selector of what Flux has applied for a Kustomization, which may be a few of thousands in a namespace; undefined where its name
+ * is too long for a label. An object that Flux found and left as it was may lack the labels.
+ */
+export function appliedSelector({ metadata }: Kustomization): string | undefined {
+  const { name = '', namespace = '' } = metadata;
+  if (name.length > MAX_LABEL_VALUE) return undefined;
+  return `${KUSTOMIZATION_NAME_LABEL}=${name},${KUSTOMIZATION_NAMESPACE_LABEL}=${namespace}`;
 }
 
 /**

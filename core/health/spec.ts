@@ -6,7 +6,8 @@ import { parseDuration } from '../kube/duration.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
-const DEFAULT_MS = 30_000;
+/** A check that is not at rest is looked at so often. */
+export const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_MS = 5_000;
 
 /** `name` or `namespace/name` of the annotation, or what is wrong with it in the Go controller's words. */
@@ -35,6 +36,6 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
 
 /** Milliseconds: 30 s where the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
-  const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_MS;
+  const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
   return Math.max(wanted, MIN_MS);
 }

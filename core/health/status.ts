@@ -7,8 +7,11 @@ export type HealthStatus = NonNullable<HealthCheck['status']>;
 
 export type Verdict =
   | { health: 'Healthy'; message: string }
-  /** `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. */
-  | { health: 'Pending'; message: string; attempting?: boolean }
+  /**
+   * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. `again`: one that it has
+   * applied, which says nothing new at all; each of its reconciliations would be two writes otherwise.
+   */
+  | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
   /**
    * `failedAt`: when it failed, as far as the failed objects say. `absent`: what the check is about does not exist, which
    * is not a failure yet where it has not existed since the deployment: a Git sync creates a HealthCheck before its Kustomization.
@@ -28,6 +31,7 @@ const MAX_MESSAGE = 16_384;
  */
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
+  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.again) return before;
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;

@@ -12,6 +12,7 @@ import type {
   WebhookCall,
 } from '../../api/ports.ts';
 import { createGateRequirers } from '../../server/cluster/gateRequirers.ts';
+import { createRecent } from '../../server/recent.ts';
 
 type AnyObject = KubeObject<any, any>;
 
@@ -121,6 +122,8 @@ export function fakeHookCall({
     events: { record: (event) => void events.push(event) },
     metadata,
     requirers: createGateRequirers(cluster),
+    recent: createRecent(() => now),
+    healthCluster: cluster,
     metrics,
     settings: { ...SETTINGS, ...settings },
   };

@@ -2,23 +2,23 @@
  * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, and computes the
  * health of class kustomization.
  */
-import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import type { Kustomization } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { associatedRollouts, needsNamespaceLabels } from '../../core/health/association.ts';
-import { howToAllow, mayBeWatched } from '../../core/health/consent.ts';
-import { judgeWithResources, ownHealth } from '../../core/health/kustomization.ts';
-import { applyingAccount } from '../../core/health/reads.ts';
+import { isBaking } from '../../core/deployment/bake.ts';
+import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
+import { fluxIsAtWork, isAtRest, nextLook, restsAfter } from '../../core/health/rest.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
-import { type HealthStatus, resetStatus, sameStatus, statusAfter, type Verdict } from '../../core/health/status.ts';
-import { objectsOf } from '../../core/kube/objectMap.ts';
+import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/status.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
-import { readKustomization, readResources } from './reads.ts';
+import { isWatchedElsewhere, judge } from './judge.ts';
 
+/** A label that changes on a Namespace wakes nobody. */
+const NAMESPACE_LOOK_MS = 600_000;
 /** A seeded time may lie years ahead. */
 const LONGEST_WAIT_SECONDS = 3600;
 
@@ -44,73 +44,64 @@ export const healthCheckHook: DecoratorHook = {
     if (request.finalizing || request.object.metadata.deletionTimestamp) return { attachments: [] };
     const healthCheck = request.object as HealthCheck;
     const rollouts = objectsOf<Rollout>(request.related, KINDS.Rollout);
-    const cutoffs = cutoffsOf(await rolloutsOf(healthCheck, rollouts, call), call.now);
+    const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
+    const needsLabels = needsNamespaceLabels(own);
+    const labels = needsLabels ? await namespaceLabels(healthCheck, call) : undefined;
+    const cutoffs = cutoffsOf(associatedRollouts(own, healthCheck, labels), call.now);
     const before = healthCheck.status;
 
     // The reset is stored before anything is judged: health of the same instant could still be the old version's.
     if (needsReset(before, cutoffs.reached)) return answer(healthCheck, resetStatus(call.now), cutoffs, call);
-    if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS) return answer(healthCheck, before, cutoffs, call);
+    if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
+      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_LOOK_MS : undefined);
 
-    const verdict = await judge(healthCheck, rollouts, cutoffs, call);
-    return answer(healthCheck, statusAfter(before, verdict, call.now), cutoffs, call);
+    const isWatched = isBakedOn(healthCheck, own, labels);
+    if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(relatedKustomization(healthCheck, request, call), call.now)) {
+      return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
+    }
+    const verdict = await judge(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
+    const after = statusAfter(before, verdict, call.now);
+    const atRest = restsAfter(healthCheck, verdict, isWatched) && !(await isWatchedElsewhere(healthCheck, call));
+    return answer(healthCheck, after, cutoffs, call, nextLook(healthCheck, atRest));
   },
 };
 
-async function rolloutsOf(healthCheck: HealthCheck, rollouts: Rollout[], call: HookCall): Promise<Rollout[]> {
-  const name = healthCheck.metadata.namespace ?? '';
-  const beside = rollouts.filter(({ metadata }) => metadata.namespace === name);
-  const namespace = needsNamespaceLabels(beside) ? await call.cluster.get({ ...NAMESPACES, name }) : undefined;
-  return associatedRollouts(beside, healthCheck, namespace?.metadata.labels);
+async function namespaceLabels(
+  { metadata }: HealthCheck,
+  { cluster }: HookCall,
+): Promise<Record<string, string> | undefined> {
+  return (await cluster.get({ ...NAMESPACES, name: metadata.namespace ?? '' }))?.metadata.labels;
 }
 
-async function judge(
+function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], labels: Record<string, string> | undefined) {
+  return rollouts.some(
+    (rollout) => isBaking(rollout.status?.history?.[0]) && association(rollout, healthCheck, labels) === 'watched',
+  );
+}
+
+/** As Metacontroller has it, where the annotation still names the one that the rule was made for. */
+function relatedKustomization(
   healthCheck: HealthCheck,
-  rollouts: readonly Rollout[],
-  cutoffs: Cutoffs,
-  { cluster, access, now, settings }: HookCall,
-): Promise<Verdict> {
+  { related }: DecoratorRequest,
+  { settings }: HookCall,
+): Kustomization | undefined {
   const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);
-  if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
-  const { namespace: home = '' } = healthCheck.metadata;
-  const read = await readKustomization(cluster, ref);
-  if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
-  const { kustomization, source } = read;
-  if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, cluster))) {
-    const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist or may not be watched: ${howToAllow(home)}`;
-    return { health: 'Unhealthy', message, absent: true };
-  }
-  if (!kustomization) {
-    const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
-    return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
-  }
-  const own = ownHealth(kustomization, { source, rollouts }, now);
-  const account = applyingAccount(kustomization, settings.defaultServiceAccount);
-  // Read after the Kustomization: what it says was applied is what these show.
-  const observed = own.settled ? [] : await readResources(own.inventory.resources, { cluster, access, account });
-  return judgeWithResources(own, observed, cutoffs.reached, now);
+  return 'problem' in ref ? undefined : objectAt<Kustomization>(related, KINDS.Kustomization, ref.namespace, ref.name);
 }
 
-async function consents(
-  { namespace: name }: NamespacedName,
-  kustomization: Kustomization | undefined,
-  from: string,
-  cluster: ClusterReader,
-): Promise<boolean> {
-  if (mayBeWatched(kustomization as FluxObject | undefined, from)) return true;
-  return mayBeWatched(await cluster.get({ ...NAMESPACES, name }), from);
-}
-
+/** @param nextLookMs when it is to be looked at again */
 function answer(
   healthCheck: HealthCheck,
   after: HealthStatus | undefined,
   cutoffs: Cutoffs,
   { now }: HookCall,
+  nextLookMs?: number,
 ): DecoratorResponse<HealthStatus> {
   const changed = after !== undefined && !sameStatus(healthCheck.status, after);
   const waits: number[] = [];
   // Metacontroller swallows a conflict of this write: check soon that it arrived.
   if (changed) waits.push(1);
-  if (healthCheck.spec?.class === KUSTOMIZATION_CLASS) waits.push(requeueInterval(healthCheck) / 1000);
+  if (nextLookMs !== undefined) waits.push(nextLookMs / 1000);
   if (cutoffs.ahead !== undefined)
     waits.push(Math.min(Math.max((cutoffs.ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS));
   return {

@@ -3,12 +3,13 @@ import type { UserInfo } from '../../api/admission.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { AccessReviewer, ClusterReader } from '../../api/ports.ts';
+import type { AccessReviewer, ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { InventoryResource } from '../../core/health/inventory.ts';
-import { planReads, type Read } from '../../core/health/reads.ts';
+import { LIST_FROM, planReads, type Read } from '../../core/health/reads.ts';
 import type { ObservedResource } from '../../core/health/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { sourceOf, sourceResource } from '../../core/pin/source.ts';
+import { inParallel } from '../inParallel.ts';
 
 const AT_ONCE = 8;
 /** Two rounds of requests that time out; what is left then would not be read either, and the sync has to end. */
@@ -42,12 +43,14 @@ export interface InventoryReader {
   access: AccessReviewer;
   /** Nothing is read that it may not read: whoever may write a status may write an inventory. undefined: it may all. */
   account: UserInfo | undefined;
+  /** A label selector that finds most of them. */
+  labelSelector: string | undefined;
 }
 
 /** Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects. */
 export async function readResources(
   resources: readonly InventoryResource[],
-  { cluster, access, account }: InventoryReader,
+  { cluster, access, account, labelSelector }: InventoryReader,
 ): Promise<ObservedResource[]> {
   const planned = planReads(resources).filter((read) => read.how !== 'nothing');
   const reads = planned.slice(0, LIMITS.inventoryKinds);
@@ -65,7 +68,7 @@ export async function readResources(
   const observed = await inParallel(jobs, AT_ONCE, async (job) => {
     if (failures >= MAX_FAILURES) return job.names.map((name) => unread(job, name, 'not read after many failed reads'));
     try {
-      return await readOne(cluster, job);
+      return await readJob(cluster, job, labelSelector);
     } catch (error) {
       failures += 1;
       return job.names.map((name) => unread(job, name, reasonOf(error)));
@@ -94,28 +97,54 @@ async function refusalOf(
   }
 }
 
-async function readOne(
+async function readJob(
   cluster: ClusterReader,
-  { apiVersion, kind, namespace, names, how }: Read,
+  read: Read,
+  labelSelector: string | undefined,
 ): Promise<ObservedResource[]> {
+  const { apiVersion, kind, namespace, names, how } = read;
   const known = await cluster.resourceOf({ apiVersion, kind });
-  const ref = { apiVersion, resource: known?.resource ?? '', ...(namespace && { namespace }) };
   const found = new Map<string, KubeObject>();
   // A kind that is no longer served has no objects.
-  if (known && how === 'get') {
-    for (const name of names) {
-      const object = await cluster.get({ ...ref, name });
-      if (object) found.set(name, object);
-    }
-  } else if (known) {
-    const list = how === 'metadata' ? await cluster.listMetadata(ref) : await cluster.list(ref);
-    for (const object of list) found.set(object.metadata.name ?? '', object);
+  if (known) {
+    const ref = { apiVersion, resource: known.resource, ...(namespace && { namespace }) };
+    const objects =
+      how === 'get' ? await getEach(cluster, ref, names) : await listed(cluster, ref, read, labelSelector);
+    for (const object of objects) found.set(object.metadata.name ?? '', object);
   }
   return names.map((name) => {
     const object = found.get(name);
     // Items of a list come without their kind.
     return { apiVersion, kind, namespace, name, ...(object && { object: { ...object, apiVersion, kind } }) };
   });
+}
+
+/** By label first: a namespace may have thousands of which these are ten. Then what has not got the labels. */
+async function listed(
+  cluster: ClusterReader,
+  ref: ResourceRef,
+  { names, how }: Read,
+  labelSelector: string | undefined,
+): Promise<KubeObject[]> {
+  const list = (selectors: { labelSelector?: string; fieldSelector?: string }) =>
+    how === 'metadata' ? cluster.listMetadata({ ...ref, ...selectors }) : cluster.list({ ...ref, ...selectors });
+  if (labelSelector === undefined) return list({});
+  const labelled = await list({ labelSelector });
+  const seen = new Set(labelled.map(({ metadata }) => metadata.name));
+  const others = names.filter((name) => !seen.has(name));
+  if (others.length >= LIST_FROM) return list({});
+  if (how !== 'metadata') return [...labelled, ...(await getEach(cluster, ref, others))];
+  for (const name of others) labelled.push(...(await list({ fieldSelector: `metadata.name=${name}` })));
+  return labelled;
+}
+
+async function getEach(cluster: ClusterReader, ref: ResourceRef, names: readonly string[]): Promise<KubeObject[]> {
+  const objects: KubeObject[] = [];
+  for (const name of names) {
+    const object = await cluster.get({ ...ref, name });
+    if (object) objects.push(object);
+  }
+  return objects;
 }
 
 function unread({ apiVersion, kind, namespace }: Read, name: string, error: string): ObservedResource {
@@ -133,21 +162,4 @@ function inOrder(resources: readonly InventoryResource[], observed: readonly Obs
   const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
   const byKey = new Map(observed.map((o) => [key(o), o]));
   return resources.flatMap((r) => byKey.get(key(r)) ?? []);
-}
-
-async function inParallel<In, Out>(
-  items: readonly In[],
-  atOnce: number,
-  work: (item: In) => Promise<Out>,
-): Promise<Out[]> {
-  const results: Out[] = [];
-  let next = 0;
-  const worker = async () => {
-    while (next < items.length) {
-      const index = next++;
-      results[index] = await work(items[index]!);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }

@@ -32,6 +32,7 @@ import {
   liveSelectors,
 } from './liveReads.ts';
 import { relatedRules } from './relatedRules.ts';
+import { withRestingChecks } from './restingChecks.ts';
 import { liveStages, mayChangeUnseen, stagesOf } from './stages.ts';
 import { watchedChecks } from './watchedChecks.ts';
 
@@ -141,7 +142,8 @@ function metadataOf(
 
 /**
  * What cannot be taken back is decided a second time from live reads: the start of a bake, from the bindings of all bound
- * objects; a new head, and the copy of what is to become one, from RolloutGates, stages, budgets and Gates, those of bound objects included.
+ * objects; a new head, and the copy of what is to become one, from RolloutGates, stages, budgets, HealthChecks at rest and Gates, those of
+ * bound objects included.
  */
 async function decidedTwice(
   observed: Observed,
@@ -187,14 +189,16 @@ async function judgedLive(
 ): Promise<{ plan: Plan; lookAgain?: number }> {
   const { rollout, bindings } = observed;
   const gateRefs = gatesToPass(rollout, bindings, await liveSelectors(rollout, call.cluster));
-  const [rolloutGates, gates, stages, budgets] = await Promise.all([
+  const [rolloutGates, gates, stages, budgets, healthChecks] = await Promise.all([
     liveRolloutGates(rollout, call.cluster),
     liveGates(gateRefs, call.cluster),
     liveStages(followed(rollout, call.settings), call),
     liveBudgets(rollout, call.cluster),
+    withRestingChecks(rollout, observed.healthChecks, call),
   ]);
   const metadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  const plan = planRollout({ ...observed, gateRefs, gates, rolloutGates, stages, budgets, metadata }, call.now);
+  const live = { gateRefs, gates, rolloutGates, stages, budgets, healthChecks, metadata };
+  const plan = planRollout({ ...observed, ...live }, call.now);
   if (plan.commits || plan.startsCopy) return { plan };
   if (!plan.waitsForBudget) return { plan, lookAgain: LIVE_LOOK_S };
   return wakesOnGrant(related) ? { plan } : { plan, lookAgain: UNWATCHED_LOOK_S };

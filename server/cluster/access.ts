@@ -1,5 +1,5 @@
 /** SubjectAccessReview, the implementation of the port `AccessReviewer`. */
-import type { AccessReviewer } from '../../api/ports.ts';
+import type { AccessReviewer, Recent } from '../../api/ports.ts';
 import type { Transport } from './transport.ts';
 
 export function createAccessReviewer(transport: Transport): AccessReviewer {
@@ -22,5 +22,15 @@ export function createAccessReviewer(transport: Transport): AccessReviewer {
       });
       return review.status?.allowed === true;
     },
+  };
+}
+
+const REMEMBERED_MS = 60_000;
+
+/** The same for repeated reads, never to decide on a write: an answer does for a minute. */
+export function withRememberedAnswers(reviewer: AccessReviewer, recent: Recent): AccessReviewer {
+  return {
+    may: (user, what) =>
+      recent.within(REMEMBERED_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),
   };
 }

@@ -56,7 +56,8 @@ export function createReader(transport: Transport): ClusterReader {
       const query = { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector };
       return (await listAll(resourcePath(ref), query, undefined, ref.atMost)) as unknown as T[];
     },
-    listMetadata: (ref) => listAll(resourcePath(ref), { labelSelector: ref.labelSelector }, METADATA_LIST),
+    listMetadata: (ref) =>
+      listAll(resourcePath(ref), { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector }, METADATA_LIST),
     hasAny: forAMoment(async (ref) => {
       if (!(await serves(ref))) return false;
       const { labelSelector } = ref;

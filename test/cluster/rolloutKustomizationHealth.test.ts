@@ -18,10 +18,11 @@ describe('a HealthCheck of class kustomization', () => {
     },
   });
 
-  function checkOfKustomization(ns: string) {
+  /** Looked at every five seconds, unless it may rest. */
+  function checkOfKustomization(ns: string, { restsWhenHealthy = false } = {}) {
     const annotations = {
       'healthcheck.kuberik.com/kustomization': 'app',
-      'healthcheck.kuberik.com/requeue-interval': '5s',
+      ...(!restsWhenHealthy && { 'healthcheck.kuberik.com/requeue-interval': '5s' }),
     };
     const check = healthCheck(ns, 'app', { spec: { class: 'kustomization' } });
     return { ...check, metadata: { ...check.metadata, annotations } };
@@ -56,11 +57,11 @@ describe('a HealthCheck of class kustomization', () => {
   }
 
   /** Bound objects, a Deployment, and a HealthCheck of the Kustomization; 1.0.0 is applied and runs. */
-  async function running(): Promise<Story> {
+  async function running(check?: { restsWhenHealthy: boolean }): Promise<Story> {
     const ns = await newNamespace();
     const story = storyOf(view, ns);
     await story.bind();
-    await admin.create(checkOfKustomization(ns));
+    await admin.create(checkOfKustomization(ns, check));
     await admin.create(deploymentOf(ns));
     await workload(ns, 'available');
     await story.create({ bakeTime: '1s', ...SELECTS_HEALTH });
@@ -103,6 +104,30 @@ describe('a HealthCheck of class kustomization', () => {
     await workload(ns, 'available');
     await story.arrive('1.1.0');
     await story.headIs('1.1.0', 'Succeeded');
+  });
+
+  it('at rest is looked at before a version is deployed: what has failed since holds it', async () => {
+    const story = await running({ restsWhenHealthy: true });
+    const { ns } = story;
+    await nextSecond();
+    await workload(ns, 'stuck');
+    // Nothing tells the HealthCheck of it.
+    await staysTrue(
+      async () => (await admin.get(ref('healthCheck', ns, 'app'))).status.status === 'Healthy',
+      'Healthy',
+      2000,
+    );
+    await story.publish('1.1.0');
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('rollout', ns, 'app'));
+      const blocked = status.conditions.find(({ type }: { type: string }) => type === 'DeploymentBlocked');
+      return blocked.reason === 'UnhealthyHealthChecks' && blocked.message.includes('Progress deadline exceeded');
+    }, 'the Rollout to say what holds 1.1.0');
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('healthCheck', ns, 'app'));
+      return status.status === 'Unhealthy';
+    }, 'the HealthCheck to find it too');
+    expect((await story.head()).version.tag).toBe('1.0.0');
   });
 
   it('lets the bake start when the new version runs, and fails it when a Deployment gets stuck', async () => {

@@ -16,6 +16,8 @@ import {
   unreadable,
 } from './kustomizationFixture.ts';
 
+const AGAIN: Setup = { ready: { status: 'Unknown', reason: 'Progressing' }, reconcilingSince: '11:59:59' };
+
 const CASES: Record<string, Case[]> = {
   'all good': [
     {
@@ -174,6 +176,40 @@ const CASES: Record<string, Case[]> = {
       name: 'a further attempt',
       kustomization: failing('', { ready: { status: 'Unknown', reason: 'Progressing' } }),
       expected: { health: 'Pending', message: /is being applied/, attempting: true },
+    },
+  ],
+  'Flux reconciles what it has applied, and nothing has changed': [
+    {
+      name: 'it says nothing new',
+      kustomization: AGAIN,
+      expected: { health: 'Pending', message: 'Kustomization pending: at it', attempting: true, again: true },
+    },
+    {
+      name: 'in the cluster of its kubeConfig',
+      kustomization: { ...AGAIN, spec: { kubeConfig: {} } },
+      expected: { health: 'Pending', message: 'Kustomization pending: at it', attempting: true, again: true },
+    },
+    {
+      name: 'what its objects say still counts',
+      kustomization: AGAIN,
+      observed: [starting],
+      expected: { health: 'Pending', message: 'Pending resources: demo/web (Available: 0/1)' },
+    },
+    {
+      name: 'and what could not be read is still not known',
+      kustomization: AGAIN,
+      observed: [unreadable],
+      expected: { health: 'Unknown', message: 'Errors: Deployment demo/web: forbidden' },
+    },
+    {
+      name: 'another revision is something new',
+      kustomization: { ...AGAIN, applied: OLD, attempted: NEW },
+      expected: { health: 'Pending', message: /is being applied/, attempting: true },
+    },
+    {
+      name: 'and so is another generation',
+      kustomization: { ...AGAIN, observed: 1 },
+      expected: { health: 'Pending', message: /latest observed generation is 1$/, attempting: true },
     },
   ],
 };

@@ -115,7 +115,7 @@ export interface Case {
   rollouts?: Rollout[];
   observed?: ObservedResource[];
   cutoff?: number | null;
-  expected: { health: string; message: string | RegExp; failedAt?: number; attempting?: boolean };
+  expected: { health: string; message: string | RegExp; failedAt?: number; attempting?: boolean; again?: true };
 }
 
 export function judged({

@@ -136,6 +136,18 @@ describe('what a verdict makes of the status', () => {
       { status: 'Unhealthy', message: 'trying', lastErrorTime: at('11:00:00'), lastChangeTime: at('11:00:00') },
     ],
     [
+      'what Flux applies once more stays Healthy, to the word',
+      { status: 'Healthy', message: 'good', lastErrorTime: at('10:00:00'), lastChangeTime: at('11:00:00') },
+      { health: 'Pending', message: 'trying', attempting: true, again: true },
+      { status: 'Healthy', message: 'good', lastErrorTime: at('10:00:00'), lastChangeTime: at('11:00:00') },
+    ],
+    [
+      'but becomes Healthy by nothing less than a verdict',
+      resetStatus(ms('11:00:00')),
+      { health: 'Pending', message: 'trying', attempting: true, again: true },
+      { status: 'Pending', message: 'trying', lastChangeTime: at('11:00:00') },
+    ],
+    [
       'the first attempt is Pending',
       { status: 'Healthy', lastChangeTime: at('11:00:00') },
       { health: 'Pending', message: 'trying', attempting: true },

@@ -49,11 +49,13 @@ export async function syncOnce(
   now = NOW,
   settings: Partial<HookCall['settings']> = {},
   access: HookCall['access'] = { may: async () => true },
+  kustomizations: readonly KubeObject[] = [],
 ) {
+  const byName = (objects: readonly KubeObject<any, any>[]) =>
+    Object.fromEntries(objects.map((object) => [`${object.metadata.namespace}/${object.metadata.name}`, object]));
   const related: ObjectMap = {
-    'Rollout.kuberik.com/v1alpha1': Object.fromEntries(
-      rollouts.map((r) => [`${r.metadata.namespace}/${r.metadata.name}`, r as unknown as KubeObject]),
-    ),
+    'Rollout.kuberik.com/v1alpha1': byName(rollouts),
+    'Kustomization.kustomize.toolkit.fluxcd.io/v1': byName(kustomizations),
   };
   const controller: KubeObject = { apiVersion: '', kind: '', metadata: {} };
   const request = { controller, object: object as unknown as KubeObject, attachments: {}, related, finalizing: false };

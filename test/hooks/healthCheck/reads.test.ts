@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { at, cluster, healthCheck, kustomization, READY, settle, syncOnce } from './fixture.ts';
 
+const lookedAt = async (reader: ReturnType<typeof cluster>) => (await syncOnce(healthCheck(), reader)).status;
+
 describe('reads', () => {
   const many = (kind: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ id: `demo_x${i}__${kind}`, v: 'v1' }));
@@ -12,10 +14,52 @@ describe('reads', () => {
     metadata: { name: `x${i}`, namespace: 'demo' },
   });
 
-  it('2,000 objects take one list', async () => {
-    const reader = cluster([inventory(many('Service', 2000)), ...Array.from({ length: 2000 }, (_, i) => service(i))]);
-    const { status } = await settle(healthCheck(), reader);
-    expect(status).toMatchObject({ status: 'Healthy', message: 'Kustomization and all managed resources are healthy' });
+  const applied = {
+    'kustomize.toolkit.fluxcd.io/name': 'test-kustomization',
+    'kustomize.toolkit.fluxcd.io/namespace': 'demo',
+  };
+  const labelled = (object: KubeObject): KubeObject => ({
+    ...object,
+    metadata: { ...object.metadata, labels: applied },
+  });
+  const range = (count: number) => Array.from({ length: count }, (_, i) => i);
+  const HEALTHY = { status: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
+
+  it('2,000 objects take one list, of what Flux has applied and nothing else of the namespace', async () => {
+    const others = range(3000).map((i) => ({ ...service(i), metadata: { name: `other-${i}`, namespace: 'demo' } }));
+    const reader = cluster([
+      inventory(many('Service', 2000)),
+      ...range(2000).map((i) => labelled(service(i))),
+      ...others,
+    ]);
+    expect(await lookedAt(reader)).toMatchObject(HEALTHY);
+    expect(reader.requests.filter((r) => r.includes('services'))).toEqual(['list services demo']);
+    expect([...reader.read].some(({ metadata }) => metadata.name?.startsWith('other-'))).toBe(false);
+  });
+
+  it('one that lacks the labels is read by name', async () => {
+    const services = range(9).map((i) => (i === 3 ? service(i) : labelled(service(i))));
+    const reader = cluster([inventory(many('Service', 9)), ...services]);
+    expect(await lookedAt(reader)).toMatchObject(HEALTHY);
+    expect(reader.requests.filter((r) => r.includes('services'))).toEqual([
+      'list services demo',
+      'get services demo/x3',
+    ]);
+  });
+
+  it('of a ConfigMap never more than the metadata', async () => {
+    const maps = range(2).map((i) => ({ ...service(i), kind: 'ConfigMap' }));
+    const reader = cluster([inventory(many('ConfigMap', 2)), labelled(maps[0]!), maps[1]!]);
+    expect(await lookedAt(reader)).toMatchObject(HEALTHY);
+    expect(reader.requests.filter((r) => r.includes('configmaps'))).toEqual([
+      'listMetadata configmaps demo',
+      'listMetadata configmaps demo',
+    ]);
+  });
+
+  it('2,000 that lack the labels take one list more', async () => {
+    const reader = cluster([inventory(many('Service', 2000)), ...range(2000).map(service)]);
+    expect(await lookedAt(reader)).toMatchObject(HEALTHY);
     expect(reader.requests.filter((r) => r.includes('services'))).toEqual(['list services demo', 'list services demo']);
   });
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AccessReviewer } from '../../../api/ports.ts';
-import { withRememberedAnswers } from '../../../server/cluster/rememberedAccess.ts';
+import { withRememberedAnswers } from '../../../server/cluster/access.ts';
+import { createRecent } from '../../../server/recent.ts';
 
 const what = { verb: 'get', group: 'apps', resource: 'deployments', namespace: 'a', name: '' };
 
@@ -15,7 +16,14 @@ function asking(answers: (boolean | Error)[]) {
       return answer;
     },
   };
-  return { asked, advance: (ms: number) => (now += ms), ...withRememberedAnswers(reviewer, () => now) };
+  return {
+    asked,
+    advance: (ms: number) => (now += ms),
+    ...withRememberedAnswers(
+      reviewer,
+      createRecent(() => now),
+    ),
+  };
 }
 
 it('asks once a minute for the same user and thing, and again for another', async () => {

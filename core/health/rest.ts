@@ -1,0 +1,51 @@
+/**
+ * How often a HealthCheck of class kustomization is looked at. Each look reads its Kustomization, the source and what was applied from the API server. What is
+ * Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks once more (hooks/rollout/restingChecks.ts).
+ */
+import { HEALTHCHECK_REQUEUE_INTERVAL } from '../../api/annotations.ts';
+import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HealthCheck } from '../../api/types.ts';
+import { conditionsOf } from '../kstatus/fields.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { shortHash } from '../kube/names.ts';
+import { parseTime } from '../kube/time.ts';
+import { DEFAULT_INTERVAL_MS, KUSTOMIZATION_CLASS, requeueInterval } from './spec.ts';
+import type { Verdict } from './status.ts';
+
+const REST_MS = 600_000;
+
+/** @param isWatched somebody bakes on it, or may without our seeing it */
+export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
+  if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
+  // Whoever names an interval gets it.
+  const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
+  return wanted === undefined && status?.status === 'Healthy';
+}
+
+/** Whether it is at rest after a look: by what could not be read it is not. */
+export function restsAfter(healthCheck: HealthCheck, { health }: Verdict, isWatched: boolean): boolean {
+  return (
+    health === 'Healthy' && isAtRest({ ...healthCheck, status: { ...healthCheck.status, status: health } }, isWatched)
+  );
+}
+
+/** Milliseconds. At rest ten minutes, more or less by a fifth: what a restart has looked at all at once drifts apart. */
+export function nextLook(healthCheck: HealthCheck, atRest: boolean): number {
+  if (!atRest) return requeueInterval(healthCheck);
+  const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  return REST_MS * (0.8 + 0.4 * fraction);
+}
+
+/**
+ * Whether Flux began a moment ago to reconcile: it writes what it is doing several times a second, and at the end how it went. That is the time to look;
+ * what takes longer is looked at meanwhile.
+ */
+export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
+  if (!kustomization) return false;
+  const began = conditionsOf(kustomization as FluxObject).find(
+    ({ type, status, reason }) => type === 'Reconciling' && status === 'True' && reason === 'Progressing',
+  );
+  const since = now - (parseTime(began?.lastTransitionTime) ?? Number.NEGATIVE_INFINITY);
+  return since < DEFAULT_INTERVAL_MS && since > -DEFAULT_INTERVAL_MS;
+}

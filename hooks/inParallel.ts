@@ -1,0 +1,17 @@
+/** The results in the order of the items; at most `atOnce` are worked on at a time. Rejects as the first that does. */
+export async function inParallel<In, Out>(
+  items: readonly In[],
+  atOnce: number,
+  work: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,128 @@
+/** A HealthCheck at rest costs next to nothing, and only what is at rest does. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { at, cluster, GOOD, healthCheck, INVENTORY, kustomization, NOW, READY, rollout, syncOnce } from './fixture.ts';
+
+const WATCHES = { healthCheckSelector: { selector: {} } };
+const healthy = (fields: object = {}) =>
+  healthCheck({
+    status: {
+      status: 'Healthy',
+      message: 'Kustomization and all managed resources are healthy',
+      lastChangeTime: at('11:30:00'),
+    },
+    ...fields,
+  });
+const running = kustomization({ ...READY, ...INVENTORY });
+const atWork = kustomization({
+  observedGeneration: 1,
+  ...INVENTORY,
+  conditions: [
+    {
+      type: 'Reconciling',
+      status: 'True',
+      reason: 'Progressing',
+      message: 'Building',
+      lastTransitionTime: at('11:59:59'),
+    },
+    { type: 'Ready', status: 'Unknown', reason: 'Progressing', message: '', lastTransitionTime: at('11:59:59') },
+  ],
+});
+const baking = (bakeStatus: string, spec: object = WATCHES) =>
+  rollout({ timestamp: at('11:00:00'), bakeStatus } as object, spec);
+const namespace = (annotations?: Record<string, string>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'demo', ...(annotations && { annotations }) },
+});
+
+describe('when it is looked at again', () => {
+  it.each([
+    ['nobody watches it', [], {}, 480],
+    ['what it watched has baked', [baking('Succeeded')], {}, 480],
+    ['a Rollout bakes that watches nothing', [baking('InProgress', {})], {}, 480],
+    ['one is on its way', [baking('Deploying')], {}, 30],
+    ['one bakes', [baking('InProgress')], {}, 30],
+    [
+      'another namespace may watch it',
+      [],
+      { metadata: annotated('healthcheck.kuberik.com/watched-from', 'team-b') },
+      30,
+    ],
+  ])('%s', async (_, rollouts, fields, seconds) => {
+    const { resyncAfterSeconds = 0 } = await syncOnce(healthy(fields), cluster([running, GOOD, namespace()]), rollouts);
+    if (seconds === 30) expect(resyncAfterSeconds).toBe(30);
+    else expect(resyncAfterSeconds).toBeGreaterThanOrEqual(seconds);
+  });
+
+  it.each([
+    [
+      'its Namespace lets others watch',
+      cluster([running, GOOD, namespace({ 'healthcheck.kuberik.com/watched-from': '*' })]),
+      {},
+    ],
+    ['whether it does is not known', cluster([running, GOOD], { namespaces: 'timeout' }), {}],
+    ['anybody may', cluster([running, GOOD, namespace()]), { watchWithoutConsent: true }],
+  ])('in 30 seconds where %s', async (_, reader, settings) => {
+    expect((await syncOnce(healthy(), reader, [], NOW, settings)).resyncAfterSeconds).toBe(30);
+  });
+
+  it('not so soon where nobody of another namespace ever may', async () => {
+    const reader = cluster([running, GOOD, namespace({ 'healthcheck.kuberik.com/watched-from': '*' })]);
+    const { resyncAfterSeconds } = await syncOnce(healthy(), reader, [], NOW, { noCrossNamespaceRefs: true });
+    expect(resyncAfterSeconds).toBeGreaterThanOrEqual(480);
+    expect(reader.requests).not.toContain('get namespaces demo');
+  });
+
+  it('in 30 seconds where not everything could be read', async () => {
+    const { resyncAfterSeconds } = await syncOnce(
+      healthy(),
+      cluster([running, GOOD, namespace()], { deployments: 'timeout' }),
+    );
+    // The message has changed: once more at once, to see it stored.
+    expect(resyncAfterSeconds).toBe(1);
+    const still = healthy({
+      status: {
+        ...healthy().status,
+        message: 'Still Healthy: not everything could be read. Errors: Deployment demo/test-deployment: timeout',
+      },
+    });
+    const again = await syncOnce(still, cluster([running, GOOD, namespace()], { deployments: 'timeout' }));
+    expect(again).toEqual({ attachments: [], resyncAfterSeconds: 30 });
+  });
+});
+
+describe('while Flux reconciles again what it has applied', () => {
+  const sync = (object = healthy(), rollouts: Parameters<typeof syncOnce>[2] = [], now = NOW) => {
+    const reader = cluster([atWork, GOOD, namespace()]);
+    const answer = syncOnce(object, reader, rollouts, now, {}, undefined, [atWork]);
+    return answer.then((given) => ({ ...given, requests: reader.requests }));
+  };
+
+  it('nothing is read at rest: the write with which Flux ends wakes it', async () => {
+    expect(await sync()).toEqual({ attachments: [], resyncAfterSeconds: 30, requests: [] });
+  });
+
+  it('it is looked at where that takes longer', async () => {
+    const { requests, status } = await sync(healthy(), [], NOW + 60_000);
+    expect(requests).toContain('get deployments demo/test-deployment');
+    expect(status).toBeUndefined();
+  });
+
+  it('it is looked at where somebody bakes on it, and stays Healthy', async () => {
+    const { requests, status } = await sync(healthy(), [baking('InProgress')]);
+    expect(requests).toContain('get deployments demo/test-deployment');
+    expect(status).toBeUndefined();
+  });
+
+  it('it is looked at where it is not Healthy', async () => {
+    expect(
+      (await sync(healthy({ status: { status: 'Unhealthy', lastErrorTime: at('11:30:00') } }))).requests,
+    ).not.toEqual([]);
+  });
+});
+
+function annotated(key: string, value: string) {
+  const annotations = { 'healthcheck.kuberik.com/kustomization': 'test-kustomization', [key]: value };
+  return { name: 'hc', namespace: 'demo', annotations };
+}

@@ -1,0 +1,76 @@
+/** A HealthCheck at rest was looked at up to ten minutes ago: what has failed since holds the next version all the same. */
+import { expect, it } from 'vitest';
+import type { HealthCheck } from '../../../api/types.ts';
+import { objectOf } from '../../support/objects.ts';
+import { imagePolicy, rollout } from './call.ts';
+import { deployed, sync } from './sync.ts';
+
+const WATCHES = { healthCheckSelector: { selector: {} } };
+const healthy = { status: 'Healthy', message: 'fine', lastChangeTime: '2026-03-01T11:30:00Z' };
+
+function check(fields: Partial<HealthCheck> = {}, annotations: Record<string, string> = {}): HealthCheck {
+  return objectOf('HealthCheck', {
+    metadata: {
+      name: 'app',
+      namespace: 'team-a',
+      uid: 'u-check',
+      annotations: { 'healthcheck.kuberik.com/kustomization': 'app', ...annotations },
+    },
+    spec: { class: 'kustomization' },
+    status: healthy,
+    ...fields,
+  });
+}
+
+const kustomization = (ready: object) =>
+  objectOf('Kustomization', {
+    metadata: { name: 'app', namespace: 'team-a', generation: 1 },
+    spec: { sourceRef: { kind: 'GitRepository', name: 'none' } },
+    status: {
+      observedGeneration: 1,
+      conditions: [{ type: 'Ready', lastTransitionTime: '2026-03-01T11:58:00Z', observedGeneration: 1, ...ready }],
+      inventory: { entries: [{ id: 'team-a_app__Secret', v: 'v1' }] },
+    } as never,
+  });
+const broken = kustomization({ status: 'False', reason: 'ReconciliationFailed', message: 'apply failed' });
+const fine = kustomization({ status: 'True', reason: 'ReconciliationSucceeded', message: '' });
+
+const released = (checks: HealthCheck[], objects: Parameters<typeof sync>[2], spec: object = {}) =>
+  sync(rollout({ ...WATCHES, ...spec }, deployed), [imagePolicy('1.1.0'), ...checks] as never, objects);
+
+it('what has failed since it was looked at holds the next version, and the Rollout says so', async () => {
+  const { tags, status, resyncAfterSeconds } = await released([check()], { objects: [broken] });
+  expect(tags).toEqual(['1.0.0']);
+  expect(status.conditions?.find(({ type }) => type === 'DeploymentBlocked')).toMatchObject({
+    status: 'True',
+    reason: 'UnhealthyHealthChecks',
+    message: expect.stringContaining('ReconciliationFailed: apply failed'),
+  });
+  expect(resyncAfterSeconds).toBeLessThanOrEqual(15);
+});
+
+it('what is as healthy as it was holds nothing', async () => {
+  expect((await released([check()], { objects: [fine] })).tags).toEqual(['1.1.0', '1.0.0']);
+});
+
+it('a deployment by hand, as over any unhealthy check, is one that health does not fail', async () => {
+  const { tags, status } = await released([check()], { objects: [broken] }, { wantedVersion: '1.1.0' });
+  expect(tags).toEqual(['1.1.0', '1.0.0']);
+  expect(status.conditions?.find(({ type }) => type === 'BakeFailureDisabled')?.status).toBe('True');
+});
+
+it.each([
+  ['its interval is named: it is not at rest', check({}, { 'healthcheck.kuberik.com/requeue-interval': '30s' })],
+  ['it is of another class', check({ spec: { class: 'datadog' } })],
+  ['it is not Healthy', check({ status: { ...healthy, status: 'Pending' } })],
+])('nobody looks where %s', async (_, each) => {
+  const { reads } = await released([each], { objects: [broken] });
+  expect(reads.filter((read) => read.includes('kustomizations'))).toEqual([]);
+});
+
+it('nobody looks while there is nothing to deploy', async () => {
+  const { reads } = await sync(rollout(WATCHES, deployed), [imagePolicy('1.0.0'), check()] as never, {
+    objects: [broken],
+  });
+  expect(reads).toEqual([]);
+});

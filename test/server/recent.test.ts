@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { createRecent } from '../../server/recent.ts';
+
+function asked() {
+  let now = 0;
+  const keys: string[] = [];
+  const recent = createRecent(() => now);
+  return {
+    keys,
+    later: (ms: number) => {
+      now += ms;
+    },
+    within: (maxAgeMs: number, key: string, answer: () => Promise<number> = async () => keys.length) =>
+      recent.within(maxAgeMs, key, () => {
+        keys.push(key);
+        return answer();
+      }),
+  };
+}
+
+it('asks once for all who ask within the time that each of them allows', async () => {
+  const { within, keys, later } = asked();
+  expect(await Promise.all([within(1000, 'a'), within(1000, 'a'), within(1000, 'b')])).toEqual([1, 1, 2]);
+  later(999);
+  expect(await within(1000, 'a')).toBe(1);
+  expect(await within(500, 'a')).toBe(3);
+  later(1000);
+  expect(await within(1000, 'a')).toBe(4);
+  expect(keys).toEqual(['a', 'b', 'a', 'a']);
+});
+
+it('remembers no failure', async () => {
+  const { within } = asked();
+  await expect(within(1000, 'a', () => Promise.reject(new Error('timeout')))).rejects.toThrow('timeout');
+  expect(await within(1000, 'a')).toBe(2);
+});
