@@ -94,6 +94,8 @@ export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
 /** Label on a RolloutGate: its Rollout's name (see core/kube/names.ts for names longer than 63 characters). */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
+/** Label on a Rollout by which the HealthChecks find it that it may watch: see core/health/wake.ts. */
+export const WATCHES_LABEL = 'rollout.kuberik.com/watches';
 /** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 

@@ -6,7 +6,7 @@ import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
 import { type HealthFleet, healthFleet } from './healthFleet.ts';
 import { cpuSeconds, residentMiB } from './measure.ts';
-import { endOf, type RequestCount, requestsSince } from './requests.ts';
+import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
 
 const HELP = `Usage: node dev/bench/idle.ts [--rollouts N] [--checks N] [--objects N] [--part N] [--seconds N] [--json] [--metacontroller PATH]
 
@@ -24,7 +24,6 @@ memory. Once with a part of the fleet and once with all of it: the factor betwee
 `;
 
 const FLUX_INTERVAL_S = 600;
-const OURS = ['metacontroller', 'rollout-hooks'];
 /** A second; what 300 checks may cost, and in proportion what others may. */
 const REQUESTS_OF_300_CHECKS = 5;
 /** Of requests, against that of the checks. */
@@ -98,7 +97,7 @@ async function atRest(cluster: LocalCluster, fleet: HealthFleet, rollouts: numbe
   }
   const took = elapsed();
   const cores = Object.entries(cpuOf(cluster)).map(([name, cpu]) => [name, (cpu - (cpuBefore[name] ?? 0)) / took]);
-  const requests = (await requestsSince(log, from)).filter(({ user }) => OURS.includes(user));
+  const requests = ours(await requestsSince(log, from));
   const perSecond = (count: number) => count / took;
   return {
     requestsPerSecond: perSecond(requests.reduce((sum, { count }) => sum + count, 0)),

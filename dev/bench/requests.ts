@@ -31,6 +31,13 @@ export async function requestsSince(file: string, start: number): Promise<Reques
   return [...counts.values()].sort((a, b) => b.count - a.count);
 }
 
+const OURS = ['metacontroller', 'rollout-hooks'];
+
+/** Those of driver and hook server: the others are Flux's, and a bench's own. */
+export function ours(requests: readonly RequestCount[]): RequestCount[] {
+  return requests.filter(({ user }) => OURS.includes(user));
+}
+
 interface Event {
   verb: string;
   user: { username: string };

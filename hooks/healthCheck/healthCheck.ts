@@ -4,7 +4,7 @@
  */
 import type { Kustomization } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { isBaking } from '../../core/deployment/bake.ts';
@@ -13,12 +13,15 @@ import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts'
 import { fluxIsAtWork, isAtRest, nextLook, restsAfter } from '../../core/health/rest.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/status.ts';
+import { wakingRules } from '../../core/health/wake.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { isWatchedElsewhere, judge } from './judge.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
 const NAMESPACE_LOOK_MS = 600_000;
+/** They are counted so often, for rules that Metacontroller keeps for twenty minutes. */
+const ROLLOUTS_MS = 60_000;
 /** A seeded time may lie years ahead. */
 const LONGEST_WAIT_SECONDS = 3600;
 
@@ -26,7 +29,7 @@ export const healthCheckHook: DecoratorHook = {
   async customize({ parent }, call) {
     const healthCheck = parent as HealthCheck;
     const { namespace = '' } = healthCheck.metadata;
-    const rules: RelatedResourceRule[] = [{ ...ROLLOUTS, namespace }];
+    const rules = wakingRules(healthCheck, await rolloutsBeside(namespace, call));
     // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
     // A rule for a kind that is not installed would stop the sync of this HealthCheck.
     const ref =
@@ -35,7 +38,6 @@ export const healthCheckHook: DecoratorHook = {
         : undefined;
     if (ref && 'name' in ref && (await call.cluster.serves(KUSTOMIZATIONS))) {
       rules.push({ ...KUSTOMIZATIONS, namespace: ref.namespace, names: [ref.name] });
-      if (ref.namespace !== namespace) rules.push({ ...ROLLOUTS, namespace: ref.namespace });
     }
     return { relatedResources: rules };
   },
@@ -65,6 +67,12 @@ export const healthCheckHook: DecoratorHook = {
     return answer(healthCheck, after, cutoffs, call, nextLook(healthCheck, atRest));
   },
 };
+
+/** How many. At the start of a server all HealthChecks of a namespace ask. */
+async function rolloutsBeside(namespace: string, { cluster, recent }: HookCall): Promise<number> {
+  const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
+  return (await recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list)).length;
+}
 
 async function namespaceLabels(
   { metadata }: HealthCheck,

@@ -9,13 +9,13 @@ import { judgeWithResources, ownHealth } from '../../core/health/kustomization.t
 import { appliedSelector, applyingAccount } from '../../core/health/reads.ts';
 import { kustomizationRef } from '../../core/health/spec.ts';
 import type { Verdict } from '../../core/health/status.ts';
-import { readKustomization, readResources } from './reads.ts';
+import { readDeployers, readKustomization, readResources } from './reads.ts';
 
 /** A label or annotation that changes on a Namespace wakes nobody. */
 const NAMESPACE_MS = 60_000;
 
 export interface DeploymentsAround {
-  /** Rollouts that may have deployed into the Kustomization or its source. */
+  /** Known already, of those that may have deployed into the Kustomization or its source; the others are read. */
   rollouts: readonly Rollout[];
   /** When the deployment began that the health is for; undefined when there is none. */
   cutoff: EpochMs | undefined;
@@ -41,7 +41,9 @@ export async function judge(
     const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
     return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
   }
-  const own = ownHealth(kustomization, { source, rollouts }, now);
+  const deployers = await readDeployers(cluster, [kustomization as FluxObject, ...(source ? [source] : [])], rollouts);
+  if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
+  const own = ownHealth(kustomization, { source, rollouts: [...rollouts, ...deployers.rollouts] }, now);
   const account = applyingAccount(kustomization, settings.defaultServiceAccount);
   const labelSelector = appliedSelector(kustomization);
   const { resources } = own.inventory;

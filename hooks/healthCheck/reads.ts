@@ -1,13 +1,16 @@
 /** Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory. */
 import type { UserInfo } from '../../api/admission.ts';
+import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
-import { KUSTOMIZATIONS } from '../../api/kinds.ts';
+import { KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, ResourceRef } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
 import type { InventoryResource } from '../../core/health/inventory.ts';
 import { LIST_FROM, planReads, type Read } from '../../core/health/reads.ts';
 import type { ObservedResource } from '../../core/health/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { parseDeployments } from '../../core/pin/deployment.ts';
 import { sourceOf, sourceResource } from '../../core/pin/source.ts';
 import { inParallel } from '../inParallel.ts';
 
@@ -36,6 +39,28 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   if (!source || !resource) return undefined;
   const { apiVersion, namespace, name } = source;
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
+}
+
+/** The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`. Never rejects. */
+export async function readDeployers(
+  cluster: ClusterReader,
+  objects: readonly FluxObject[],
+  known: readonly Rollout[],
+): Promise<{ rollouts: Rollout[] } | { error: string }> {
+  const uids = new Set(known.map(({ metadata }) => metadata.uid));
+  const refs = new Map<string, NamespacedName>();
+  for (const { metadata } of objects) {
+    for (const { rollout: name, uid } of parseDeployments(metadata.annotations?.[DEPLOYED])) {
+      if (!uids.has(uid)) refs.set(uid, { namespace: metadata.namespace ?? '', name });
+    }
+  }
+  try {
+    const some = [...refs.values()].slice(0, LIMITS.boundRollouts);
+    const found = await inParallel(some, AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
+    return { rollouts: found.filter((rollout) => rollout !== undefined) };
+  } catch (error) {
+    return { error: reasonOf(error) };
+  }
 }
 
 export interface InventoryReader {

@@ -1,11 +1,13 @@
 /**
  * DecoratorController `rollout-requests`: takes used one-shot annotations off a Rollout, exactly those whose request is
- * recorded as handled.
+ * recorded as handled, and sets the label by which HealthChecks find it. A composite cannot change its parent's metadata.
  */
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
 import { usedAnnotations } from '../../core/evaluation/requests.ts';
+import { watchesLabel } from '../../core/health/wake.ts';
 import type { DecoratorHook } from '../hook.ts';
+import { repairedLabels } from '../labels.ts';
 
 /** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
 const RETRY_S = 1;
@@ -15,7 +17,7 @@ export const rolloutRequestsHook: DecoratorHook = {
     const rollout = object as unknown as Rollout;
     if (rollout.metadata.deletionTimestamp) return { attachments: [] };
     const used = usedAnnotations(rollout);
-    const response: DecoratorResponse = { attachments: [] };
+    const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
     if (used.length > 0) response.resyncAfterSeconds = RETRY_S;
     return response;

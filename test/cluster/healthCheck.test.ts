@@ -18,6 +18,8 @@ const healthCheck = (namespace: string): AnyObject =>
     spec: { class: 'kustomization' },
   });
 
+const RESET = { status: 'Pending', message: 'Health check reset due to new deployment' };
+
 async function healthIs(namespace: string, expected: object): Promise<void> {
   await waitFor(
     async () => {
@@ -120,8 +122,31 @@ describe('a HealthCheck of class kustomization', () => {
     await developer.create({ ...healthCheck(ns), spec: { class: 'datadog' } });
     await developer.create(rollout(ns, 'app'));
     await publish(ns, 'app', '1.0.0');
-    await healthIs(ns, { status: 'Pending', message: 'Health check reset due to new deployment' });
+    await healthIs(ns, RESET);
     await admin.patchStatus(ref('healthCheck', ns, 'app'), { status: 'Healthy', message: 'fine' });
     await healthIs(ns, { status: 'Healthy', message: 'fine' });
+  });
+
+  it('is found among many Rollouts by what their selectors ask for, created before it or after', async () => {
+    const ns = await newNamespace();
+    const watching = (name: string, app: string) =>
+      rollout(ns, name, { spec: { healthCheckSelector: { matchLabels: { app } } } });
+    for (let i = 0; i < 20; i++) await developer.create(watching(`other-${i}`, `other-${i}`));
+    const check = healthCheck(ns);
+    await developer.create({
+      ...check,
+      metadata: { ...check.metadata, labels: { app: 'app' } },
+      spec: { class: 'datadog' },
+    });
+    await developer.create(watching('app', 'app'));
+    await publish(ns, 'app', '1.0.0');
+    await healthIs(ns, RESET);
+    await admin.patchStatus(ref('healthCheck', ns, 'app'), { status: 'Healthy', message: 'fine' });
+    await waitFor(async () => {
+      const { metadata, status } = await admin.get(ref('rollout', ns, 'app'));
+      return metadata.labels?.['rollout.kuberik.com/watches'] && status.history[0].bakeStatus === 'Succeeded';
+    }, 'the bake to end');
+    await publish(ns, 'app', '1.1.0');
+    await healthIs(ns, RESET);
   });
 });

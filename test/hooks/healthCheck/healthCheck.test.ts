@@ -143,11 +143,11 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
 });
 
 describe('customize', () => {
-  const customize = (object: HealthCheck, serves = true) => {
+  const customize = (object: HealthCheck, serves = true, around: KubeObject<any, any>[] = []) => {
     const parent = object as unknown as KubeObject;
     return healthCheckHook.customize!(
       { controller: parent, parent },
-      fakeHookCall({ now: NOW, cluster: fakeCluster([], { serves: () => serves }) }).call,
+      fakeHookCall({ now: NOW, cluster: fakeCluster(around, { serves: () => serves }) }).call,
     );
   };
   const own = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'demo' };
@@ -162,10 +162,20 @@ describe('customize', () => {
     expect((await customize(healthCheck())).relatedResources).toEqual([own, named('demo', 'test-kustomization')]);
   });
 
-  it('relates the Rollouts beside a Kustomization of another namespace', async () => {
+  it('relates a Kustomization of another namespace, and no Rollouts beside it', async () => {
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
     const { relatedResources } = await customize(object);
-    expect(relatedResources).toEqual([own, named('flux-system', 'x'), { ...own, namespace: 'flux-system' }]);
+    expect(relatedResources).toEqual([own, named('flux-system', 'x')]);
+  });
+
+  it('relates of many Rollouts those that may watch it', async () => {
+    const many = Array.from({ length: 20 }, (_, i) => rollout(undefined, {}, { name: `app-${i}`, uid: `u${i}` }));
+    const object = healthCheck({ metadata: { name: 'hc', namespace: 'demo', labels: { app: 'shop' } }, spec: {} });
+    const { relatedResources } = await customize(object, true, many);
+    expect(relatedResources.map(({ labelSelector }) => labelSelector?.matchExpressions?.[0]?.operator)).toEqual([
+      'In',
+      'DoesNotExist',
+    ]);
   });
 
   it('leaves the Kustomization out where Flux is not installed, or the reference is bad, or the class is another', async () => {

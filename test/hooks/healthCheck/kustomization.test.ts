@@ -251,6 +251,40 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect(reader.requests).toEqual([]);
   });
 
+  it('waits for a deployment of a Rollout that does not watch it: what the Kustomization carries says which', async () => {
+    const deployed = 'test-rollout=1/1.0.0/u1';
+    const carrying = kustomization(
+      { ...READY, ...INVENTORY },
+      {
+        metadata: {
+          name: 'test-kustomization',
+          namespace: 'demo',
+          generation: 1,
+          annotations: { 'rollout.kuberik.com/deployed': deployed },
+        },
+      },
+    );
+    const at2 = rollout({ id: 2, version: { tag: '1.1.0' }, timestamp: at('11:00:00') });
+    const reader = cluster([carrying, GOOD, at2]);
+    expect((await syncOnce(healthCheck(), reader)).status).toMatchObject({
+      status: 'Pending',
+      message: expect.stringContaining('has test-rollout 1.0.0 (1), test-rollout 1.1.0 (2) is on its way'),
+    });
+    expect(reader.requests).toContain('get rollouts demo/test-rollout');
+    const known = cluster([carrying, GOOD]);
+    const reset = healthCheck({ status: { status: 'Pending', lastChangeTime: at('11:30:00') } });
+    expect((await syncOnce(reset, known, [at2])).status).toMatchObject({
+      message: expect.stringContaining('is on its way'),
+    });
+    expect(known.requests).not.toContain('get rollouts demo/test-rollout');
+    const broken = cluster([carrying, GOOD], { rollouts: 'timeout' });
+    const healthy = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:00:00') } });
+    expect((await syncOnce(healthy, broken)).status).toHaveProperty(
+      'message',
+      'Still Healthy: not everything could be read. Rollouts could not be read: timeout',
+    );
+  });
+
   it('after a deployment is reset before it is judged again', async () => {
     const object = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('10:00:00') } });
     const reader = cluster([kustomization({ ...READY, ...INVENTORY }), GOOD]);

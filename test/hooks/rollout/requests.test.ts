@@ -27,6 +27,17 @@ describe('rollout-requests', () => {
     });
   });
 
+  it('sets the label by which HealthChecks find it, and takes off one that it should not have', async () => {
+    const watching = rollout({ healthCheckSelector: { matchLabels: { app: 'shop' } } });
+    const { labels, resyncAfterSeconds } = await decorate(rolloutRequestsHook, watching);
+    expect(labels).toEqual({ 'rollout.kuberik.com/watches': expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect(resyncAfterSeconds).toBe(1);
+    watching.metadata.labels = labels as Record<string, string>;
+    expect(await decorate(rolloutRequestsHook, watching)).toEqual({ attachments: [] });
+    delete watching.spec!.healthCheckSelector;
+    expect((await decorate(rolloutRequestsHook, watching)).labels).toEqual({ 'rollout.kuberik.com/watches': null });
+  });
+
   it('has nothing to say of a Rollout with nothing used up', async () => {
     expect(await decorate(rolloutRequestsHook, rollout({}))).toEqual({ attachments: [] });
   });
