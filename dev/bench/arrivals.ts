@@ -1,6 +1,9 @@
 /** Waits for objects to reach a state by watching them: polling lists would cost the API server more than the work measured. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../client/kubeconfig.ts';
 import { type AnyObject, watchLines } from '../client/send.ts';
+
+const AGAIN_MS = 200;
 
 export interface Arrivals {
   /** Resolves when `count` different objects satisfy `arrived`; rejects after `timeoutMs`. */
@@ -22,8 +25,14 @@ export function watchArrivals(access: Access, path: string): Arrivals {
       changed();
     }
   };
-  // Where it breaks off, `all` says how many are missing.
-  void follow().catch(() => {});
+  // A watch that breaks off, on a busy machine, begins again with what is there.
+  const followOn = async () => {
+    while (!end.signal.aborted) {
+      await follow().catch(() => {});
+      await wait(AGAIN_MS);
+    }
+  };
+  void followOn();
   return {
     all: (count, arrived, timeoutMs) =>
       new Promise((resolve, reject) => {

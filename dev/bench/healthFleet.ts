@@ -25,7 +25,7 @@ export interface FleetSize {
 }
 
 export interface HealthFleet {
-  /** Adds what is missing to have that many, deploys a first version into what is new, and waits until it has baked. */
+  /** Adds what is missing to have that many, deploys the version of the others into what is new, and waits until it has baked. */
   growTo(size: FleetSize): Promise<void>;
   /** Releases a version to all, which Flux applies. Resolves when each bake has succeeded. */
   release(tag: string): Promise<void>;
@@ -39,6 +39,7 @@ const range = (from: number, to: number) => Array.from({ length: Math.max(0, to 
 
 export async function healthFleet(admin: Access, flux: Access): Promise<HealthFleet> {
   let size: FleetSize = { rollouts: 0, checks: 0, objects: 0 };
+  let version = '1.0.0';
   const put = (object: AnyObject) => applyObject(admin, object, { manager: 'bench', force: true });
   await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
   await createSource();
@@ -143,9 +144,12 @@ export async function healthFleet(admin: Access, flux: Access): Promise<HealthFl
       const apps = range(before.rollouts, to.rollouts);
       await inParallel(apps, WIDTH, createApp);
       await inParallel(range(before.checks, to.checks), WIDTH, createCheck);
-      await deploy(apps, '1.0.0');
+      await deploy(apps, version);
     },
-    release: (tag) => deploy(range(0, size.rollouts), tag),
+    release: (tag) => {
+      version = tag;
+      return deploy(range(0, size.rollouts), tag);
+    },
     reconcile,
     close: () => {
       for (const arrivals of [kustomizations, rollouts, checks, registry]) arrivals.close();

@@ -19,7 +19,7 @@ const FOLLOWED = {
 const FIXED = 1;
 const SEEDS = process.env.DAY_SEED ? [Number(process.env.DAY_SEED)] : [FIXED];
 
-describe.each(SEEDS)('day %i', { timeout: 60_000 }, (seed) => {
+describe.each(SEEDS)('day %i', { timeout: 240_000 }, (seed) => {
   it.each(['Hold', 'Continue', 'Rollback'] as const)(
     'ends with the history that the model has, under %s',
     async (onFailure) => {
