@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
-import { type HealthFleet, healthFleet } from './healthFleet.ts';
+import { type HealthFleet, healthFleet } from './fleets/health.ts';
 import { cpuSeconds } from './measure.ts';
 import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
 

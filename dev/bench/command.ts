@@ -15,7 +15,9 @@ export interface Bench<Counts extends Record<string, number>, Result> {
   help: string;
   /** The options that take a number, with their defaults. */
   counts: Counts;
-  measure(cluster: LocalCluster, counts: Counts): Promise<Result>;
+  /** An option that takes several numbers: its name. */
+  list?: string;
+  measure(cluster: LocalCluster, counts: Counts, list: readonly number[]): Promise<Result>;
   asText(result: Result): string;
   /** Above a limit it ends with 1. */
   budget?(result: Result): BudgetLine[];
@@ -27,7 +29,7 @@ export interface Bench<Counts extends Record<string, number>, Result> {
 export async function runBench<Counts extends Record<string, number>, Result>(
   bench: Bench<Counts, Result>,
 ): Promise<never> {
-  const { values, counts } = readOptions(bench.counts);
+  const { values, counts, list } = readOptions(bench.counts, bench.list);
   if (values.help) {
     process.stdout.write(bench.help);
     process.exit(0);
@@ -38,7 +40,7 @@ export async function runBench<Counts extends Record<string, number>, Result>(
     ...(bench.hooks === false && { hooks: false }),
   };
   const code = await onTemporaryCluster(options, async (cluster, interrupt) => {
-    const result = await Promise.race([bench.measure(cluster, counts), interrupt, cluster.died]);
+    const result = await Promise.race([bench.measure(cluster, counts, list), interrupt, cluster.died]);
     if (!result) return 130;
     if (result instanceof Problem) throw result;
     const budget = bench.budget?.(result);
@@ -51,17 +53,18 @@ export async function runBench<Counts extends Record<string, number>, Result>(
 }
 
 /** Ends the process with a sentence where the command line is wrong. */
-function readOptions<Counts extends Record<string, number>>(defaults: Counts) {
+function readOptions<Counts extends Record<string, number>>(defaults: Counts, listed?: string) {
   try {
-    return parse(defaults);
+    return parse(defaults, listed);
   } catch (error) {
     logToStderr((error as Error).message.split('. ')[0] ?? '');
     process.exit(1);
   }
 }
 
-function parse<Counts extends Record<string, number>>(defaults: Counts) {
-  const numbers = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' as const }]));
+function parse<Counts extends Record<string, number>>(defaults: Counts, listed?: string) {
+  const names = [...Object.keys(defaults), ...(listed ? [listed] : [])];
+  const numbers = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   const { values } = parseArgs({
     options: {
       ...numbers,
@@ -72,7 +75,9 @@ function parse<Counts extends Record<string, number>>(defaults: Counts) {
   });
   const given = values as Record<string, string | undefined>;
   const counts = Object.entries(defaults).map(([name, fallback]) => [name, countOf(name, given[name], fallback)]);
-  return { values, counts: Object.fromEntries(counts) as Counts };
+  const several = (listed && given[listed]?.split(',')) || [];
+  const list = several.map((text) => countOf(listed ?? '', text, 0));
+  return { values, counts: Object.fromEntries(counts) as Counts, list };
 }
 
 function countOf(option: string, text: string | undefined, fallback: number): number {

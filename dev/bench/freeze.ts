@@ -1,18 +1,25 @@
 /** `node dev/bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
-import { type Arrivals, watchArrivals } from './arrivals.ts';
-import { memoryLines, runBench } from './command.ts';
-import { type Fleet, fleet } from './fleet.ts';
+import { type BudgetLine, memoryLines, runBench } from './command.ts';
+import { type Arrivals, watchArrivals } from './fleets/arrivals.ts';
+import { type Fleet, fleet } from './fleets/gated.ts';
 import { peakMemoryMiB } from './measure.ts';
+import { endOf, ours, requestsSince } from './requests.ts';
+
+/** Of a thousand objects. */
+const CLOSE_SECONDS = 10;
+const OPEN_SECONDS = 12;
 
 const HELP = `Usage: node dev/bench/freeze.ts [--objects N] [--rounds N] [--json] [--metacontroller PATH]
 
 Closes one Gate that N Flux objects require, and opens it again. Prints the time until the last of them is suspended, the time until each
-is exactly what it was, the same after ten flips in fifteen seconds, and the peak memory of each process.
+is exactly what it was, the requests for each object, the same after ten flips in fifteen seconds, and the peak memory of each process. Ends with 1
+above its budget: ${CLOSE_SECONDS} s to suspend a thousand, ${OPEN_SECONDS} s to restore them, and in proportion.
 
   --objects N            how many objects (1000)
   --rounds N             how often (3)
@@ -28,6 +35,8 @@ interface Result {
   objects: number;
   driver: string;
   rounds: { closeSeconds: number; openSeconds: number }[];
+  /** By who asked for what, for one closing and one opening. */
+  requests: { user: string; verb: string; resource: string; perObject: number }[];
   /** From the last of ten flips in fifteen seconds until each object is what it was. */
   afterFlipsSeconds: number;
   peakMemoryMiB: Record<string, number | undefined>;
@@ -77,17 +86,37 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
     })),
   );
   const results: Result['rounds'] = [];
+  const log = join(cluster.dir, 'audit.log');
+  const from = endOf(log);
   for (let round = 1; round <= rounds; round++) {
     const closeSeconds = await timed(all, watches, 'close');
     const openSeconds = await timed(all, watches, 'open');
     results.push({ closeSeconds, openSeconds });
     logToStderr(`Round ${round}: closed in ${closeSeconds.toFixed(1)} s, opened in ${openSeconds.toFixed(1)} s`);
   }
+  const counted = ours(await requestsSince(log, from));
+  const requests = counted.map(({ count, ...what }) => ({ ...what, perObject: count / objects / rounds }));
   const afterFlipsSeconds = await flipped(all, watches);
   logToStderr(`After ten flips: ${afterFlipsSeconds.toFixed(1)} s`);
   for (const { arrivals } of watches) arrivals.close();
   const memory = Object.fromEntries(cluster.children().map((child) => [child.name, peakMemoryMiB(child.pid)]));
-  return { objects, driver: cluster.driver()?.name ?? '', rounds: results, afterFlipsSeconds, peakMemoryMiB: memory };
+  return {
+    objects,
+    driver: cluster.driver()?.name ?? '',
+    rounds: results,
+    requests: requests.filter(({ perObject }) => perObject >= 0.05),
+    afterFlipsSeconds,
+    peakMemoryMiB: memory,
+  };
+}
+
+function budget({ objects, rounds }: Result): BudgetLine[] {
+  const best = (seconds: (round: Result['rounds'][number]) => number) => Math.min(...rounds.map(seconds));
+  const limit = (seconds: number) => (seconds * objects) / 1000;
+  return [
+    { name: 'seconds until all are suspended', value: best((r) => r.closeSeconds), limit: limit(CLOSE_SECONDS) },
+    { name: 'seconds until all are restored', value: best((r) => r.openSeconds), limit: limit(OPEN_SECONDS) },
+  ];
 }
 
 function asText(result: Result): string {
@@ -98,6 +127,10 @@ function asText(result: Result): string {
     );
   });
   lines.push(`  after ten flips in fifteen seconds: all as they were in ${result.afterFlipsSeconds.toFixed(1)} s`);
+  lines.push('requests of one closing and one opening, for each object');
+  for (const { user, verb, resource, perObject } of result.requests) {
+    lines.push(`  ${user.padEnd(15)} ${verb.padEnd(7)} ${resource.padEnd(28)} ${perObject.toFixed(2)}`);
+  }
   lines.push(...memoryLines(result.peakMemoryMiB));
   return `${lines.join('\n')}\n`;
 }
@@ -107,4 +140,5 @@ await runBench({
   counts: { objects: 1000, rounds: 3 },
   measure: (cluster, { objects, rounds }) => measure(cluster, objects, rounds),
   asText,
+  budget,
 });

@@ -2,13 +2,17 @@
 import autocannon from 'autocannon';
 import { send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { memoryLines, runBench } from './command.ts';
+import { type BudgetLine, memoryLines, runBench } from './command.ts';
 import { peakMemoryMiB } from './measure.ts';
+
+/** What a call may take, in times of parsing its request. */
+const PARSINGS = 3;
 
 const HELP = `Usage: node dev/bench/hooks.ts [--seconds N] [--json]
 
 Calls the sync hook of Rollouts with ever longer histories, as Metacontroller would, and prints answers per second, latency and the peak
-memory of the hook server. Nothing is written: the answers go nowhere.
+memory of the hook server. Nothing is written: the answers go nowhere. Ends with 1 where the longest takes more than ${PARSINGS} times as long
+as parsing its JSON and nothing else.
 
   --seconds N  how long for each size (5)
   --json       print JSON instead of text
@@ -22,6 +26,8 @@ interface Throughput {
   entries: number;
   requestKB: number;
   answersPerSecond: number;
+  /** By `JSON.parse` alone. */
+  parsedPerSecond: number;
   p50Milliseconds: number;
   p99Milliseconds: number;
   /** Answers other than 200, and calls without one. */
@@ -87,6 +93,7 @@ async function measure(cluster: LocalCluster, seconds: number): Promise<Result> 
       entries,
       requestKB: Math.ceil(body.length / 1000),
       answersPerSecond: run['2xx'] / run.duration,
+      parsedPerSecond: parsingsPerSecond(body, seconds),
       p50Milliseconds: run.latency.p50,
       p99Milliseconds: run.latency.p99,
       failures: run.non2xx + run.errors,
@@ -96,10 +103,24 @@ async function measure(cluster: LocalCluster, seconds: number): Promise<Result> 
   return { sizes, peakMemoryMiB: { hooks: hooks && peakMemoryMiB(hooks.pid) } };
 }
 
+function parsingsPerSecond(text: string, seconds: number): number {
+  const start = performance.now();
+  const elapsed = () => (performance.now() - start) / 1000;
+  let count = 0;
+  for (; elapsed() < seconds; count++) JSON.parse(text);
+  return count / elapsed();
+}
+
+function budget({ sizes }: Result): BudgetLine[] {
+  const { requestKB, answersPerSecond, parsedPerSecond } = sizes.at(-1)!;
+  const name = `a call of ${requestKB} kB, in parsings of its JSON`;
+  return [{ name, value: parsedPerSecond / answersPerSecond, limit: PARSINGS }];
+}
+
 function asText({ sizes, peakMemoryMiB: memory }: Result): string {
   const lines = sizes.map(
-    ({ entries, requestKB, answersPerSecond, p50Milliseconds, p99Milliseconds, failures }) =>
-      `  ${String(entries).padStart(5)} entries, ${String(requestKB).padStart(5)} kB: ${answersPerSecond.toFixed(0)} per second, ` +
+    ({ entries, requestKB, answersPerSecond, parsedPerSecond, p50Milliseconds, p99Milliseconds, failures }) =>
+      `  ${String(entries).padStart(5)} entries, ${String(requestKB).padStart(5)} kB: ${answersPerSecond.toFixed(0)} per second (its JSON parsed: ${parsedPerSecond.toFixed(0)}), ` +
       `p50 ${p50Milliseconds} ms, p99 ${p99Milliseconds} ms, ${failures} failures`,
   );
   return `${['Rollout syncs', ...lines, ...memoryLines(memory)].join('\n')}\n`;
@@ -110,4 +131,5 @@ await runBench({
   counts: { seconds: 5 },
   measure: (cluster, { seconds }) => measure(cluster, seconds),
   asText,
+  budget,
 });

@@ -43,20 +43,6 @@ export function cpuSeconds(pid: number): number | undefined {
   }
 }
 
-/** Runs `work` on every item, at most `width` at once. */
-export async function inParallel<T>(
-  items: readonly T[],
-  width: number,
-  work: (item: T) => Promise<unknown>,
-): Promise<void> {
-  const queue = [...items];
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
-    }),
-  );
-}
-
 /** The value below which the share `q` (0 to 1) of the values lies; NaN when there are none. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);

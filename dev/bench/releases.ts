@@ -1,132 +1,105 @@
 /** `npm run bench`: how long a new version takes to reach every Kustomization, and what it costs. */
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Access } from '../client/kubeconfig.ts';
-import { applyObject } from '../client/resources.ts';
-import { type AnyObject, send } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
-import { type Arrivals, watchArrivals } from './arrivals.ts';
-import { memoryLines, runBench } from './command.ts';
-import { cpuSeconds, inParallel, peakMemoryMiB, requestCounts } from './measure.ts';
+import { type BudgetLine, memoryLines, runBench } from './command.ts';
+import { populate, populateApplier, release, watchKustomizations } from './fleets/releases.ts';
+import { cpuSeconds, peakMemoryMiB } from './measure.ts';
+import { endOf, ours, requestsSince } from './requests.ts';
 
-const HELP = `Usage: npm run bench -- [--rollouts N] [--rounds N] [--json] [--metacontroller PATH]
+/** Of the processor time per release, from the smallest fleet to the largest. */
+const GROWTH = 1.5;
+
+const HELP = `Usage: npm run bench -- [--rollouts N] [--scale N,N…] [--rounds N] [--json] [--metacontroller PATH]
 
 Releases a new version to N Rollouts at once, each with an ImagePolicy and a Kustomization of its own, and prints the time until the last
-Kustomization has it, the API requests per release and the peak memory of each process.
+Kustomization has it, what a release costs in requests and processor time, and the memory of each process. With --scale for several N,
+growing, and ends with 1 where a release of the largest fleet costs more than ${GROWTH} times what one of the smallest does.
 
   --rollouts N           how many Rollouts (500)
+  --scale N,N…           how many, one after the other: 500,1500,5000
   --rounds N             how many versions, one after the other; the first deployment is not counted (3)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
 `;
 
-const NAMESPACE = 'bench';
-const WIDTH = 32;
-const PATIENCE_MS = 300_000;
+/** Of audit log in a second: leases and watches that begin anew. */
+const SETTLED_BYTES = 20_000;
 
 interface Round {
   seconds: number;
   requestsPerRelease: number;
-  /** By process: what a busy machine cannot falsify. */
+  /** By process: what a busy machine falsifies least. */
   cpuSeconds: Record<string, number>;
 }
 
-interface Result {
+interface Size {
   rollouts: number;
-  driver: string;
   rounds: Round[];
   bestSeconds: number;
+  /** Of all processes, in the best round. */
+  cpuMillisecondsPerRelease: number;
+  /** By who asked for what, in the last round. */
+  requests: { user: string; verb: string; resource: string; perRelease: number }[];
   peakMemoryMiB: Record<string, number | undefined>;
 }
 
-const name = (i: number) => `app-${String(i).padStart(4, '0')}`;
-
-async function populate(admin: Access, indexes: number[]): Promise<void> {
-  const put = (object: AnyObject) => applyObject(admin, object, { manager: 'bench', force: true });
-  await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-  await inParallel(indexes, WIDTH, async (i) => {
-    const metadata = { name: name(i), namespace: NAMESPACE };
-    await put({
-      apiVersion: 'image.toolkit.fluxcd.io/v1',
-      kind: 'ImagePolicy',
-      metadata,
-      spec: { imageRepositoryRef: { name: name(i) }, policy: { semver: { range: '*' } } },
-    });
-    await put({
-      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-      kind: 'Kustomization',
-      metadata: { ...metadata, annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': name(i) } },
-      spec: { interval: '10m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'bench' } },
-    });
-    await put({
-      apiVersion: 'kuberik.com/v1alpha1',
-      kind: 'Rollout',
-      metadata,
-      spec: { releasesImagePolicy: { name: name(i) } },
-    });
-  });
+interface Result {
+  driver: string;
+  sizes: Size[];
 }
 
-async function release(admin: Access, kustomizations: Arrivals, indexes: number[], tag: string): Promise<number> {
-  const start = performance.now();
-  await inParallel(indexes, WIDTH, (i) =>
-    send(admin, 'PATCH', `/apis/image.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/imagepolicies/${name(i)}/status`, {
-      body: { status: { latestRef: { name: `registry.example/${name(i)}`, tag } } },
-      contentType: 'application/merge-patch+json',
-    }),
-  );
-  await kustomizations.all(
-    indexes.length,
-    (object) => object.spec.postBuild?.substitute?.APP_VERSION === tag,
-    PATIENCE_MS,
-  );
-  return (performance.now() - start) / 1000;
-}
-
-/** Requests until nothing moves any more, so that work after the last arrival counts too. */
-async function settled(admin: Access): Promise<number> {
-  let before = -1;
-  for (;;) {
-    const total = [...(await requestCounts(admin)).values()].reduce((a, b) => a + b, 0);
-    if (before >= 0 && total - before < 20) return total;
-    before = total;
+/** Until nothing moves any more, so that work after the last arrival counts too. */
+async function settled(log: string): Promise<void> {
+  for (let before = -1, size = endOf(log); size - before > SETTLED_BYTES; ) {
+    before = size;
     await wait(1000);
+    size = endOf(log);
   }
 }
 
-async function measure(cluster: LocalCluster, rollouts: number, rounds: number): Promise<Result> {
+async function measure(cluster: LocalCluster, scale: readonly number[], rounds: number): Promise<Result> {
   const admin = cluster.accessOf('admin');
+  await populateApplier(admin);
+  const sizes: Size[] = [];
+  for (const rollouts of scale) sizes.push(await sized(cluster, rollouts, sizes.at(-1)?.rollouts ?? 0, rounds));
+  return { driver: cluster.driver()?.name ?? '', sizes };
+}
+
+async function sized(cluster: LocalCluster, rollouts: number, before: number, rounds: number): Promise<Size> {
+  const admin = cluster.accessOf('admin');
+  const log = join(cluster.dir, 'audit.log');
   const indexes = Array.from({ length: rollouts }, (_, i) => i);
-  logToStderr(`Creating ${rollouts} Rollouts, each with an ImagePolicy and a Kustomization`);
-  await populate(admin, indexes);
-  const kustomizations = watchArrivals(
-    admin,
-    `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/kustomizations`,
-  );
-  logToStderr(`First deployment: ${(await release(admin, kustomizations, indexes, '1.0.0')).toFixed(1)} s`);
+  logToStderr(`Creating ${rollouts - before} Rollouts, each with an ImagePolicy and a Kustomization`);
+  await populate(admin, indexes.slice(before));
+  const kustomizations = watchKustomizations(admin);
+  const version = (round: number) => `${rollouts}.${round}.0`;
+  logToStderr(`First deployment: ${(await release(admin, kustomizations, indexes, version(0))).toFixed(1)} s`);
   const results: Round[] = [];
+  let requests: Size['requests'] = [];
   for (let round = 1; round <= rounds; round++) {
-    const before = await settled(admin);
+    await settled(log);
+    const from = endOf(log);
     const cpuBefore = cpuOf(cluster);
-    const seconds = await release(admin, kustomizations, indexes, `1.${round}.0`);
-    const after = await settled(admin);
-    // Publishing is one request per Rollout and not ours.
+    const seconds = await release(admin, kustomizations, indexes, version(round));
+    await settled(log);
     const used = Object.entries(cpuOf(cluster)).map(([process, cpu]) => [process, cpu - (cpuBefore[process] ?? 0)]);
-    results.push({
-      seconds,
-      requestsPerRelease: (after - before) / rollouts - 1,
-      cpuSeconds: Object.fromEntries(used),
-    });
+    const counted = ours(await requestsSince(log, from));
+    requests = counted.map(({ count, ...what }) => ({ ...what, perRelease: count / rollouts }));
+    const requestsPerRelease = requests.reduce((sum, { perRelease }) => sum + perRelease, 0);
+    results.push({ seconds, requestsPerRelease, cpuSeconds: Object.fromEntries(used) });
     logToStderr(`Round ${round}: ${seconds.toFixed(1)} s`);
   }
   kustomizations.close();
-  const memory = Object.fromEntries(cluster.children().map((child) => [child.name, peakMemoryMiB(child.pid)]));
+  const cpuOfRound = (round: Round) => Object.values(round.cpuSeconds).reduce((a, b) => a + b, 0);
   return {
     rollouts,
-    driver: cluster.driver()?.name ?? '',
     rounds: results,
     bestSeconds: Math.min(...results.map(({ seconds }) => seconds)),
-    peakMemoryMiB: memory,
+    cpuMillisecondsPerRelease: (Math.min(...results.map(cpuOfRound)) / rollouts) * 1000,
+    requests: requests.filter(({ perRelease }) => perRelease >= 0.05),
+    peakMemoryMiB: Object.fromEntries(cluster.children().map((child) => [child.name, peakMemoryMiB(child.pid)])),
   };
 }
 
@@ -134,25 +107,44 @@ function cpuOf(cluster: LocalCluster): Record<string, number> {
   return Object.fromEntries(cluster.children().map((child) => [child.name, cpuSeconds(child.pid) ?? 0]));
 }
 
-function asText(result: Result): string {
-  const lines = [`${result.rollouts} releases at once, driven by ${result.driver}`];
-  result.rounds.forEach(({ seconds, requestsPerRelease }, i) => {
-    const rate = (result.rollouts / seconds).toFixed(0);
-    lines.push(
-      `  round ${i + 1}: ${seconds.toFixed(1)} s (${rate} per second), ${requestsPerRelease.toFixed(1)} requests per release`,
-    );
-  });
-  lines.push('processor time of the last round');
-  for (const [process, cpu] of Object.entries(result.rounds.at(-1)?.cpuSeconds ?? {})) {
-    lines.push(`  ${process.padEnd(24)} ${cpu.toFixed(1)} s`);
-  }
-  lines.push(...memoryLines(result.peakMemoryMiB));
-  return `${lines.join('\n')}\n`;
+function budget({ sizes }: Result): BudgetLine[] {
+  const [first, last] = [sizes[0], sizes.at(-1)];
+  if (!first || !last || first === last) return [];
+  const value = last.cpuMillisecondsPerRelease / first.cpuMillisecondsPerRelease;
+  return [{ name: `processor time per release, ${last.rollouts} to ${first.rollouts}`, value, limit: GROWTH }];
+}
+
+function asText({ driver, sizes }: Result): string {
+  return `${sizes.flatMap((size) => sizeLines(size, driver)).join('\n')}\n`;
+}
+
+function sizeLines({ rollouts, rounds, requests, ...size }: Size, driver: string): string[] {
+  const last = rounds.at(-1);
+  const perRelease = (seconds: number) => `${((seconds / rollouts) * 1000).toFixed(1)} ms per release`;
+  return [
+    `${rollouts} releases at once, driven by ${driver}: ${size.cpuMillisecondsPerRelease.toFixed(1)} ms of processor time per release`,
+    ...rounds.map(({ seconds, requestsPerRelease }, i) => {
+      const rate = (rollouts / seconds).toFixed(0);
+      return `  round ${i + 1}: ${seconds.toFixed(1)} s (${rate} per second), ${requestsPerRelease.toFixed(1)} requests per release`;
+    }),
+    'processor time of the last round',
+    ...Object.entries(last?.cpuSeconds ?? {}).map(
+      ([process, cpu]) => `  ${process.padEnd(24)} ${cpu.toFixed(1)} s, ${perRelease(cpu)}`,
+    ),
+    'requests per release of the last round',
+    ...requests.map(
+      ({ user, verb, resource, perRelease }) =>
+        `  ${user.padEnd(15)} ${verb.padEnd(7)} ${resource.padEnd(28)} ${perRelease.toFixed(2)}`,
+    ),
+    ...memoryLines(size.peakMemoryMiB),
+  ];
 }
 
 await runBench({
   help: HELP,
   counts: { rollouts: 500, rounds: 3 },
-  measure: (cluster, { rollouts, rounds }) => measure(cluster, rollouts, rounds),
+  list: 'scale',
+  measure: (cluster, { rollouts, rounds }, scale) => measure(cluster, scale.length > 0 ? scale : [rollouts], rounds),
   asText,
+  budget,
 });

@@ -1,6 +1,6 @@
 /** A freeze holds to the second without Metacontroller, and gives back each object exactly, whatever dies or flips. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Fleet, fleet } from '../../dev/bench/fleet.ts';
+import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { type AnyObject, type ClusterView, gate, staysTrue, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { ask, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';

@@ -1,9 +1,9 @@
 /** Many Flux objects behind one Gate, for bench and fault tests. */
 
-import type { Access } from '../client/kubeconfig.ts';
-import { applyObject, pathOf } from '../client/resources.ts';
-import { type AnyObject, send } from '../client/send.ts';
-import { inParallel } from './measure.ts';
+import { inParallel } from '../../../hooks/inParallel.ts';
+import type { Access } from '../../client/kubeconfig.ts';
+import { applyObject, pathOf } from '../../client/resources.ts';
+import { type AnyObject, send } from '../../client/send.ts';
 
 const WIDTH = 32;
 const GATE = 'freeze';

@@ -2,13 +2,14 @@
  * A fleet for benches: applications of one namespace, each an ImagePolicy, a Rollout and a Kustomization that has applied some ConfigMaps,
  * and HealthChecks of class kustomization, dealt out to them in turn. Flux is played.
  */
-import { conditionAt, conditions } from '../actors/fluxStandIn.ts';
-import { configMap, imagePolicy, kustomization, ref, rollout } from '../actors/objects.ts';
-import type { Access } from '../client/kubeconfig.ts';
-import { applyObject, type ObjectRef, pathOf } from '../client/resources.ts';
-import { type AnyObject, send } from '../client/send.ts';
+
+import { inParallel } from '../../../hooks/inParallel.ts';
+import { conditionAt, conditions } from '../../actors/fluxStandIn.ts';
+import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
+import type { Access } from '../../client/kubeconfig.ts';
+import { applyObject, type ObjectRef, pathOf } from '../../client/resources.ts';
+import { type AnyObject, send } from '../../client/send.ts';
 import { watchArrivals } from './arrivals.ts';
-import { inParallel } from './measure.ts';
 import { startBenchRegistry } from './registry.ts';
 
 const NAMESPACE = 'fleet';

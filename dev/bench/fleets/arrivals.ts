@@ -1,7 +1,7 @@
 /** Waits for objects to reach a state by watching them: polling lists would cost the API server more than the work measured. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Access } from '../client/kubeconfig.ts';
-import { type AnyObject, watchLines } from '../client/send.ts';
+import type { Access } from '../../client/kubeconfig.ts';
+import { type AnyObject, watchLines } from '../../client/send.ts';
 
 const AGAIN_MS = 200;
 
