@@ -72,7 +72,7 @@ function goingOn({ config, selected, slots, taken, waiting, unknown }: Outcome):
   return ['Granting', message];
 }
 
-function counted(rollouts: number): string {
+export function counted(rollouts: number): string {
   return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
