@@ -95,8 +95,21 @@ describe('--wait ends', () => {
     const waiting = outOf(as('sre', 'deploy app 1.2.0 --wait --yes'));
     await story.headIs('1.2.0', 'InProgress');
     await waitFor(async () => {
-      const [head, ...older] = (await story.statusOf()).history;
-      await admin.patchStatus(story.app, { history: [{ ...head, bakeStatus: 'Failed' }, ...older] });
+      const { history, conditions } = await story.statusOf();
+      const [head, ...older] = history;
+      const others = conditions.filter(({ type }: { type: string }) => type !== 'Ready');
+      const lastTransitionTime = new Date().toISOString();
+      const ready = {
+        type: 'Ready',
+        status: 'False',
+        reason: 'BakeTimeFailed',
+        message: 'A hand ended it.',
+        lastTransitionTime,
+      };
+      await admin.patchStatus(story.app, {
+        history: [{ ...head, bakeStatus: 'Failed' }, ...older],
+        conditions: [...others, ready],
+      });
       return true;
     }, 'its bake to be ended');
     await golden('wait-failed', await waiting, 3);

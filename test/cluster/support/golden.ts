@@ -14,11 +14,12 @@ const UID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 export function masked(text: string, namespace: string): string {
   return text
     .replaceAll(namespace, 'NAMESPACE')
+    // Before the ages: a part of one may look like `3d9h`.
+    .replace(UID, 'UID')
     .replace(RFC3339, 'TIME')
     .replace(CLOCK, 'TIME')
     .replace(JUST_NOW, 'AGE ago')
     .replace(AGE, 'AGE')
-    .replace(UID, 'UID')
     .replace(/(?<=\S) {4,}/g, '   ');
 }
 
