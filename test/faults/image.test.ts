@@ -47,8 +47,8 @@ const AUDIT = `
 `;
 
 const problem = containerProblem();
-// CI is where this has to run.
-const isSkipped = problem !== undefined && !process.env.CI;
+// Our workflow asks for it; a machine without these rights goes on without.
+const isSkipped = problem !== undefined && process.env.CONTAINERS !== 'true';
 
 let dir: string;
 let image: ImageTree;
