@@ -30,12 +30,13 @@ let view: ClusterView;
 let reader: Reader;
 let ns: string;
 
+// The first one on a machine builds kubectl.
 beforeAll(async () => {
   cluster = await startTestCluster();
   view = viewCluster(cluster);
   ns = await view.newNamespace();
   reader = await newReader(cluster.kubeconfigOf('admin'), 'registry.example.com');
-});
+}, 900_000);
 afterAll(async () => {
   reader?.dispose();
   await cluster?.dispose();

@@ -10,11 +10,12 @@ let there: NewCluster;
 let reader: Reader;
 let flux: { stop(): Promise<void> };
 
+// The first one on a machine builds kubectl.
 beforeAll(async () => {
   there = await startNewCluster();
   reader = await newReader(there.cluster.kubeconfigOf('admin'), 'registry.example.org');
   flux = startFlux(there);
-});
+}, 900_000);
 afterAll(async () => {
   await flux?.stop();
   reader?.dispose();
