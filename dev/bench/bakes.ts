@@ -5,7 +5,7 @@ import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
 import { type HealthFleet, healthFleet } from './fleets/health.ts';
-import { cpuSeconds } from './measure.ts';
+import { cpuOf } from './measure.ts';
 import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
 
 const HELP = `Usage: node dev/bench/bakes.ts [--rollouts N] [--checks N] [--objects N] [--part N] [--json] [--metacontroller PATH]
@@ -81,10 +81,6 @@ async function released(cluster: LocalCluster, fleet: HealthFleet, rollouts: num
     requestsPerRelease: Object.fromEntries([...byUser].map(([user, counts]) => [user, perRelease(counts)])),
     cpuPerRelease: Object.fromEntries(cpu) as Record<string, number>,
   };
-}
-
-function cpuOf(cluster: LocalCluster): Record<string, number> {
-  return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
 }
 
 function budget({ driver, sizes }: Result): BudgetLine[] {

@@ -5,7 +5,7 @@ import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
 import { type HealthFleet, healthFleet } from './fleets/health.ts';
-import { cpuSeconds, residentMiB } from './measure.ts';
+import { cpuOf, residentMiB } from './measure.ts';
 import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
 
 const HELP = `Usage: node dev/bench/idle.ts [--rollouts N] [--checks N] [--objects N] [--part N] [--seconds N] [--json] [--metacontroller PATH]
@@ -105,10 +105,6 @@ async function atRest(cluster: LocalCluster, fleet: HealthFleet, rollouts: numbe
     cores: Object.fromEntries(cores) as Record<string, number>,
     residentMiB: Object.fromEntries(cluster.children().map(({ name, pid }) => [name, residentMiB(pid)])),
   };
-}
-
-function cpuOf(cluster: LocalCluster): Record<string, number> {
-  return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
 }
 
 /** Of driver and hook server together. */

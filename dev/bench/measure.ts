@@ -1,20 +1,6 @@
-/** Reading of what the parts themselves report: requests from the API server's metrics, memory from /proc. */
+/** What processes take, from /proc; requests are counted by requests.ts. */
 import { readFileSync } from 'node:fs';
-import type { Access } from '../client/kubeconfig.ts';
-import { send } from '../client/send.ts';
-
-/** Requests the API server has answered, by verb; watches and probes are left out. */
-export async function requestCounts(admin: Access): Promise<Map<string, number>> {
-  const { object } = await send<string>(admin, 'GET', '/metrics', { accept: 'text/plain' });
-  const counts = new Map<string, number>();
-  for (const line of object.split('\n')) {
-    const [, labels, value] = /^apiserver_request_total\{(.*)\} (\S+)$/.exec(line) ?? [];
-    const verb = /verb="([A-Z]+)"/.exec(labels ?? '')?.[1];
-    if (!verb || verb === 'WATCH' || verb === 'CONNECT') continue;
-    counts.set(verb, (counts.get(verb) ?? 0) + Number(value));
-  }
-  return counts;
-}
+import type { LocalCluster } from '../local/cluster.ts';
 
 /** Peak resident memory of a process in MiB; undefined where /proc is not there. */
 export const peakMemoryMiB = (pid: number): number | undefined => statusMiB(pid, 'VmHWM');
@@ -47,4 +33,9 @@ export function cpuSeconds(pid: number): number | undefined {
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
+
+/** Of each process of the cluster, by name; 0 where /proc is not there. */
+export function cpuOf(cluster: LocalCluster): Record<string, number> {
+  return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
 }

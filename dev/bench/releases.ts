@@ -5,7 +5,7 @@ import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, memoryLines, runBench } from './command.ts';
 import { populate, populateApplier, release, watchKustomizations } from './fleets/releases.ts';
-import { cpuSeconds, peakMemoryMiB } from './measure.ts';
+import { cpuOf, peakMemoryMiB } from './measure.ts';
 import { endOf, ours, requestsSince } from './requests.ts';
 
 /** Of the processor time per release, from the smallest fleet to the largest. */
@@ -101,10 +101,6 @@ async function sized(cluster: LocalCluster, rollouts: number, before: number, ro
     requests: requests.filter(({ perRelease }) => perRelease >= 0.05),
     peakMemoryMiB: Object.fromEntries(cluster.children().map((child) => [child.name, peakMemoryMiB(child.pid)])),
   };
-}
-
-function cpuOf(cluster: LocalCluster): Record<string, number> {
-  return Object.fromEntries(cluster.children().map((child) => [child.name, cpuSeconds(child.pid) ?? 0]));
 }
 
 function budget({ sizes }: Result): BudgetLine[] {

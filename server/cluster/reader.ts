@@ -1,7 +1,7 @@
 /** Live reads, the implementation of the port `ClusterReader`. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
-import { Lru } from '../lru.ts';
+import { createRecent } from '../recent.ts';
 import { createDiscovery } from './discovery.ts';
 import { isSegment, resourcePath, withQuery } from './paths.ts';
 import { ApiError, type Transport } from './transport.ts';
@@ -9,7 +9,6 @@ import { ApiError, type Transport } from './transport.ts';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PAGE = 500;
 const MOMENT_MS = 1000;
-const MAX_REMEMBERED = 10_000;
 
 interface List {
   metadata?: { continue?: string };
@@ -18,6 +17,7 @@ interface List {
 
 export function createReader(transport: Transport): ClusterReader {
   const discovery = createDiscovery(transport);
+  const recent = createRecent(() => performance.now());
 
   async function listAll(
     path: string,
@@ -40,6 +40,12 @@ export function createReader(transport: Transport): ClusterReader {
   const serves: ClusterReader['serves'] = async ({ apiVersion, resource }) =>
     (await discovery(apiVersion)).some(({ name }) => name === resource);
 
+  const hasAny: ClusterReader['hasAny'] = async (ref) => {
+    if (!(await serves(ref))) return false;
+    const { labelSelector } = ref;
+    return (await listAll(resourcePath(ref), { labelSelector }, METADATA_LIST, 1)).length > 0;
+  };
+
   return {
     async get<T extends KubeObject<any, any>>(ref: ResourceRef & { name: string }) {
       if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
@@ -58,29 +64,12 @@ export function createReader(transport: Transport): ClusterReader {
     },
     listMetadata: (ref) =>
       listAll(resourcePath(ref), { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector }, METADATA_LIST),
-    hasAny: forAMoment(async (ref) => {
-      if (!(await serves(ref))) return false;
-      const { labelSelector } = ref;
-      return (await listAll(resourcePath(ref), { labelSelector }, METADATA_LIST, 1)).length > 0;
-    }),
+    // Every Rollout asks the same when Metacontroller starts.
+    hasAny: (ref) => recent.within(MOMENT_MS, JSON.stringify(ref), () => hasAny(ref)),
     serves,
     async resourceOf({ apiVersion, kind }) {
       const found = (await discovery(apiVersion)).find((each) => each.kind === kind);
       return found && { resource: found.name, namespaced: found.namespaced };
     },
-  };
-}
-
-/** Every Rollout asks the same when Metacontroller starts. */
-function forAMoment(hasAny: ClusterReader['hasAny']): ClusterReader['hasAny'] {
-  const answers = new Lru<{ at: number; any: Promise<boolean> }>(MAX_REMEMBERED);
-  return (ref) => {
-    const key = JSON.stringify(ref);
-    const known = answers.get(key);
-    if (known && performance.now() - known.at < MOMENT_MS) return known.any;
-    const any = hasAny(ref);
-    answers.set(key, { at: performance.now(), any });
-    any.catch(() => answers.delete(key));
-    return any;
   };
 }
