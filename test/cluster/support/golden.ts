@@ -12,9 +12,9 @@ const UID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 
 /** Columns are as wide as their ages: of more spaces than part two columns, three stay. */
 export function masked(text: string, namespace: string): string {
+  // The uid goes before the ages: a part of one may look like `3d9h`.
   return text
     .replaceAll(namespace, 'NAMESPACE')
-    // Before the ages: a part of one may look like `3d9h`.
     .replace(UID, 'UID')
     .replace(RFC3339, 'TIME')
     .replace(CLOCK, 'TIME')
