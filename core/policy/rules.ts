@@ -10,8 +10,11 @@ import { parseRange } from './versionRange.ts';
 export interface PolicyRules {
   /** Why the policy cannot select the tag; undefined when it can. */
   refusal(tag: string): string | undefined;
-  /** Positive when a is newer than b, 0 when equal, undefined when the policy cannot rank one of them. */
-  rank(a: string, b: string): number | undefined;
+  /**
+   * Positive when a is newer than b, 0 when equal, undefined when the policy cannot rank one of them. `20260301` is no version to a
+   * semver policy, which could not select it: read as one it would be newer than all. `loosely`: read as one all the same.
+   */
+  rank(a: string, b: string, loosely?: boolean): number | undefined;
 }
 
 /** How one kind of policy reads the part of a tag that it looks at. */
@@ -19,6 +22,8 @@ interface Rule<Value> {
   read(text: string): Value | undefined;
   refusal(text: string, value: Value | undefined): string | undefined;
   compare(a: Value, b: Value): number;
+  /** Whether it is ranked although the policy could never select it. */
+  isLoose?(value: Value): boolean;
 }
 
 /** A decision asks several times, about thousands of tags. */
@@ -52,10 +57,11 @@ function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
       if (text === undefined) return `the policy's filterTags.pattern ${quote(filterTags?.pattern)} does not match it`;
       return rule?.refusal(text, value(tag));
     },
-    rank(a, b) {
-      const left = value(a);
-      const right = value(b);
-      return left === undefined || right === undefined ? undefined : rule?.compare(left, right);
+    rank(a, b, loosely = false) {
+      const [left, right] = [value(a), value(b)];
+      if (left === undefined || right === undefined) return undefined;
+      const isLoose = rule?.isLoose?.(left) || rule?.isLoose?.(right);
+      return isLoose && !loosely ? undefined : rule?.compare(left, right);
     },
   };
 }
@@ -72,6 +78,7 @@ function bySemver(text: string): Rule<Version> {
   return {
     read: parseVersion,
     compare: compareVersions,
+    isLoose: ({ strict }) => !strict,
     refusal(value, version) {
       if (!range) return `the policy's range ${quote(text)} does not parse`;
       if (!version?.strict) return `${quote(value)} is not a semantic version`;

@@ -84,7 +84,8 @@ function orderOf(available: readonly VersionInfo[], { rank }: PolicyRules): Orde
     discovered,
     compare: (a, b) => rank(a, b) || place(a) - place(b),
     isNewer(tag, than) {
-      const order = rank(tag, than);
+      // One that was never discovered has no other place.
+      const order = rank(tag, than, !discovered.has(than));
       if (order !== undefined && order !== 0) return order > 0;
       return discovered.has(than) && place(tag) > place(than);
     },

@@ -30,6 +30,8 @@ describe('releasesAfter', () => {
     ['by discovery after a deployed tag without a version', ['1.0.0', 'hotfix', '1.1.0'], 'hotfix', semver, ['1.1.0']],
     ['no tag without a version', ['main', '1.0.0', 'edge'], undefined, semver, ['1.0.0']],
     ['the later discovered of two equal versions', ['1.2', '1.2.0'], '1.2', semver, ['1.2.0']],
+    ['by discovery after a number that is no version', ['20260301', '1.0.0'], '20260301', semver, ['1.0.0']],
+    ['by version after half of one that was never discovered', ['1.0.0', '1.2.0'], '1.1', semver, ['1.2.0']],
     ['by number', ['9', '10', '11'], '9', numerical, ['11', '10']],
     ['the smallest number with desc', ['9', '10', '8'], '9', { policy: { numerical: { order: 'desc' } } }, ['8']],
     ['by letter', ['b', 'a', 'c'], 'b', { policy: { alphabetical: {} } }, ['c']],
