@@ -8,6 +8,7 @@ import {
   type ApprovalRequest,
   acceptApproval,
   approvalRequestOf,
+  droppedText,
   type Target,
   withChange,
 } from '../core/approval/accept.ts';
@@ -66,7 +67,9 @@ export async function writeApprovals(
     [keys.reason]: undefined,
     [keys.record]: formatApprovals(accepted.record),
   };
-  return { annotations, ...answer(accepted, rule, before, username) };
+  const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
+  const answered = answer(accepted, rule, before, username);
+  return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
 }
 
 const nothing = (): Target => ({ problem: 'nothing is asked for' });

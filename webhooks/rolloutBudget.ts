@@ -1,12 +1,17 @@
 /** Admission of RolloutBudgets: who lets a version go on in spite of its failures. */
+import { CONTINUE_REQUEST } from '../api/annotations.ts';
 import type { Budget } from '../api/types.ts';
 import { recordContinue } from '../core/budget/continue.ts';
 import { type AdmissionHandler, allowed } from './response.ts';
+
+const DROPPED = `${CONTINUE_REQUEST} is the webhook's record of who asked: what you write in it is dropped`;
 
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
   const sent = request.object as Budget | null | undefined;
   if (!sent || request.subResource) return allowed();
   const before = (request.oldObject ?? undefined) as Budget | undefined;
   const object = recordContinue(sent, before, { uid: request.uid, user: request.userInfo.username }, now);
-  return object === sent ? allowed() : { allowed: true, object };
+  const [text, stored] = [sent, before].map((each) => each?.metadata.annotations?.[CONTINUE_REQUEST]);
+  const warnings = text !== undefined && text !== stored ? [DROPPED] : [];
+  return object === sent ? allowed(warnings) : { allowed: true, object, warnings };
 };

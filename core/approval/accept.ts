@@ -12,11 +12,13 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { notAPerson } from './persons.ts';
-import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER } from './record.ts';
+import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, parseApprovals } from './record.ts';
 import { isExpired } from './verdict.ts';
 
 /** Of what somebody wrote, in a message. */
 const MAX_VALUE = 128;
+/** Of a version and a user in a Warning, which may have 120 characters. */
+const MAX_NAME = 32;
 
 /** What one write asks for: values of annotations that it sets or changes. */
 export interface ApprovalRequest {
@@ -44,6 +46,36 @@ export function approvalRequestOf(
 ): ApprovalRequest {
   const fresh = (key: string) => (annotations?.[key] === before?.[key] ? undefined : annotations?.[key]);
   return { approve: fresh(keys.approve), unapprove: fresh(keys.unapprove), reason: annotations?.[keys.reason] };
+}
+
+/** Forged approvals that are named, each in a sentence of its own. */
+const NAMED = 3;
+
+/**
+ * What a write says in the record itself, or leaves where a request was, and what is dropped of it: sentences. A record that is taken off, as a
+ * Git sync does it, comes back without a word.
+ */
+export function droppedText(
+  annotations: Readonly<Record<string, string>> | undefined,
+  before: Readonly<Record<string, string>> | undefined,
+  keys: { approve: string; record: string },
+): string[] {
+  const left = annotations?.[keys.approve];
+  const stale =
+    left !== undefined && left === before?.[keys.approve]
+      ? [`not approved: ${keys.approve} stood there before this write; taken off, write it again`]
+      : [];
+  const text = annotations?.[keys.record];
+  const stored = before?.[keys.record];
+  if (text === undefined || text === stored) return stale;
+  const { given } = parseApprovals(stored);
+  const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
+  const named = forged.slice(0, NAMED).map(({ version, by }) => {
+    const [what, who] = [oneLine(version.slice(0, MAX_NAME)), oneLine(by.slice(0, MAX_NAME))];
+    return `dropped: ${what} approved by ${who} is your text, not their write`;
+  });
+  const more = forged.length > NAMED ? [`dropped: ${forged.length - NAMED} more approvals that nobody gave`] : [];
+  return [...stale, ...named, ...more, `${keys.record} is the webhook's record: what you write in it is dropped`];
 }
 
 /** `before`: the record as it is stored, without what has been revoked. `target` finds out what a value means. */
@@ -152,8 +184,9 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
 
 /** On one line: it is shown in conditions and Events. */
 function reasonOf(text: string | undefined): string {
-  return (text ?? '')
-    .slice(0, MAX_REASON)
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim();
+  return oneLine((text ?? '').slice(0, MAX_REASON));
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
 }

@@ -104,10 +104,12 @@ describe('an approval', () => {
     expect(warnings).toEqual(['you asked for 1.1.0: your approval does not count for it (spec.approvals.notBy)']);
   });
 
-  it('that stood there before the webhook was back is nobody’s', async () => {
+  it('that stood there before the webhook was back is nobody’s, and the next writer is told', async () => {
     const old = gate({ [`${P}approve`]: '1.1.0' });
-    const { stored } = await approve({}, { old, user: 'bob' });
+    const { stored, allowed, warnings } = await approve({}, { old, user: 'bob' });
     expect(recorded(stored).given).toEqual([]);
+    expect(allowed).toBe(true);
+    expect(warnings).toEqual([`not approved: ${P}approve stood there before this write; taken off, write it again`]);
   });
 
   it('beyond the limit makes the oldest one go, with a word', async () => {
@@ -122,6 +124,55 @@ describe('an approval', () => {
       { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },
     );
     expect(recorded(below).given.length).toBe(LIMITS.approvals);
+  });
+});
+
+describe('a forged record', () => {
+  const OURS = `${P}approvals is the webhook's record: what you write in it is dropped`;
+  const record = (...by: string[]) =>
+    JSON.stringify({ given: by.map((each) => ({ version: '1.1.0', by: each, at: AT })) });
+
+  it.each<[string, string, string, string[]]>([
+    [
+      'one more approval, in another’s name',
+      record('alice', 'bob'),
+      'mallory',
+      ['dropped: 1.1.0 approved by bob is your text, not their write', OURS],
+    ],
+    ['an approval less', record(), 'mallory', [OURS]],
+    ['no record at all', 'approved!', 'mallory', [OURS]],
+    [
+      'more than can be named',
+      record('alice', 'b\u0007\no\nb'.padEnd(300, 'b'), 'c', 'd', 'e', 'f'),
+      KUSTOMIZE_CONTROLLER,
+      [
+        `dropped: 1.1.0 approved by b o ${'b'.repeat(27)} is your text, not their write`,
+        'dropped: 1.1.0 approved by c is your text, not their write',
+        'dropped: 1.1.0 approved by d is your text, not their write',
+        'dropped: 2 more approvals that nobody gave',
+        OURS,
+      ],
+    ],
+  ])('with %s is allowed, dropped, and told', async (_, text, user, told) => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    const { stored, allowed, warnings } = await approve({ [`${P}approvals`]: text }, { old: first, user });
+    expect([allowed, stored.metadata.annotations]).toEqual([true, first.metadata.annotations]);
+    expect(warnings).toEqual(told);
+    for (const warning of warnings) expect(warning.length).toBeLessThanOrEqual(120);
+  });
+
+  it('beside an approval of one’s own leaves that', async () => {
+    const both = { [`${P}approvals`]: record('bob'), [`${P}approve`]: '1.1.0' };
+    const { stored, warnings } = await approve(both, { user: 'mallory' });
+    expect(recorded(stored).given).toMatchObject([{ by: 'mallory' }]);
+    expect(warnings).toContain(OURS);
+  });
+
+  it('is not what a write leaves as it was, or a sync takes off', async () => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    expect((await approve({}, { old: first, user: 'bob' })).warnings).toEqual([]);
+    const stripped = await approve({ [`${P}approvals`]: undefined }, { old: first, user: KUSTOMIZE_CONTROLLER });
+    expect(stripped.warnings).toEqual([]);
   });
 });
 

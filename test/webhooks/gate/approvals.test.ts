@@ -71,6 +71,16 @@ describe('an approval on a Gate', () => {
     expect(message).toContain(why);
   });
 
+  it('in another’s name, written into the record, is dropped and told', async () => {
+    const forged = { given: [{ version: '2.0.0', rollout: 'shop/api', by: 'bob', at: day('10:00:00') }] };
+    const { stored, allowed, warnings } = await written({ [RECORD]: JSON.stringify(forged) });
+    expect([allowed, given(stored)]).toEqual([true, []]);
+    expect(warnings).toEqual([
+      'dropped: 2.0.0 approved by bob is your text, not their write',
+      `${RECORD} is the webhook's record: what you write in it is dropped`,
+    ]);
+  });
+
   it('names one of several', async () => {
     const releases = { web: ['1.0.0'], api: ['1.0.0'] };
     const { stored } = await written({ [APPROVE]: 'shop/api:1.0.0' }, { releases });

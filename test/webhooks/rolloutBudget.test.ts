@@ -1,0 +1,33 @@
+/** Who lets a version go on, as a write of a budget meets it. */
+import { expect, it } from 'vitest';
+import { mutateRolloutBudget } from '../../webhooks/rolloutBudget.ts';
+import { object } from '../hooks/rollout/call.ts';
+import { write } from './gate/call.ts';
+
+const CONTINUE = 'rollout.kuberik.com/continue';
+const RECORD = 'rollout.kuberik.com/continue-request';
+const AT = '2026-03-01T12:00:00Z';
+const OURS = `${RECORD} is the webhook's record of who asked: what you write in it is dropped`;
+
+const budget = (annotations: Record<string, string> = {}) => {
+  const made = object('kuberik.com/v1alpha1', 'RolloutBudget', 'fleet', { selector: {}, maxConcurrent: 1 });
+  return { ...made, metadata: { ...made.metadata, annotations } };
+};
+
+it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
+  ['a request', { [CONTINUE]: '1.2.0' }, {}, []],
+  ['a request in another’s name', { [CONTINUE]: '1.2.0', [RECORD]: `uid-9 ${AT} bob` }, {}, [OURS]],
+  ['a record alone', { [RECORD]: `uid-9 ${AT} bob` }, {}, [OURS]],
+  [
+    'a record that stays',
+    { [CONTINUE]: '1.2.0', [RECORD]: `uid-0 ${AT} alice` },
+    { [CONTINUE]: '1.2.0', [RECORD]: `uid-0 ${AT} alice` },
+    [],
+  ],
+])('%s is allowed, and what is dropped of it is told', async (_, annotations, before, told) => {
+  const of = { object: budget(annotations), old: budget(before), user: 'mallory', at: AT, objects: [] };
+  const { allowed, warnings } = await write({ validate: mutateRolloutBudget }, of);
+  expect([allowed, warnings]).toEqual([true, told]);
+  const { object: stored } = await write({ mutate: mutateRolloutBudget }, of);
+  expect(stored?.metadata.annotations?.[RECORD] ?? '').not.toContain('bob');
+});
