@@ -1,6 +1,7 @@
 /** The Rollouts that a budget selects, as it was sent them: each may be older than what is stored. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
-import { type ImageVersion, imageOf, isSameDigest } from './version.ts';
+import { ByVersion } from './byVersion.ts';
+import { type ImageVersion, imageOf } from './version.ts';
 
 export interface Member {
   rollout: Rollout;
@@ -13,7 +14,9 @@ export interface Member {
   head: HistoryEntry | undefined;
   request: SlotRequest | undefined;
   /** Newest first. One that was cancelled before it could tell anything is left out. */
-  byTag: ReadonlyMap<string, readonly HistoryEntry[]>;
+  told: readonly HistoryEntry[];
+  /** The same, looked up. */
+  byVersion: ByVersion<HistoryEntry>;
 }
 
 export type Outcome = 'done' | 'failed' | 'underWay' | 'other';
@@ -24,26 +27,29 @@ export function fleetOf(rollouts: readonly Rollout[], order?: { label: string; v
     const { metadata, status } = rollout;
     const history = status?.history ?? [];
     const value = order && metadata.labels?.[order.label];
-    const telling = history.filter(
+    const told = history.filter(
       ({ bakeStatus, lastRetryTimestamp }) => bakeStatus !== 'Cancelled' || lastRetryTimestamp !== undefined,
     );
+    const image = imageOf(rollout);
+    const byVersion = new ByVersion<HistoryEntry>();
+    for (const entry of told) byVersion.add({ ...entry.version, image }, '', entry);
     return {
       rollout,
       uid: metadata.uid ?? '',
-      image: imageOf(rollout),
+      image,
       isKnown: status?.image !== undefined,
       wave: (value === undefined ? undefined : waves.get(value)) ?? waves.size,
       head: history[0],
       request: status?.slotRequest,
-      byTag: Map.groupBy(telling, ({ version }) => version.tag),
+      told,
+      byVersion,
     };
   });
 }
 
 /** What became of a version there: its newest deployment tells. */
-export function outcomeOf({ rollout, byTag }: Member, version: ImageVersion): Outcome {
-  const entry = byTag.get(version.tag)?.find((each) => isSameDigest(each.version, version));
-  switch (entry?.bakeStatus) {
+export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion): Outcome {
+  switch (byVersion.first(version)?.bakeStatus) {
     case 'Succeeded':
       return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';
     case 'Failed':

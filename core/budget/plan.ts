@@ -9,6 +9,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { revised } from '../status/revision.ts';
+import { among } from './byVersion.ts';
 import { readBudget } from './config.ts';
 import { pendingContinue } from './continue.ts';
 import { fleetOf, type Member } from './fleet.ts';
@@ -16,7 +17,7 @@ import { grant, queueOf } from './grants.ts';
 import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './report.ts';
 import { budgetKey } from './selects.ts';
 import { counts, type Judged, judgeSlot, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
-import { among, type ImageVersion, isSameVersion, versionKey } from './version.ts';
+import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { recallVersions, versionOf } from './versions.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 

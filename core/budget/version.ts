@@ -28,9 +28,3 @@ export function isSameVersion(a: ImageVersion, b: ImageVersion): boolean {
 export function isSameDigest(a: { digest?: string | undefined }, b: { digest?: string | undefined }): boolean {
   return !a.digest || !b.digest || a.digest === b.digest;
 }
-
-/** Whether a version is one of these: each is looked up, however many there are. */
-export function among(versions: readonly ImageVersion[]): (version: ImageVersion) => boolean {
-  const byKey = Map.groupBy(versions, versionKey);
-  return (version) => byKey.get(versionKey(version))?.some((each) => isSameVersion(each, version)) ?? false;
-}

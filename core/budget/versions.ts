@@ -7,8 +7,9 @@ import type { BudgetVersion, Slot } from '../../api/types.ts';
 import { firstFew } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { among, ByVersion } from './byVersion.ts';
 import type { Member } from './fleet.ts';
-import { among, type ImageVersion, isSameVersion, versionKey } from './version.ts';
+import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 
 /** Who has failed is remembered by name, so many for each version. */
 const REMEMBERED = 100;
@@ -51,11 +52,6 @@ export function recallVersions(
   said: Continue | undefined,
 ): Versions {
   const seen = failuresSeen(fleet, slots);
-  const failuresOf = (version: ImageVersion, known?: BudgetVersion) =>
-    union(
-      known?.failures ?? [],
-      (seen.get(versionKey(version)) ?? []).flatMap((each) => (isSameVersion(each.of, version) ? [each.failure] : [])),
-    );
   const current = [...asked, ...slots.map(versionOf)];
   const failing = fleet.flatMap(({ head, image }) =>
     head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
@@ -64,7 +60,7 @@ export function recallVersions(
   let hasContinued = false;
   const all = wanted.map((version) => {
     const known = before.find((each) => isSameVersion(versionOf(each), version));
-    const failures = failuresOf(version, known);
+    const failures = union(known?.failures ?? [], seen.of(version));
     // Those beyond what is remembered by name may be seen no longer; the count does not fall.
     const failed = Math.max(failures.length, known?.failed ?? 0);
     const excuses = said !== undefined && failed > 0 && isNamed(version, said.version);
@@ -79,17 +75,16 @@ export function recallVersions(
   const chosen = new Set([...new Set(kept)].slice(0, LIMITS.budgetVersions));
   const list = [...now, ...past].filter((entry) => chosen.has(entry));
   const problem = `more than ${LIMITS.budgetVersions} versions have failed that are asked for (limit budgetVersions)`;
-  const byKey = Map.groupBy(all, (entry) => versionKey(versionOf(entry)));
-  const find = (version: ImageVersion) =>
-    byKey.get(versionKey(version))?.find((entry) => isSameVersion(versionOf(entry), version));
+  const entries = new ByVersion<BudgetVersion>();
+  for (const entry of all) entries.add(versionOf(entry), '', entry);
   const excused = (version: ImageVersion) => {
-    const { failures = [], failuresExcused = 0 } = find(version) ?? {};
+    const { failures = [], failuresExcused = 0 } = entries.first(version) ?? {};
     return new Set(failures.slice(0, failuresExcused).map(({ uid }) => uid));
   };
   const isHeld = (version: ImageVersion) => {
     if (maxFailures === undefined) return false;
-    const known = find(version);
-    return known ? known.held === true : failuresOf(version).length >= maxFailures;
+    const known = entries.first(version);
+    return known ? known.held === true : seen.count(version) >= maxFailures;
   };
   return { list, isHeld, excused, hasContinued, ...(tooMany && { problem }) };
 }
@@ -129,23 +124,17 @@ function entryOf(
   };
 }
 
-function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]) {
-  const found = new Map<string, { of: ImageVersion; failure: Failure }[]>();
-  const add = (of: ImageVersion, failure: Failure) => {
-    const key = versionKey(of);
-    const list = found.get(key);
-    if (list) list.push({ of, failure });
-    else found.set(key, [{ of, failure }]);
-  };
+function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]): ByVersion<Failure> {
+  const found = new ByVersion<Failure>();
   for (const { rollout, uid, image } of fleet) {
     const { namespace = '', name = '' } = rollout.metadata;
     for (const { bakeStatus, version } of rollout.status?.history ?? []) {
-      if (bakeStatus === 'Failed') add({ image, tag: version.tag, digest: version.digest }, { namespace, name, uid });
+      if (bakeStatus === 'Failed') found.add({ ...version, image }, uid, { namespace, name, uid });
     }
   }
   for (const slot of slots) {
     const { namespace, name, uid, state } = slot;
-    if (state === 'Overdue') add(versionOf(slot), { namespace, name, uid });
+    if (state === 'Overdue') found.add(versionOf(slot), uid, { namespace, name, uid });
   }
   return found;
 }
@@ -156,11 +145,10 @@ function union(known: readonly Failure[], seen: readonly Failure[]): Failure[] {
 }
 
 function distinct(versions: readonly ImageVersion[]): ImageVersion[] {
-  const byKey = new Map<string, ImageVersion[]>();
+  const known = new ByVersion<true>();
   return versions.filter((version) => {
-    const same = byKey.get(versionKey(version)) ?? [];
-    if (same.some((each) => isSameVersion(each, version))) return false;
-    byKey.set(versionKey(version), [...same, version]);
+    if (known.first(version)) return false;
+    known.add(version, '', true);
     return true;
   });
 }

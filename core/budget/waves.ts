@@ -1,5 +1,6 @@
 /** `spec.order`: how far a version is in each wave, and which waves it may come to. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
+import { ByVersion } from './byVersion.ts';
 import { type Member, type Outcome, outcomeOf } from './fleet.ts';
 import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { versionOf } from './versions.ts';
@@ -36,7 +37,7 @@ export function wavesOf(
     const field = FIELDS[state];
     if (field) wave[field]++;
     else if (offers(member, version)) wave.waiting++;
-    if (isExcused(member, version, excusedHere, overdue)) wave.excused++;
+    if (excusedHere.has(member.uid) && isExcused(member, version, overdue)) wave.excused++;
   }
   // The rest only where there is one.
   const shown = waves.filter(
@@ -60,19 +61,18 @@ function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
 }
 
 /** A failure that somebody has excused does not hold the waves after it, unless it is tried once more. */
-function isExcused(
-  member: Member,
-  version: ImageVersion,
-  excused: ReadonlySet<string>,
-  overdue: ReadonlySet<string>,
-): boolean {
-  if (!excused.has(member.uid)) return false;
-  return outcomeOf(member, version) === 'failed' || overdue.has(member.uid);
+function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<string>): boolean {
+  const outcome = outcomeOf(member, version);
+  return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));
 }
+
+/** A digest that nothing has. */
+const NOBODYS = '-';
 
 /**
  * The last wave that a version may come to: the first in which somebody does not have it Succeeded. Of whom it is not known yet
- * which image they follow, it might be this one. Linear in all histories together.
+ * which image they follow, it might be this one. Linear in all histories together: those who have a tag without a digest are
+ * counted once for all its digests.
  */
 export function openWaves(
   fleet: readonly Member[],
@@ -80,28 +80,46 @@ export function openWaves(
   excused: Excused,
 ): (version: ImageVersion) => number {
   const totals = new Map<string, number[]>();
-  const having = new Map<string, Member[]>();
+  const having = new ByVersion<Member>();
   const unknown = new Map<string, number>();
+  const byUid = new Map(fleet.map((member) => [member.uid, member]));
   const overdue = overdueOf(slots);
   for (const member of fleet) {
-    const { image, wave, byTag, isKnown } = member;
+    const { image, uid, wave, told, isKnown } = member;
     const total = totals.get(image) ?? [];
     totals.set(image, total);
     total[wave] = (total[wave] ?? 0) + 1;
     if (!isKnown) unknown.set(image, Math.min(wave, unknown.get(image) ?? wave));
-    for (const tag of byTag.keys()) {
-      const members = having.get(versionKey({ image, tag }));
-      if (members) members.push(member);
-      else having.set(versionKey({ image, tag }), [member]);
-    }
+    for (const { version } of told) having.add({ ...version, image }, uid, member);
   }
   const inDoubt = [...unknown].sort(([, a], [, b]) => a - b);
-  return (version) => {
+  const missingOf = (version: ImageVersion): number[] => {
     const missing = [...(totals.get(version.image) ?? [])];
-    const excusedHere = excused(version);
-    for (const member of having.get(versionKey(version)) ?? []) {
-      const isDone = outcomeOf(member, version) === 'done' || isExcused(member, version, excusedHere, overdue);
-      if (isDone) missing[member.wave]!--;
+    for (const member of having.of(version)) if (outcomeOf(member, version) === 'done') missing[member.wave]!--;
+    return missing;
+  };
+  const known = new Map<string, readonly number[]>();
+  const missingOfTag = (version: ImageVersion): readonly number[] => {
+    const missing = known.get(versionKey(version)) ?? missingOf(version);
+    known.set(versionKey(version), missing);
+    return missing;
+  };
+  const missingOfDigest = (version: ImageVersion & { digest: string }): number[] => {
+    const others = { ...version, digest: NOBODYS };
+    const missing = [...missingOfTag(others)];
+    for (const member of having.withDigest(version)) {
+      const was = outcomeOf(member, others) === 'done' ? 1 : 0;
+      const is = outcomeOf(member, version) === 'done' ? 1 : 0;
+      missing[member.wave]! += was - is;
+    }
+    return missing;
+  };
+  return (version) => {
+    const { digest } = version;
+    const missing = digest ? missingOfDigest({ ...version, digest }) : missingOf(version);
+    for (const uid of excused(version)) {
+      const member = byUid.get(uid);
+      if (member && isExcused(member, version, overdue)) missing[member.wave]!--;
     }
     const first = missing.findIndex((count) => count > 0);
     const [, doubtful] = inDoubt.find(([image]) => image !== version.image) ?? [];

@@ -4,6 +4,9 @@ import { formatTime } from './time.ts';
 
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & { observedGeneration?: number };
 
+/** What a CRD takes of a message: with a longer one the whole status would be refused. */
+const MAX_MESSAGE = 32_768;
+
 /** A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept. */
 export function setCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
@@ -14,7 +17,8 @@ export function setCondition<C extends Condition>(
   const index = list.findIndex((c) => c.type === condition.type);
   const before = list[index];
   const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : formatTime(now);
-  const after = { ...condition, lastTransitionTime } as C;
+  const message = condition.message.slice(0, MAX_MESSAGE);
+  const after = { ...condition, message, lastTransitionTime } as C;
   if (index < 0) list.push(after);
   else list[index] = after;
   return list;

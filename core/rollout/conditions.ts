@@ -31,19 +31,13 @@ import {
 } from './blocked.ts';
 import { readyNow } from './ready.ts';
 
-/** The CRD's limit for a condition's message. */
-const MAX_MESSAGE = 32_768;
-
 /** Sets each in turn. */
 export function setConditions(
   conditions: readonly Condition[],
   all: readonly NewCondition[],
   now: EpochMs,
 ): readonly Condition[] {
-  return all.reduce<readonly Condition[]>(
-    (list, each) => setCondition(list, { ...each, message: each.message.slice(0, MAX_MESSAGE) }, now),
-    conditions,
-  );
+  return all.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), conditions);
 }
 
 /** All conditions once a decision has been made. `requests`: those that are not used up. */

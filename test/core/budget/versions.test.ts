@@ -30,6 +30,38 @@ describe('failures', () => {
     expect(granted(plan(budget({ ...spec, ...more }), [...fleet, waits]).status)).toEqual(['w 1.1.0']);
   });
 
+  it('in Rollouts with the longest names are told in as much as can be stored', () => {
+    const tags = Array.from({ length: LIMITS.budgetVersions }, (_, i) => `${i}`.padStart(128, '1'));
+    const history = tags.map((tag) => `${tag} Failed`);
+    const fleet = Array.from({ length: 30 }, (_, i) => rollout(`${i}`.padStart(253, 'r'), { history }));
+    const asking = tags.map((tag, i) => rollout(`w${i}`, { asks: [tag] }));
+    const { status } = plan(budget({ maxFailures: 1 }), [...fleet, ...asking]);
+    expect(readyOf(status)).toMatchObject({ reason: 'VersionHeld', message: expect.stringContaining('To go on') });
+    expect(readyOf(status)!.message.length).toBeLessThanOrEqual(32_768);
+  });
+
+  it('of a tag that was moved are told apart by digest, also where there are many', () => {
+    const digests = Array.from({ length: 30 }, (_, i) => `sha256:${i}`);
+    const asks = (name: string, digest?: string) => {
+      const made = rollout(name, { asks: ['1.1.0'] });
+      const versions = [{ tag: '1.1.0', ...(digest && { digest }) }];
+      return { ...made, status: { ...made.status, slotRequest: { ...made.status!.slotRequest!, versions } } };
+    };
+    const fleet = digests.slice(1).map((digest, i) => {
+      const made = rollout(`f${i}`, { history: ['1.1.0 Failed'] });
+      const history = made.status!.history!.map((entry) => ({ ...entry, version: { tag: '1.1.0', digest } }));
+      return { ...made, status: { ...made.status, history } };
+    });
+    const of = (digest?: string) => granted(plan(budget({ maxFailures: 1 }), [...fleet, asks('w', digest)]).status);
+    expect(of(digests[0])).toEqual(['w 1.1.0']);
+    expect(of(digests[29])).toEqual([]);
+    expect(of()).toEqual([]);
+    const unknown = rollout('u', { history: ['1.1.0 Failed'] });
+    const all = [...fleet, unknown, asks('w', digests[0])];
+    expect(granted(plan(budget({ maxFailures: 1 }), all).status)).toEqual([]);
+    expect(granted(plan(budget({ maxFailures: 2 }), all).status)).toEqual(['w 1.1.0']);
+  });
+
   it('are not forgotten when their Rollout is deleted, or has succeeded in a retry, or is seen as it was before', () => {
     const before = plan(budget(spec), [failed('a'), failed('b'), waits]).status;
     const fleet = [rollout('b', { history: ['1.1.0 Succeeded'] }), waits];

@@ -1,0 +1,37 @@
+/** The same answers as a search through all that was added. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ByVersion } from '../../../core/budget/byVersion.ts';
+import { isSameVersion } from '../../../core/budget/version.ts';
+
+const version = fc.record({
+  image: fc.constantFrom('shop', 'cart'),
+  tag: fc.constantFrom('1.0.0', '1.1.0'),
+  digest: fc.constantFrom(undefined, undefined, 'a', 'b', 'c'),
+});
+const added = fc.array(fc.record({ version, id: fc.constantFrom('x', 'y', 'z') }), { maxLength: 60 });
+
+it('finds what is the same version, once for each id, however many there are', () => {
+  fc.assert(
+    fc.property(added, version, (entries, asked) => {
+      const known = new ByVersion<number>();
+      entries.forEach(({ version: of, id }, place) => {
+        known.add(of, id, place);
+      });
+      const same = entries.flatMap(({ version: of, id }, place) =>
+        isSameVersion(of, asked) ? [{ of, id, place }] : [],
+      );
+      const ids = new Set(same.map(({ id }) => id));
+      expect(known.first(asked)).toBe(same[0]?.place);
+      expect(known.count(asked)).toBe(ids.size);
+      expect(new Set(known.of(asked).map((place) => entries[place]!.id))).toEqual(ids);
+      expect(known.of(asked)).toHaveLength(ids.size);
+      if (asked.digest) {
+        const exact = same.filter(({ of }) => of.digest === asked.digest);
+        const found = known.withDigest({ ...asked, digest: asked.digest });
+        expect(new Set(found.map((place) => entries[place]!.id))).toEqual(new Set(exact.map(({ id }) => id)));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
