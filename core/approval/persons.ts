@@ -1,13 +1,18 @@
 /** Whose approval counts: people, told apart by their user names, and the ServiceAccounts that the rule names. */
 import type { ApprovalRule } from '../../api/types.ts';
+import { Memo } from '../memo.ts';
 
 const SYSTEM = 'system:';
 const SERVICE_ACCOUNT = 'system:serviceaccount:';
 /** Some distributions give their only administrator this name. */
 const ADMINISTRATOR = 'system:admin';
 
-/** Words of `org.opencontainers.image.authors` beyond this many are not looked at: who names more people than that names everybody. */
+/** A text with more words or characters is not looked at: who names more people than that names everybody. */
 const MAX_WORDS = 200;
+const MAX_TEXT = 1024;
+
+/** A decision asks of each approval. */
+const known = new Memo<ReadonlySet<string> | undefined>(128);
 
 /** Why this user's approval does not count, whatever it is for; undefined where it may. */
 export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
@@ -28,7 +33,7 @@ export function isServiceAccount(user: string): boolean {
  * is meant by an address with another domain, by `alice.miller`, and by a text with both names.
  */
 export function mayMean(text: string, user: string): boolean {
-  const words = wordsOf(text);
+  const words = text.length > MAX_TEXT ? undefined : known.get(text, () => wordsOf(text));
   const name = lastPart(user.toLowerCase());
   const [local = name] = name.split('@');
   if (words === undefined || words.has(user.toLowerCase()) || words.has(name) || words.has(local)) return true;
@@ -37,7 +42,7 @@ export function mayMean(text: string, user: string): boolean {
 }
 
 /** Each word, what is before its `@`, after its `+` and between its dots; undefined where there are too many. */
-function wordsOf(text: string): Set<string> | undefined {
+function wordsOf(text: string): ReadonlySet<string> | undefined {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}._@+:#/-]+/u);
   if (words.length > MAX_WORDS) return undefined;
   const all = words.flatMap((word) => {

@@ -37,11 +37,13 @@ export function judgeApprovals(
   now: EpochMs,
 ): ApprovalVerdict {
   const byPerson = new Map(given.map((approval) => [approval.by, approval]));
-  const alive = [...byPerson.values()].filter((approval) => !isExpired(approval, rule, now));
+  const lasts = lastsOf(rule);
+  const endOf = ({ at }: Approval) => (lasts === undefined ? undefined : at + lasts);
+  const alive = [...byPerson.values()].filter((approval) => (endOf(approval) ?? now + 1) > now);
   const problem = problemWith(rule, alive, background);
   const judged = alive.map((approval) => ({ approval, why: whyNot(approval, rule, background) ?? problem }));
   const counted = judged.flatMap(({ approval, why }) => (why === undefined ? [approval] : []));
-  const ends = alive.flatMap((approval) => expiryOf(approval, rule) ?? []);
+  const ends = alive.flatMap((approval) => endOf(approval) ?? []);
   return {
     required: rule.required,
     counted,
@@ -59,9 +61,22 @@ export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
 }
 
 /** When it stops counting by itself; undefined: never. */
-export function expiryOf({ at }: Approval, { expireAfter }: ApprovalRule): EpochMs | undefined {
+export function expiryOf({ at }: Approval, rule: ApprovalRule): EpochMs | undefined {
+  const lasts = lastsOf(rule);
+  return lasts === undefined ? undefined : at + lasts;
+}
+
+/** When each of these that still counts stops. */
+export function expiriesOf(given: readonly Approval[], rule: ApprovalRule, now: EpochMs): EpochMs[] {
+  const lasts = lastsOf(rule);
+  if (lasts === undefined) return [];
+  return given.map(({ at }) => at + lasts).filter((end) => end > now);
+}
+
+/** In whole seconds. */
+function lastsOf({ expireAfter }: ApprovalRule): number | undefined {
   const lasts = parseDuration(expireAfter);
-  return lasts === undefined ? undefined : at + Math.ceil(lasts / 1000) * 1000;
+  return lasts === undefined ? undefined : Math.ceil(lasts / 1000) * 1000;
 }
 
 export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs): boolean {

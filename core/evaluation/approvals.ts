@@ -2,8 +2,8 @@
 import { APPROVALS, APPROVE, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
-import { parseApprovals } from '../approval/record.ts';
-import { type ApprovalVerdict, type Background, judgeApprovals, verdictText } from '../approval/verdict.ts';
+import { type Approval, parseApprovals } from '../approval/record.ts';
+import { type ApprovalVerdict, type Background, expiriesOf, judgeApprovals, verdictText } from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { requestersOf } from './requesters.ts';
 
@@ -18,33 +18,74 @@ export interface AskedApprovals {
   verdict: ApprovalVerdict;
 }
 
-/** Judges one version of a Rollout, each once. */
-export type JudgeApprovals = (version: string) => readonly AskedApprovals[];
+/** Judges versions of one Rollout. */
+export interface ApprovalJudge {
+  /** What each RolloutGate that asks for approvals says. */
+  of(version: string): readonly AskedApprovals[];
+  /** What one of them says; undefined where it asks for none. */
+  on(gate: RolloutGate, version: string): AskedApprovals | undefined;
+  /** Whether a version has all that each asks for. */
+  isApproved(version: string): boolean;
+  /** The versions that have as many approvals as one of them asks for. */
+  approvedOn(gate: RolloutGate): ReadonlySet<string>;
+  /** When approvals of these versions end by themselves. */
+  expiries(versions: ReadonlySet<string>): EpochMs[];
+}
 
+/** Work and memory grow with the approvals that were given: of what nobody has approved, a RolloutGate says the same for every version. */
 export function approvalJudge(
   rollout: Rollout,
   gates: readonly RolloutGate[],
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
-): JudgeApprovals {
-  const asking = gates.flatMap((gate) => {
-    const rule = gate.spec?.approvals;
-    if (!rule) return [];
-    const { given } = parseApprovals(gate.metadata.annotations?.[APPROVALS]);
-    return [{ gate, rule, byVersion: Map.groupBy(given, ({ version }) => version) }];
-  });
-  const known = new Map<string, AskedApprovals[]>();
-  return (version) => {
-    const before = known.get(version);
-    if (before) return before;
-    const isGiven = asking.some(({ byVersion }) => byVersion.has(version));
-    const background = isGiven ? backgroundOf(rollout, authors, version) : undefined;
-    const judged = asking.map(({ gate, rule, byVersion }) => ({
-      gate,
-      verdict: judgeApprovals(rule, byVersion.get(version) ?? [], background, now),
-    }));
-    known.set(version, judged);
+): ApprovalJudge {
+  const asking = new Map(gates.flatMap((gate) => (gate.spec?.approvals ? [[gate, askingOf(gate, now)] as const] : [])));
+  const given = new Set([...asking.values()].flatMap(({ byVersion }) => [...byVersion.keys()]));
+  const none = [...asking.values()].map(({ nothing }) => nothing);
+  const backgrounds = new Map<string, Background>();
+  const on = (gate: RolloutGate, version: string): AskedApprovals | undefined => {
+    const asks = asking.get(gate);
+    const approvals = asks?.byVersion.get(version);
+    if (!asks || !approvals) return asks?.nothing;
+    const background = backgrounds.get(version) ?? backgroundOf(rollout, authors, version);
+    backgrounds.set(version, background);
+    const judged = asks.judged.get(version) ?? { gate, verdict: judgeApprovals(asks.rule, approvals, background, now) };
+    asks.judged.set(version, judged);
     return judged;
+  };
+  const approvedOn = (gate: RolloutGate) => {
+    const { rule, byVersion } = asking.get(gate) ?? { rule: undefined, byVersion: new Map<string, Approval[]>() };
+    const many = [...byVersion].filter(([, approvals]) => approvals.length >= (rule?.required ?? 0));
+    return new Set(many.flatMap(([version]) => (on(gate, version)?.verdict.enough ? [version] : [])));
+  };
+  return {
+    on,
+    isApproved(version) {
+      for (const gate of asking.keys()) if (!on(gate, version)!.verdict.enough) return false;
+      return true;
+    },
+    approvedOn,
+    expiries: (versions) =>
+      [...asking.values()].flatMap(({ rule, given: approvals }) =>
+        expiriesOf(
+          approvals.filter(({ version }) => versions.has(version)),
+          rule,
+          now,
+        ),
+      ),
+    of: (version) => (given.has(version) ? [...asking.keys()].map((gate) => on(gate, version)!) : none),
+  };
+}
+
+function askingOf(gate: RolloutGate, now: EpochMs) {
+  const rule = gate.spec!.approvals!;
+  const { given } = parseApprovals(gate.metadata.annotations?.[APPROVALS]);
+  return {
+    rule,
+    given,
+    byVersion: Map.groupBy(given, ({ version }) => version),
+    judged: new Map<string, AskedApprovals>(),
+    nothing: { gate, verdict: judgeApprovals(rule, [], undefined, now) },
   };
 }
 

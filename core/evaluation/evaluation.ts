@@ -10,13 +10,7 @@ import { parseTime } from '../kube/time.ts';
 import { judgeStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
-import {
-  type AskedApprovals,
-  approvalJudge,
-  isApproved,
-  type JudgeApprovals,
-  type ReleaseAuthors,
-} from './approvals.ts';
+import { type AskedApprovals, approvalJudge, isApproved, type ReleaseAuthors } from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
 import { type Approval, type GatesInTheWay, givenOn, judgeRequired } from './gatesInTheWay.ts';
@@ -140,7 +134,7 @@ export function evaluate(
     { holds, unblocked: requests.unblockFailed },
     config.gateFirstDeployment,
   );
-  const asked = pending === undefined || selection.back || selection.initial ? [] : judge(pending);
+  const asked = pending === undefined || selection.back || selection.initial ? [] : judge.of(pending);
   const mayGo = isFree({ selection, obstacles: inWay, closed: inTheWay.closed, asked });
   const copy = copyState(observed, state, selection, mayGo);
   return {
@@ -162,7 +156,7 @@ export function evaluate(
     asked,
     requeueAt: [
       ...inTheWay.requeueAt,
-      ...expiries(judge, pending, candidates),
+      ...judge.expiries(new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)])),
       ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
       ...stages.flatMap(({ requeueAt }) => requeueAt ?? []),
     ],
@@ -221,12 +215,6 @@ const NO_GATES: GatesInTheWay = { closed: [], passed: [], approvals: [], requeue
 
 /** Requests and approvals that the history keeps. */
 const MAX_APPROVALS = 20;
-
-/** When an approval of what waits, or could be deployed in its place, ends by itself. */
-function expiries(judge: JudgeApprovals, pending: string | undefined, candidates: readonly VersionInfo[]): EpochMs[] {
-  const tags = new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]);
-  return [...tags].flatMap((tag) => judge(tag).flatMap(({ verdict }) => verdict.until ?? []));
-}
 
 /** Where automation goes on after a failure, what the failed version has broken does not hold its successor. */
 function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, holds: boolean) {

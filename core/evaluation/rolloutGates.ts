@@ -6,7 +6,7 @@ import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } fr
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { StageVerdict } from '../order/stages.ts';
-import { approvalsText, isApproved, type JudgeApprovals } from './approvals.ts';
+import { type ApprovalJudge, approvalsText } from './approvals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -19,6 +19,14 @@ export interface GateVerdict {
   passing: boolean;
   condition: NewCondition;
 }
+
+const NO_APPROVALS: ApprovalJudge = {
+  of: () => [],
+  isApproved: () => true,
+  on: () => undefined,
+  approvedOn: () => new Set(),
+  expiries: () => [],
+};
 
 /** The gates of this Rollout, by name: the order of a map means nothing. */
 export function gatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
@@ -36,16 +44,14 @@ export function judgeRolloutGates(
   candidates: readonly VersionInfo[],
   bypass: string | undefined,
   stages: readonly StageVerdict[] = [],
-  approvals: JudgeApprovals = () => [],
+  approvals: ApprovalJudge = NO_APPROVALS,
 ): GateVerdict {
-  const isBypassed = bypass !== undefined && isApproved(approvals(bypass));
+  const isBypassed = bypass !== undefined && approvals.isApproved(bypass);
   if (isBypassed) return bypassed(gates, candidates, bypass, stages);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofStages = stages.map(({ allowed }) => new Set(allowed));
-  const promoted = candidates.filter(
-    ({ tag }) => ofStages.every((list) => list.has(tag)) && isApproved(approvals(tag)),
-  );
+  const promoted = candidates.filter(({ tag }) => ofStages.every((list) => list.has(tag)) && approvals.isApproved(tag));
   const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const blocked = passing && gated.length === 0 && candidates.length > 0;
   return {
@@ -133,7 +139,7 @@ function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
 }
 
 /** `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list". */
-function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: JudgeApprovals): GateSummary {
+function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalJudge): GateSummary {
   const { metadata, spec } = gate;
   const name = metadata.name ?? '';
   const passing = spec?.passing ?? true;
@@ -151,15 +157,11 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
 const LISTED = 50;
 
 /** To clients that know lists only: the candidates that are on its list and approved. */
-function approvalSummary(
-  gate: RolloutGate,
-  candidates: readonly VersionInfo[],
-  approvals: JudgeApprovals,
-): GateSummary {
+function approvalSummary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalJudge): GateSummary {
   const listed = allowedBy(gate);
-  const asked = (tag: string) => approvals(tag).find((each) => each.gate === gate);
-  const allowed = candidates.filter(({ tag }) => asked(tag)?.verdict.enough && (listed?.has(tag) ?? true));
-  const newest = candidates[0] && asked(candidates[0].tag);
+  const approved = approvals.approvedOn(gate);
+  const allowed = candidates.filter(({ tag }) => approved.has(tag) && (listed?.has(tag) ?? true));
+  const newest = candidates[0] && approvals.on(gate, candidates[0].tag);
   return {
     name: gate.metadata.name ?? '',
     passing: true,

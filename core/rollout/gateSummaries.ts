@@ -2,7 +2,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary } from '../../api/types.ts';
-import { approvalsText } from '../evaluation/approvals.ts';
+import { type AskedApprovals, approvalsText } from '../evaluation/approvals.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
@@ -13,13 +13,14 @@ const SHOWN = 20;
 
 export function gateSummaries(observed: Observed, evaluation: Evaluation, now: EpochMs): GateSummary[] {
   const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
-  return [...evaluation.verdict.summaries.map((each) => aboutPending(each, evaluation)), ...closed.map(summary)];
+  const asked = new Map(evaluation.asked.map((each) => [each.gate.metadata.name ?? '', each]));
+  const about = (each: GateSummary) => aboutPending(each, asked.get(each.name), evaluation.pending);
+  return [...evaluation.verdict.summaries.map(about), ...closed.map(summary)];
 }
 
 /** What waits may be no candidate, or not the newest. */
-function aboutPending(gate: GateSummary, { pending, asked }: Evaluation): GateSummary {
-  const of = gate.passing && asked.find((each) => each.gate.metadata.name === gate.name);
-  return of && pending !== undefined ? { ...gate, message: approvalsText(pending, of) } : gate;
+function aboutPending(gate: GateSummary, asked: AskedApprovals | undefined, pending: string | undefined): GateSummary {
+  return gate.passing && asked && pending !== undefined ? { ...gate, message: approvalsText(pending, asked) } : gate;
 }
 
 /** Those that hold the version that waits; where none waits, those that would hold any. */

@@ -27,6 +27,12 @@ const SEEN: Record<string, string> = {
   'an inventory of 5,000 objects': 'M2',
   'a revision of 1.4 MB': 'M6',
   '10,000 respelt durations': 'K1',
+  '1,000 Rollouts that offer 20 digests of one tag each, and every one has failed somewhere': 'B1',
+  '1,000 Rollouts that offer 20 digests of one tag each, and have deployed it without one': 'B1',
+  '200 RolloutGates with 64 approvals each, 1,000 candidates': 'A1',
+  '10,000 RolloutGates with an approval each, 1,000 candidates': 'A1',
+  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of words': 'A2',
+  'a RolloutGate with 64 of the longest approvals: sync': 'A2',
 };
 
 async function costAtBest(name: string): Promise<Cost> {

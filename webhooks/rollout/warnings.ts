@@ -116,7 +116,9 @@ async function lacksApprovals(rollout: Rollout, before: Rollout | undefined, cal
     namespace: rollout.metadata.namespace ?? '',
     fieldSelector: `spec.rolloutRef.name=${rollout.metadata.name}`,
   });
-  const missing = approvalJudge(rollout, gates, releaseAuthors, call.now)(asked).filter((each) => !isApproved([each]));
+  const missing = approvalJudge(rollout, gates, releaseAuthors, call.now)
+    .of(asked)
+    .filter((each) => !isApproved([each]));
   return missing.slice(0, MAX_NAMED).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
     return `version ${asked} waits: RolloutGate ${gate.metadata.name} has ${count}`;

@@ -15,6 +15,7 @@ describe('a text that may mean a user', () => {
     ['bob, "carol" <c@x>; alice', 'alice'],
     ['A. Miller <alice.miller@example.com>', 'alice.miller'],
     [Array(300).fill('x').join(' '), 'alice'],
+    ['x'.repeat(1025), 'alice'],
   ])('%j may mean %s', (text, user) => expect(mayMean(text, user)).toBe(true));
 
   it.each([
@@ -23,6 +24,7 @@ describe('a text that may mean a user', () => {
     ['alice', 'alice.miller@example.com'],
     ['malice@example.com', 'alice@example.com'],
     ['the Alice-in-Chains team', 'bob'],
+    ['x'.repeat(1024), 'alice'],
   ])('%j does not mean %s', (text, user) => expect(mayMean(text, user)).toBe(false));
 });
 
