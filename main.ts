@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { FLUX_BINDINGS } from './api/kinds.ts';
 import type { ApiCaller } from './api/metrics.ts';
-import type { ClusterReader, EventSink, HookCall, Metrics, WebhookCall } from './api/ports.ts';
+import type { ClusterReader, DecisionLog, EventSink, HookCall, Metrics, WebhookCall } from './api/ports.ts';
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { hookRoutes } from './hooks/index.ts';
@@ -13,6 +13,7 @@ import { createReader } from './server/cluster/reader.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
 import { countedTransport, createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
+import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
 import { createNotifier, everySink } from './server/events/notification.ts';
 import { createEventSink } from './server/events/sink.ts';
@@ -23,7 +24,8 @@ import { SERVER_LIMITS } from './server/http/limits.ts';
 import { type Listener, listenHttp, listenHttps } from './server/http/listen.ts';
 import { startReceiver } from './server/http/receiverThread.ts';
 import { shutDown } from './server/http/shutdown.ts';
-import { createLog, type Logger } from './server/log.ts';
+import type { Logger } from './server/log.ts';
+import { createLeveledLog } from './server/logLevel.ts';
 import { createMetrics } from './server/metrics.ts';
 import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
@@ -40,11 +42,13 @@ ${Object.entries(ENVIRONMENT)
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
+  const { logLevel, logLevelFile } = config;
+  const log = createLeveledLog({ level: logLevel, file: logLevelFile });
+  const decisions = createDecisionLog(log, () => performance.now());
   const metrics = createMetrics();
   const { admission, hooks, health, beside } = connect(metrics);
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
-  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, dropped });
+  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, decisions, dropped });
   const metadata = createMetadataCache({
     cluster: readerOf(beside),
     clock: () => performance.now(),
@@ -80,21 +84,23 @@ async function main(): Promise<void> {
 
   let stopping = false;
   const shared = { log, metrics, notReady: () => (stopping ? 'shutting down' : undefined) };
-  const { host, logLevel } = config;
+  const { host } = config;
   const maxConnections = SERVER_LIMITS.connections;
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
-    listeners.push(await startReceiver(program, { host, port: config.receiverPort, logLevel }, log, metrics));
+    listeners.push(
+      await startReceiver(program, { host, port: config.receiverPort, logLevel, logLevelFile }, log, metrics),
+    );
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
-  const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall), refuseCaller, showsMetrics: true });
+  const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall, decisions), refuseCaller, showsMetrics: true });
   const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, maxConnections });
   listeners.push(hooksListener);
   let webhook: Listener | undefined;
   if (config.tls) {
     const refuseOthers = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
-    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall), refuseCaller: refuseOthers });
+    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller: refuseOthers });
     webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, maxConnections, log });
     listeners.push(webhook);
   }
@@ -137,11 +143,12 @@ interface EventParts {
   transport: Transport;
   cluster: ClusterReader;
   log: Logger;
+  decisions: DecisionLog;
   dropped: Dropped;
 }
 
-/** Kubernetes Events, and the same for Flux's notification-controller where one is configured. */
-function createEvents({ config, transport, cluster, log, dropped }: EventParts): EventSink {
+/** Kubernetes Events, the same in the log, and for Flux's notification-controller where one is configured. */
+function createEvents({ config, transport, cluster, log, decisions, dropped }: EventParts): EventSink {
   const events = createEventSink({
     create: (event) => {
       const path = resourcePath({ apiVersion: 'v1', resource: 'events', namespace: event.metadata.namespace! });
@@ -151,7 +158,8 @@ function createEvents({ config, transport, cluster, log, dropped }: EventParts):
     log,
     wait: (ms) => wait(ms),
   });
-  if (!config.eventsAddress) return events;
+  const logged = loggedEvents(decisions);
+  if (!config.eventsAddress) return everySink(logged, events);
   const notifier = createNotifier({
     address: config.eventsAddress,
     instance: config.instance,
@@ -166,7 +174,7 @@ function createEvents({ config, transport, cluster, log, dropped }: EventParts):
     dropped,
     log,
   });
-  return everySink(events, notifier);
+  return everySink(logged, events, notifier);
 }
 
 if (process.argv.includes('--help')) {

@@ -69,6 +69,44 @@ export interface ConfirmedEvents {
   recordWhen(event: EventRecord, fact: StoredFact): void;
 }
 
+/** The object that a line of the log is about. */
+export interface Subject {
+  kind: string;
+  /** Empty for cluster-scoped kinds. */
+  namespace: string;
+  name: string;
+}
+
+/** What was decided about an object and changes something: a line of the log. */
+export interface Decision extends Subject {
+  /** CamelCase, as of Events and conditions. */
+  reason: string;
+  message: string;
+  /** Of an admission request. */
+  user?: string;
+  /** Which decision this is: what is decided again, because a sync or a request is repeated, is not logged again. */
+  key: string;
+  /** After this time it is another decision; absent where it never is. */
+  againAfterMs?: number;
+  /** Somebody should look at it. */
+  warning?: boolean;
+  /** Anybody may cause it as often as they like: so many of a reason are logged for each namespace and minute, and no more. */
+  isCheap?: boolean;
+}
+
+/** What a sync or an admission request came to, changing something or not. */
+export interface Consideration extends Subject {
+  message: string;
+  /** More about it. */
+  [field: string]: unknown;
+}
+
+export interface DecisionLog {
+  decided(decision: Decision): void;
+  /** At level debug; below it the line is not made. */
+  considered(line: () => Consideration): void;
+}
+
 export interface ReleaseMetadata {
   version?: string;
   revision?: string;

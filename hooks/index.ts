@@ -7,8 +7,9 @@ import type {
   DecoratorRequest,
   DecoratorResponse,
 } from '../api/metacontroller.ts';
-import type { HookCall, Route } from '../api/ports.ts';
+import type { DecisionLog, HookCall, Route } from '../api/ports.ts';
 import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
+import { considerationOf, decisionsOf, type Sync } from './decisions.ts';
 import { envelopeCheck } from './envelope.ts';
 import { fluxHook } from './flux.ts';
 import { fluxBindingHook } from './fluxBinding.ts';
@@ -53,7 +54,7 @@ export const HOOKS: readonly Entry[] = [
 ];
 
 /** `callOf` is asked once per request, with the hook's name: it takes the time. */
-export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
+export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog): Route[] {
   return HOOKS.flatMap((entry) => {
     const call = () => callOf(entry.name);
     const check = envelopeCheck(entry.subject, entry.kinds);
@@ -63,13 +64,15 @@ export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
         path: `/hooks/${entry.name}/sync`,
         async answer(body) {
           check(body);
-          return boundedResync(
+          const answer = boundedResync(
             await blaming<CompositeResponse | DecoratorResponse>(body, () =>
               entry.subject === 'parent'
                 ? entry.hook.sync(body as CompositeRequest, call())
                 : entry.hook.sync(body as DecoratorRequest, call()),
             ),
           );
+          if (log) tell(log, { hook: entry.name, ...askedOf(body), answer });
+          return answer;
         },
       },
     ];
@@ -86,6 +89,16 @@ export function hookRoutes(callOf: (hook: string) => HookCall): Route[] {
     }
     return routes;
   });
+}
+
+function askedOf(body: unknown): Pick<Sync, 'subject' | 'observed'> {
+  const { parent, children, object, attachments } = body as CompositeRequest & DecoratorRequest;
+  return { subject: parent ?? object, observed: children ?? attachments };
+}
+
+function tell(log: DecisionLog, sync: Sync): void {
+  for (const decision of decisionsOf(sync)) log.decided(decision);
+  log.considered(() => considerationOf(sync));
 }
 
 /** An unexpected error is blamed on a request that Metacontroller could not have sent; otherwise it is ours. */

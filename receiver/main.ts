@@ -12,13 +12,13 @@ import {
   type ReceiverOptions,
   type ReceiverOrder,
 } from '../server/http/receiverThread.ts';
-import { createLog } from '../server/log.ts';
+import { createLeveledLog } from '../server/logLevel.ts';
 import { createReceiver } from './index.ts';
 
 const SOCKETS = 16;
 
-const { host, port, logLevel } = workerData as ReceiverOptions;
-const log = createLog(logLevel);
+const { host, port, logLevel, logLevelFile } = workerData as ReceiverOptions;
+const log = createLeveledLog({ level: logLevel, file: logLevelFile });
 const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
 const receiver = createReceiver({
   cluster: withSharedReads(createReader(transport)),

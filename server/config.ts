@@ -1,5 +1,6 @@
 /** The environment, read once. All mistakes are reported together, each with what to do. */
 import type { Settings } from '../api/ports.ts';
+import { isLogLevel, LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -32,7 +33,9 @@ export interface Config {
   tls?: TlsFiles;
   /** Names in a client certificate that may call the webhook; any name when empty. */
   webhookClients: string[];
-  logLevel: string;
+  logLevel: LogLevel;
+  /** Path of a file with the level, which counts above `logLevel` and may change, appear and go at any time. */
+  logLevelFile?: string;
   /** Seconds between SIGTERM and the end of accepting, so that endpoints are withdrawn first. */
   shutdownDelaySeconds: number;
   settings: Settings;
@@ -58,7 +61,8 @@ export const ENVIRONMENT: Record<string, string> = {
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
-  LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
+  LOG_LEVEL: 'silent, error, warn, info, debug or trace (info)',
+  LOG_LEVEL_FILE: 'file with the level, above LOG_LEVEL where it exists, read again when it changes (none)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM, so that clients and load balancers move on (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
@@ -97,6 +101,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const eventsAddress = env.EVENTS_ADDR;
   if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
     mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
+  const logLevel = env.LOG_LEVEL || 'info';
+  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
   const config: Config = {
     hooksPort: port('HOOKS_PORT', 8080),
     webhookPort: port('WEBHOOK_PORT', 8443),
@@ -105,7 +111,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     instance: env.HOSTNAME || 'rollout-hooks',
     host: env.HOST || '::',
     webhookClients,
-    logLevel: env.LOG_LEVEL || 'info',
+    logLevel: logLevel as LogLevel,
+    ...(env.LOG_LEVEL_FILE && { logLevelFile: env.LOG_LEVEL_FILE }),
     shutdownDelaySeconds: delay,
     settings: {
       onFailure: onFailure as Settings['onFailure'],

@@ -1,11 +1,53 @@
-/** One line of JSON per message, on standard error. No request bodies: they can carry what Git or a Secret put there. */
+/**
+ * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`, `kind`, `namespace`,
+ * `name`, `reason`, `msg`. No request bodies: they can carry what Git or a Secret put there. What others wrote is cut to a length, and
+ * JSON escapes its line breaks.
+ */
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
 
-export function createLog(level: string): Logger {
+/** What can be set, from the fewest lines to the most. */
+export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Characters of one value. */
+const MAX_VALUE = 1024;
+const MAX_STACK = 4096;
+
+export function createLog(level: LogLevel): Logger {
   return pino(
-    { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level,
+      base: undefined,
+      timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, bounded(value)])),
+      },
+      hooks: {
+        logMethod(args, method) {
+          method.apply(this, args.map(bounded) as typeof args);
+        },
+      },
+    },
     pino.destination({ fd: 2, sync: false }),
   );
+}
+
+export function isLogLevel(text: string): text is LogLevel {
+  return (LOG_LEVELS as readonly string[]).includes(text);
+}
+
+function bounded(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value, MAX_VALUE);
+  // An error of a client may carry the whole answer of the API server: only what it says is kept.
+  if (value instanceof Error) {
+    return { type: value.name, message: cut(value.message, MAX_VALUE), stack: cut(value.stack ?? '', MAX_STACK) };
+  }
+  return value;
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

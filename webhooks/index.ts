@@ -1,12 +1,13 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
-import type { Route, WebhookCall } from '../api/ports.ts';
+import type { DecisionLog, Route, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
+import { considerationOf, decisionsOf } from './decisions.ts';
 import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux/flux.ts';
 import { mutateGate, validateGate } from './gate/gate.ts';
 import { validateHealthCheck } from './healthCheck.ts';
-import { type AdmissionHandler, reviewOf } from './response.ts';
+import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rollout.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts';
 import { mutateRolloutBudget } from './rolloutBudget.ts';
@@ -57,7 +58,7 @@ class ReviewError extends Error {
   readonly status = 400;
 }
 
-export function webhookRoutes(call: () => WebhookCall): Route[] {
+export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
     async answer(body) {
@@ -70,12 +71,20 @@ export function webhookRoutes(call: () => WebhookCall): Route[] {
       const request = (body as AdmissionReview).request!;
       const ports = call();
       const decision = await blaming(request, () => handle(request, ports));
-      if (!decision.allowed) {
-        ports.metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
-      }
+      count(decision, ports);
+      for (const each of log ? decisionsOf(name, request, decision) : []) log?.decided(each);
+      log?.considered(() => considerationOf(name, request, decision));
       return reviewOf(request, decision);
     },
   }));
+}
+
+function count(decision: AdmissionDecision, { metrics }: WebhookCall): void {
+  if (!decision.allowed) {
+    metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
+  } else if (decision.held) {
+    metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.held } });
+  }
 }
 
 /** An unexpected error is blamed on a request that no API server could have sent; otherwise it is ours. */

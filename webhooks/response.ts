@@ -1,7 +1,7 @@
 /** What an admission handler decides, and its answer to the API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
-import type { DenialReason } from '../api/metrics.ts';
+import type { DenialReason, HoldReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
 
@@ -12,6 +12,8 @@ export type AdmissionDecision =
       object?: KubeObject<any, any>;
       warnings?: string[];
       audit?: Record<string, string>;
+      /** Why something of the write is not stored; absent where all of it is. */
+      held?: HoldReason | undefined;
     }
   | { allowed: false; reason: DenialReason; message: string; warnings?: string[]; audit?: Record<string, string> };
 

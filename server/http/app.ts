@@ -6,6 +6,7 @@ import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../metrics.ts';
 import { createByteBudget, parseBody, readBody } from './body.ts';
 import { SERVER_LIMITS } from './limits.ts';
+import { subjectIn, subjectInBeginning } from './subject.ts';
 
 export interface Refusal {
   status: 401 | 403;
@@ -56,6 +57,7 @@ export function createApp({ routes, log, metrics, notReady, refuseCaller, showsM
       }
       if (isBusy()) return tellBusy(response, end);
       let held = 0;
+      let body: unknown;
       try {
         const bytes = await readBody(request, SERVER_LIMITS.bodyBytes, budget);
         held = bytes.length;
@@ -63,14 +65,16 @@ export function createApp({ routes, log, metrics, notReady, refuseCaller, showsM
         if (isBusy()) return tellBusy(response, end);
         inFlight++;
         try {
-          response.json(await answer(parseBody(bytes)));
+          body = parseBody(bytes);
+          response.json(await answer(body));
           end('answered');
         } finally {
           inFlight--;
         }
       } catch (error) {
-        refuse(error, response, log, path);
+        refuse(error, response);
         end('refused');
+        void logRefusal(error, body, path, log);
       } finally {
         budget.give(held);
       }
@@ -92,19 +96,31 @@ function tellBusy(response: Response, end: (outcome: string) => void): void {
   response.status(429).set('Retry-After', '1').json({ error: 'too many requests at once, try again in 1 s' });
 }
 
+interface Refused {
+  status?: number;
+  message?: string;
+  retryAfterSeconds?: number;
+  beginning?: Promise<Buffer>;
+}
+
+/** An error that says what is wrong with the request; any other is ours. */
+const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
+
 /** The caller gets one sentence; the stack stays in the log. */
-function refuse(error: unknown, response: Response, log: Logger, route: string): void {
-  const { status, message, retryAfterSeconds } = error as {
-    status?: number;
-    message?: string;
-    retryAfterSeconds?: number;
-  };
-  const known = typeof status === 'number' && status >= 400 && status < 600;
-  if (known) log.warn({ route, status }, message);
-  else log.error({ route, err: error }, 'request failed');
+function refuse(error: unknown, response: Response): void {
+  const { status, message, retryAfterSeconds } = error as Refused;
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
   if (wait) response.set('Retry-After', String(Math.ceil(wait)));
-  response.status(known ? status : 500).json({ error: message || 'internal error' });
+  response.status(isKnown(error as Refused) ? status! : 500).json({ error: message || 'internal error' });
+}
+
+async function logRefusal(error: unknown, body: unknown, route: string, log: Logger): Promise<void> {
+  const { status, message, beginning } = error as Refused;
+  const about = beginning ? subjectInBeginning(await beginning) : subjectIn(body);
+  if (!isKnown(error as Refused)) log.error({ route, ...about, err: error }, 'request failed');
+  // A hook that waits for a cache asks to be called again: nothing is wrong.
+  else if (status === 429) log.debug({ route, ...about, status }, message);
+  else log.warn({ route, ...about, status }, message);
 }
 
 /** Errors of Express itself, such as a path that cannot be decoded. */

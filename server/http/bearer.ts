@@ -3,8 +3,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { TokenFiles } from '../config.ts';
+import { type FileLog, watchFiles } from '../fileWatch.ts';
 import type { Refusal } from './app.ts';
-import { type FileLog, watchFiles } from './fileWatch.ts';
 
 /** @throws Error when there is no token in the file. */
 export function requireToken(

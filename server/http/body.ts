@@ -1,12 +1,16 @@
 /** Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed. */
 import type { IncomingMessage } from 'node:http';
+import { BEGINNING_BYTES } from './subject.ts';
 
 export class BodyError extends Error {
   readonly status: 400 | 413 | 415 | 429;
-  constructor(status: BodyError['status'], message: string) {
+  /** Of a body that is too large: it says what it is about. */
+  readonly beginning: Promise<Buffer> | undefined;
+  constructor(status: BodyError['status'], message: string, beginning?: Promise<Buffer>) {
     super(message);
     this.name = 'BodyError';
     this.status = status;
+    this.beginning = beginning;
   }
 }
 
@@ -41,7 +45,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
       budget.give(size);
       // The rest is read and discarded: the sender reads our answer only after it has sent everything.
       request.resume();
-      reject(new BodyError(status, message));
+      reject(new BodyError(status, message, status === 413 ? beginningOf(request, chunks) : undefined));
     };
     const onData = (chunk: Buffer) => {
       if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
@@ -63,6 +67,23 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
     } else {
       request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
     }
+  });
+}
+
+/** The first bytes, of those that came and those that are discarded. */
+function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<Buffer> {
+  return new Promise((resolve) => {
+    let bytes = Buffer.concat(chunks).subarray(0, BEGINNING_BYTES);
+    const end = () => {
+      request.off('data', take);
+      resolve(bytes);
+    };
+    const take = (chunk: Buffer) => {
+      bytes = Buffer.concat([bytes, chunk]).subarray(0, BEGINNING_BYTES);
+      if (bytes.length === BEGINNING_BYTES) end();
+    };
+    if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
+    else request.on('data', take).once('end', end).once('close', end);
   });
 }
 

@@ -3,7 +3,7 @@ import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../config.ts';
-import { type FileLog, watchFiles } from './fileWatch.ts';
+import { type FileLog, watchFiles } from '../fileWatch.ts';
 
 interface Read {
   /** All files together, to see whether anything has changed. */

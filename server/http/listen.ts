@@ -5,8 +5,8 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../config.ts';
+import type { FileLog } from '../fileWatch.ts';
 import { watchTls } from './certificate.ts';
-import type { FileLog } from './fileWatch.ts';
 
 /** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that. */
 const KEEP_ALIVE_MS = 95_000;

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Count } from '../../api/metrics.ts';
 import type { Counters } from '../../api/ports.ts';
+import type { LogLevel } from '../log.ts';
 import type { Listener } from './listen.ts';
 
 const RESTART_MS = 1000;
@@ -13,7 +14,9 @@ const TELL_COUNTS_MS = 1000;
 export interface ReceiverOptions {
   host: string;
   port: number;
-  logLevel: string;
+  logLevel: LogLevel;
+  /** As in `Config`: the thread follows it by itself. */
+  logLevelFile?: string | undefined;
 }
 
 /** From the process to the thread. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
+import { LOGGED } from '../../api/decisions.ts';
 import { OUTCOMES } from '../../core/copy/outcome.ts';
 import { ENVIRONMENT } from '../../server/config.ts';
 import { crdFields, type Field, fieldsBelow, schemaAt } from './fields.ts';
@@ -74,6 +75,11 @@ it('settings are those of --help', () => {
   expect(Object.fromEntries(documented)).toEqual(ENVIRONMENT);
 });
 
+it('lines of the log are those of api/decisions.ts', () => {
+  const documented = table('logged').map((row) => [codeIn(row.reason), row['there is a line when']]);
+  expect(Object.fromEntries(documented)).toEqual(LOGGED);
+});
+
 it('outcomes of a copy are those of core/copy/outcome.ts', () => {
   const documented = table('copy-outcomes').map((row) => [codeIn(row.outcome), Number(row['exit code'])]);
   expect(Object.fromEntries(documented)).toEqual(OUTCOMES);
@@ -131,12 +137,12 @@ describe('conditions and Events', () => {
         'True False Monday Tuesday Wednesday Thursday Friday Saturday Sunday Local Allow Passing Holding RolloutGate',
     },
     hooks: {
-      tables: ['conditions Gate'],
+      tables: ['conditions Gate', 'logged'],
       words:
         'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule RolloutBudget ClusterRolloutBudget Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
         'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap ImageRepository Job',
     },
-    webhooks: { tables: ['events Gate'], words: 'Warning Forbidden AdmissionReview Kustomization' },
+    webhooks: { tables: ['events Gate', 'logged'], words: 'Warning Forbidden AdmissionReview Kustomization' },
   };
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));
 

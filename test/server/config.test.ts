@@ -20,6 +20,7 @@ describe('configuration', () => {
     expect(readConfig({})).toMatchObject({
       hooksPort: 8080,
       webhookPort: 8443,
+      logLevel: 'info',
       settings: {
         onFailure: 'Continue',
         metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
@@ -39,12 +40,16 @@ describe('configuration', () => {
       EVENTS_ADDR: 'http://notification-controller/',
       RECEIVER_PORT: '9292',
       COPY_IMAGE: 'registry.example/rollout-hooks:1',
+      LOG_LEVEL: 'warn',
+      LOG_LEVEL_FILE: '/etc/level',
     });
     expect(config).toMatchObject({
       hooksPort: 1,
       tls: { cert: '/tls.crt', key: '/tls.key' },
       eventsAddress: 'http://notification-controller/',
       receiverPort: 9292,
+      logLevel: 'warn',
+      logLevelFile: '/etc/level',
       settings: {
         onFailure: 'Hold',
         glassBreakers: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
@@ -58,6 +63,7 @@ describe('configuration', () => {
     { env: { HOOKS_PORT: 'http' }, words: 'HOOKS_PORT=http' },
     { env: { WEBHOOK_PORT: '70000' }, words: 'WEBHOOK_PORT=70000' },
     { env: { RECEIVER_PORT: '-1' }, words: 'RECEIVER_PORT=-1' },
+    { env: { LOG_LEVEL: 'loud' }, words: 'LOG_LEVEL=loud is none of silent, error, warn, info, debug, trace' },
     { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is neither Continue nor Hold' },
     { env: { WEBHOOK_TLS_CERT: '/tls.crt' }, words: 'WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together' },
     { env: { WEBHOOK_CLIENT_CA: '/ca.crt' }, words: 'WEBHOOK_CLIENT_CA is set, but the webhook is off' },

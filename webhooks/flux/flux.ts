@@ -50,12 +50,9 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     const refusal = isPinned ? await withWait(outcome.refusal, object, world, call) : outcome.refusal;
     return deny(refusal, request, call, outcome.warnings);
   }
-  if (outcome.held) {
-    call.metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: outcome.held } });
-  }
   const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
   const warnings = [...refused, ...outcome.warnings];
-  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings };
+  const decision: AdmissionDecision = { allowed: true, object: outcome.object, warnings, held: outcome.held };
   if (!bypass?.granted) return decision;
   warnings.push(...(await heldSourceWarning(outcome.object, call)));
   return { ...decision, audit: await recordBypass(bypass, outcome.object, request, call) };

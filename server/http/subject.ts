@@ -1,0 +1,58 @@
+/** Which object a request is about, for the log: of a hook's parent or object, or of an AdmissionReview. */
+import type { Subject } from '../../api/ports.ts';
+import { childOf, isMap } from '../../core/kube/json.ts';
+import { identityOf } from '../../core/kube/names.ts';
+
+/** Bytes of a body in which its object is looked for: Metacontroller sends the controller first, then the parent. */
+export const BEGINNING_BYTES = 64 * 1024;
+
+/** Empty where it cannot be told. */
+export function subjectIn(body: unknown): Partial<Subject> {
+  const object = ['parent', 'object'].map((key) => childOf(body, key)).find(isMap) ?? reviewed(body);
+  const metadata = childOf(object, 'metadata');
+  const kind = childOf(object, 'kind');
+  if (typeof kind !== 'string' || !isMap(metadata)) return {};
+  const { namespace, name } = identityOf({ metadata });
+  return {
+    kind,
+    ...(typeof namespace === 'string' && namespace && { namespace }),
+    ...(typeof name === 'string' && { name }),
+  };
+}
+
+function reviewed(body: unknown): unknown {
+  const request = childOf(body, 'request');
+  const { name, namespace } = (isMap(request) ? request : {}) as Record<string, unknown>;
+  return { kind: childOf(childOf(request, 'kind'), 'kind'), metadata: { name, namespace } };
+}
+
+/** The same in the beginning of a body that is too large to be parsed: a parent that is whole in it. */
+export function subjectInBeginning(bytes: Buffer): Partial<Subject> {
+  const text = bytes.subarray(0, BEGINNING_BYTES).toString('utf8');
+  const [found] = /"(?:parent|object)":\{/.exec(text) ?? [];
+  if (!found) return {};
+  const start = text.indexOf(found) + found.length - 1;
+  const end = endOfObject(text, start);
+  if (end === undefined) return {};
+  try {
+    return subjectIn({ parent: JSON.parse(text.slice(start, end)) });
+  } catch {
+    return {};
+  }
+}
+
+/** Behind the brace that closes the one at `start`. */
+function endOfObject(text: string, start: number): number | undefined {
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < text.length; at++) {
+    const char = text[at];
+    if (inString) {
+      if (char === '\\') at++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{') depth++;
+    else if (char === '}' && --depth === 0) return at + 1;
+  }
+  return undefined;
+}

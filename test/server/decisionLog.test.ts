@@ -1,0 +1,107 @@
+/** A decision is one line, however often it is repeated, and nobody can fill the log with what costs them nothing. */
+import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../api/ports.ts';
+import { createDecisionLog, loggedEvents } from '../../server/decisionLog.ts';
+import { objectOf } from '../support/objects.ts';
+
+function written(debug = false) {
+  const lines: [level: string, fields: object, message: string][] = [];
+  const at = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);
+  const clock = { now: 0 };
+  const log = { info: at('info'), warn: at('warn'), debug: at('debug'), isLevelEnabled: () => debug };
+  return { lines, clock, decisions: createDecisionLog(log as never, () => clock.now) };
+}
+
+const DECISION: Decision = {
+  kind: 'Kustomization',
+  namespace: 'shop',
+  name: 'web',
+  reason: 'Suspended',
+  message: 'held',
+  key: 'a',
+};
+
+describe('a decision', () => {
+  it('is a line with the object, the reason and the sentence', () => {
+    const { lines, decisions } = written();
+    decisions.decided({ ...DECISION, user: 'alice' });
+    const fields = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason: 'Suspended', user: 'alice' };
+    expect(lines).toEqual([['info', fields, 'held']]);
+  });
+
+  it('of a cluster-scoped object has no namespace', () => {
+    const { lines, decisions } = written();
+    decisions.decided({ ...DECISION, namespace: '' });
+    expect(Object.keys(lines[0]![1])).not.toContain('namespace');
+  });
+
+  it('is logged once for each key', () => {
+    const { lines, decisions } = written();
+    for (const key of ['a', 'a', 'b', 'a']) decisions.decided({ ...DECISION, key });
+    expect(lines).toHaveLength(2);
+  });
+
+  it('is another one after the time that it says', () => {
+    const { lines, clock, decisions } = written();
+    const after = [0, 999, 1000, 1001, 2000].map((now) => {
+      clock.now = now;
+      decisions.decided({ ...DECISION, againAfterMs: 1000 });
+      return lines.length;
+    });
+    expect(after).toEqual([1, 1, 2, 2, 3]);
+  });
+
+  it('that costs its author nothing is logged sixty times a minute, for each namespace and reason', () => {
+    const { lines, clock, decisions } = written();
+    const deny = (count: number, namespace = 'shop') => {
+      const before = lines.length;
+      for (let i = 0; i < count; i++) {
+        decisions.decided({
+          ...DECISION,
+          namespace,
+          reason: 'Denied',
+          key: `${namespace} ${clock.now} ${i}`,
+          isCheap: true,
+        });
+      }
+      return lines.slice(before).map(([level]) => level);
+    };
+    expect(deny(60)).toEqual(Array(60).fill('info'));
+    clock.now = 1;
+    expect(deny(100)).toEqual(['warn']);
+    expect(lines.at(-1)?.[2]).toBe('more than 60 in this minute: the rest of them is not logged');
+    expect(deny(1, 'other')).toEqual(['info']);
+    clock.now = 60_000;
+    expect(deny(1)).toEqual(['info']);
+  });
+});
+
+it('an Event is a decision, once for its object and key', () => {
+  const { lines, decisions } = written();
+  const regarding = objectOf('Gate', { metadata: { namespace: 'shop', name: 'freeze', uid: 'u' }, spec: {} as never });
+  const event = { regarding, type: 'Warning', reason: 'GateClosed', message: 'closed', key: 'k', at: 0 } as const;
+  for (const again of [event, event, { ...event, key: 'k2' }]) loggedEvents(decisions).record(again);
+  const fields = { kind: 'Gate', namespace: 'shop', name: 'freeze', reason: 'GateClosed' };
+  expect(lines).toEqual([
+    ['warn', fields, 'closed'],
+    ['warn', fields, 'closed'],
+  ]);
+});
+
+it('what is considered costs nothing below level debug', () => {
+  const quiet = written();
+  quiet.decisions.considered(() => {
+    throw new Error('made for nobody');
+  });
+  const talkative = written(true);
+  talkative.decisions.considered(() => ({
+    kind: 'Gate',
+    namespace: 'shop',
+    name: 'freeze',
+    hook: 'gate',
+    message: 'sync',
+  }));
+  expect(talkative.lines).toEqual([
+    ['debug', { kind: 'Gate', namespace: 'shop', name: 'freeze', hook: 'gate' }, 'sync'],
+  ]);
+});

@@ -1,0 +1,135 @@
+/** The log of the server as a process: its lines, and its level while it runs. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { objectOf } from '../support/objects.ts';
+import { ask, createWorld, type Program, REVIEW, type World } from './program.ts';
+
+// Each starts processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let world: World;
+let program: Program;
+let levelFile: string;
+
+beforeAll(async () => {
+  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
+  levelFile = join(world.dir, 'level');
+  program = await world.start({ LOG_LEVEL_FILE: levelFile });
+});
+afterAll(() => world.dispose());
+
+type Line = Record<string, any>;
+const lines = (): Line[] =>
+  program
+    .log()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const soon = (matches: (line: Line) => boolean, what: string) =>
+  vi.waitFor(
+    () => {
+      const found = lines().filter(matches);
+      expect(found, what).not.toEqual([]);
+      return found;
+    },
+    { timeout: 30_000 },
+  );
+
+const review = (name: string, spec: object, more: object = {}) => {
+  const { request, ...rest } = JSON.parse(REVIEW);
+  const object = objectOf('Gate', { metadata: { name, namespace: 'platform' }, spec } as never);
+  return JSON.stringify({ ...rest, request: { ...request, object, ...more } });
+};
+const admit = (body: string) =>
+  ask({ port: program.webhookPort, path: '/admission/validate/gate', ca: program.ca }, body);
+const INVALID = { default: 'closed', window: 'soon' };
+
+async function sync(name: string, rest: object = {}): Promise<number> {
+  const parent = objectOf('Gate', {
+    metadata: { name, namespace: 'platform', uid: name, generation: 1 },
+    spec: { default: 'opened' },
+  });
+  const body = JSON.stringify({ controller: {}, parent, children: {}, related: {}, finalizing: false, ...rest });
+  const url = `http://127.0.0.1:${program.hooksPort}/hooks/gate/sync`;
+  return (await fetch(url, { method: 'POST', body })).status;
+}
+
+describe('a line', () => {
+  it('of a denial names the object, who and why, once', async () => {
+    for (const uid of ['1', '2', '3']) await admit(review('denied', INVALID, { uid }));
+    await admit(review('dry', INVALID, { dryRun: true }));
+    await admit(review('after', INVALID));
+    await soon(({ name }) => name === 'after', 'the last denial');
+    const denials = lines().filter(({ reason }) => reason === 'Denied');
+    expect(denials.map(({ name }) => name)).toEqual(['denied', 'after']);
+    expect(denials[0]).toEqual({
+      level: 'info',
+      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      kind: 'Gate',
+      namespace: 'platform',
+      name: 'denied',
+      reason: 'Denied',
+      user: 'alice',
+      msg: expect.stringMatching(/^CREATE denied \(invalid\): spec\.window: /),
+    });
+  });
+
+  it('is one line of bounded length, whatever somebody wrote', async () => {
+    const long = `evil\n{"level":"info","msg":"forged"}\u2028${'x'.repeat(100_000)}`;
+    await admit(review('long', { ...INVALID, window: long }, { userInfo: { username: long } }));
+    const [line] = await soon(({ name }) => name === 'long', 'the denial');
+    expect(line?.user.length).toBe(1024);
+    expect(JSON.stringify(line).length).toBeLessThan(4000);
+    expect(lines().some(({ msg }) => msg === 'forged')).toBe(false);
+  });
+
+  it('of a request that is refused names the object', async () => {
+    expect(await sync('wrong', { related: { x: 5 } })).toBeGreaterThanOrEqual(200);
+    expect(
+      await sync('broken', { parent: objectOf('Gate', { metadata: { name: 'broken', uid: 'u' } } as never) }),
+    ).toBe(400);
+    const [line] = await soon(({ name }) => name === 'broken', 'the refusal');
+    expect(line).toMatchObject({ level: 'warn', route: '/hooks/gate/sync', kind: 'Gate', status: 400 });
+  });
+
+  it('of a body that is too large names the object too', async () => {
+    expect(await sync('large', { related: { x: 'y'.repeat(8_000_000) } })).toBe(413);
+    const [line] = await soon(({ name }) => name === 'large', 'the refusal');
+    expect(line).toMatchObject({ level: 'warn', kind: 'Gate', namespace: 'platform', status: 413 });
+  });
+});
+
+describe('the level', () => {
+  const debug = ({ level }: Line) => level === 'debug';
+
+  it('follows the file, and is as at the start without it', async () => {
+    await sync('at-info');
+    expect(lines().filter(debug)).toEqual([]);
+
+    writeFileSync(levelFile, 'debug\n');
+    // The receiver's thread follows it by itself.
+    await vi.waitFor(() => expect(lines().filter(({ what }) => what === 'log level')).toHaveLength(2), 30_000);
+    await sync('at-debug');
+    const [line] = await soon(({ name, level }) => name === 'at-debug' && level === 'debug', 'the sync');
+    expect(line).toMatchObject({ hook: 'gate', changes: ['status'], msg: 'sync: changes' });
+
+    writeFileSync(levelFile, 'loud');
+    const [problem] = await soon(({ level, what }) => level === 'error' && what === 'log level', 'the problem');
+    expect(problem?.problem).toContain('says "loud", which is none of silent, error, warn, info, debug, trace');
+    const before = lines().filter(debug).length;
+    await sync('still-debug');
+    await soon(({ name }) => name === 'still-debug', 'the sync');
+    expect(lines().filter(debug).length).toBeGreaterThan(before);
+
+    rmSync(levelFile);
+    await vi.waitFor(
+      () => expect(lines().filter(({ what, level }) => what === 'log level' && level === 'info')).toHaveLength(4),
+      30_000,
+    );
+    await sync('again-info');
+    await admit(review('last', INVALID));
+    await soon(({ name }) => name === 'last', 'a later line');
+    expect(lines().some(({ name }) => name === 'again-info')).toBe(false);
+  });
+});

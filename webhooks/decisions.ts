@@ -1,0 +1,124 @@
+/**
+ * What the log says of an admission request. What a write changes is told by the validating webhook, where the object is final, and
+ * not of a dry run. The request is only a question: a line says what was admitted, which may still fail to be stored.
+ */
+import type { AdmissionRequest } from '../api/admission.ts';
+import { BYPASS_REASON, DEPLOYED, GATE_STATE, ONE_SHOT } from '../api/annotations.ts';
+import type { LoggedReason } from '../api/decisions.ts';
+import type { KubeObject } from '../api/kubernetes.ts';
+import type { Consideration, Decision, Subject } from '../api/ports.ts';
+import type { Rollout } from '../api/types.ts';
+import { deploymentText, parseDeployments } from '../core/pin/deployment.ts';
+import { parseState } from '../core/suspend/stateAnnotation.ts';
+import { type AdmissionDecision, namespaceOf } from './response.ts';
+
+type AnyObject = KubeObject<any, any>;
+
+/** Controllers repeat what is denied until it is not. */
+const DENIED_AGAIN_MS = 600_000;
+/** A patch that meets a conflict is asked about again, at once. */
+const CHANGED_AGAIN_MS = 2_000;
+
+export function decisionsOf(route: string, request: AdmissionRequest, decision: AdmissionDecision): Decision[] {
+  const line = (
+    reason: LoggedReason,
+    message: string,
+    key: readonly unknown[],
+    more: Pick<Decision, 'isCheap' | 'againAfterMs'>,
+  ): Decision => {
+    const about = subjectOf(request);
+    const { username: user } = request.userInfo;
+    const id = [about.kind, about.namespace, about.name, user, reason, ...key].join(' ');
+    return { ...about, reason, message, user, key: `admission ${id}`, ...more };
+  };
+  if (!decision.allowed) {
+    const message = `${request.operation} denied (${decision.reason}): ${decision.message}`;
+    return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
+  }
+  const stored = request.oldObject as AnyObject | null | undefined;
+  // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A pin that stays is everyday where Git has a literal.
+  if (decision.held === 'gate_closed') {
+    const { uid, generation } = stored?.metadata ?? {};
+    const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
+    return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
+  }
+  const after = request.object as AnyObject | null | undefined;
+  if (request.dryRun || request.subResource || !after || !route.startsWith('validate/')) return [];
+  const told = route === 'validate/flux' ? fluxChanges(after, stored) : [];
+  if (route === 'validate/rollout') told.push(...requestsMade(after as Rollout, stored as Rollout | undefined));
+  const uid = stored?.metadata.uid ?? request.uid;
+  return told.map(({ reason, message }) => line(reason, message, [uid, message], { againAfterMs: CHANGED_AGAIN_MS }));
+}
+
+interface Told {
+  reason: LoggedReason;
+  message: string;
+}
+
+const REASONS = {
+  open: 'Released',
+  opening: 'Opening',
+  closed: 'Suspended',
+  bypassed: 'Bypassed',
+  passing: 'Passing',
+} as const;
+
+const WHAT = {
+  open: 'no closed Gate holds it: its suspension is lifted',
+  opening: 'its Gates are open: it waits for the next apply of what applies it',
+  closed: 'held, suspended by closed Gates',
+  bypassed: 'runs behind closed Gates, which were bypassed',
+  passing: 'takes a deployment that passes closed Gates',
+} as const;
+
+function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Told[] {
+  const [was, is] = [annotation(before, GATE_STATE), annotation(after, GATE_STATE)];
+  const state = is === was ? undefined : parseState(is);
+  const told: Told[] = [];
+  // An object that gets its first Gate, an open one, was held by nothing.
+  if (state && (state.is !== 'open' || parseState(was))) {
+    const gates = 'gates' in state ? `: ${state.gates.join(', ')}` : '';
+    told.push({ reason: REASONS[state.is], message: `${WHAT[state.is]}${gates}` });
+  }
+  if (is === undefined && parseState(was)) told.push({ reason: 'Released', message: 'it requires no Gate any more' });
+  const deployed = annotation(after, DEPLOYED);
+  if (deployed !== undefined && deployed !== annotation(before, DEPLOYED)) {
+    const versions = parseDeployments(deployed).map(deploymentText);
+    if (versions.length > 0) told.push({ reason: 'Pinned', message: `carries ${versions.join(', ')}` });
+  }
+  return told;
+}
+
+function requestsMade(after: Rollout, before: Rollout | null | undefined): Told[] {
+  const asked = [...ONE_SHOT, BYPASS_REASON].flatMap((key) => {
+    const value = annotation(after, key);
+    return value === undefined || value === annotation(before, key) ? [] : [`${key}: ${value}`];
+  });
+  const [was, wanted] = [before?.spec?.wantedVersion, after.spec?.wantedVersion];
+  if (was !== wanted) asked.push(wanted ? `spec.wantedVersion: ${wanted}` : 'spec.wantedVersion: none');
+  return asked.map((message) => ({ reason: 'Requested', message }));
+}
+
+export function considerationOf(route: string, request: AdmissionRequest, decision: AdmissionDecision): Consideration {
+  const { operation, dryRun, userInfo } = request;
+  const warnings = decision.warnings?.join(' ');
+  return {
+    ...subjectOf(request),
+    route,
+    operation,
+    user: userInfo.username,
+    ...(dryRun && { dryRun }),
+    ...(warnings && { warnings }),
+    message: decision.allowed ? 'admission: allowed' : `admission: denied: ${decision.message}`,
+  };
+}
+
+function subjectOf(request: AdmissionRequest): Subject {
+  const { metadata } = (request.object ?? request.oldObject ?? { metadata: {} }) as Pick<AnyObject, 'metadata'>;
+  const { name = request.name, generateName = '' } = metadata;
+  return { kind: request.kind.kind, namespace: namespaceOf(request), name: name ?? `${generateName}…` };
+}
+
+function annotation(object: AnyObject | null | undefined, key: string): string | undefined {
+  return object?.metadata.annotations?.[key];
+}
