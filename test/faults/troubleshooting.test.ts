@@ -1,0 +1,166 @@
+/** docs/troubleshooting.md: in each of its situations the commands of its section print what the page shows. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { REPOSITORY } from '../../dev/repository.ts';
+import {
+  type ClusterView,
+  gate,
+  kustomization,
+  ref,
+  rollout,
+  rolloutGate,
+  viewCluster,
+  waitFor,
+} from '../cluster/support/cluster.ts';
+import { ask, isHeld, STATE } from '../cluster/support/gates.ts';
+import { masked } from '../cluster/support/golden.ts';
+import { healthCheck } from '../cluster/support/rolloutStory.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { conditionOf, variablesArrive } from '../cluster/support/versions.ts';
+import { newReader, type Reader } from './install/reader.ts';
+
+const NS = 'shop';
+let cluster: TestCluster;
+let view: ClusterView;
+let reader: Reader;
+
+// The first one on a machine builds kubectl.
+beforeAll(async () => {
+  cluster = await startTestCluster();
+  view = viewCluster(cluster);
+  reader = await newReader(cluster.kubeconfigOf('admin'), 'registry.example.com');
+  await view.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NS } });
+  await aRelease();
+  await aFreeze();
+}, 900_000);
+afterAll(async () => {
+  reader?.dispose();
+  await cluster?.dispose();
+});
+
+/** Of my-app 1.0.0 runs, and 1.1.0 waits for a gate; api waits for health. */
+async function aRelease(): Promise<void> {
+  const { admin, developer, publish } = view;
+  for (const name of ['my-app', 'api']) {
+    await publish(NS, name, '1.0.0');
+    await developer.create(kustomization(NS, name, { variables: { APP_VERSION: name } }));
+  }
+  await admin.create(healthCheck(NS, 'api', { labels: { app: 'api' } }));
+  const selector = { matchLabels: { app: 'api' } };
+  await developer.create(rollout(NS, 'api', { spec: { bakeTime: '10m', healthCheckSelector: { selector } } }));
+  await developer.create(rollout(NS, 'my-app'));
+  await variablesArrive(admin, NS, 'my-app', { APP_VERSION: '1.0.0' });
+  await admin.create(rolloutGate(NS, 'qa', 'my-app', { passing: false }));
+  await publish(NS, 'my-app', '1.1.0');
+  await conditionIs('my-app', 'WaitingForRolloutGates');
+  await conditionIs('api', 'Progressing');
+}
+
+/** web is held by freeze; child was, and waits for its applier. */
+async function aFreeze(): Promise<void> {
+  const { admin, sre, flux } = view;
+  for (const name of ['freeze', 'over']) await sre.create(gate(NS, name, { spec: { default: 'opened' } }));
+  await admin.create(kustomization(NS, 'apps'));
+  const applied = { 'kustomize.toolkit.fluxcd.io/name': 'apps', 'kustomize.toolkit.fluxcd.io/namespace': NS };
+  const web = kustomization(NS, 'web', { annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
+  const child = kustomization(NS, 'child', { labels: applied, annotations: { 'gate.fluxcd.io/gates': 'over' } });
+  for (const object of [web, child]) await flux.apply(object);
+  await ask(sre, NS, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
+  await ask(sre, NS, 'over', 'close');
+  for (const object of [web, child]) await isHeld(admin, object);
+  await ask(sre, NS, 'over', 'open');
+  await waitFor(
+    async () => (await admin.get(child as never)).metadata.annotations?.[STATE]?.startsWith('opening'),
+    'child to wait for its applier',
+  );
+  await waitFor(async () => (await admin.get(ref('gate', NS, 'freeze'))).status?.held === 1, 'the count of freeze');
+}
+
+const conditionIs = (name: string, type: string) =>
+  waitFor(async () => conditionOf(await view.admin.get(ref('rollout', NS, name)), type)?.status === 'True', type);
+
+interface Shown {
+  command: string;
+  output: string;
+}
+
+const PAGE = readFileSync(join(REPOSITORY, 'docs/troubleshooting.md'), 'utf8');
+
+/** What a section shows as typed and printed. */
+function shownIn(heading: string): Shown[] {
+  const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  const blocks = [...(section ?? '').matchAll(/^```\n\$ (.*)\n([\s\S]*?)^```$/gm)];
+  return blocks.map(([, command = '', output = '']) => ({ command, output }));
+}
+
+async function expectShown(heading: string): Promise<void> {
+  const shown = shownIn(heading);
+  expect(shown, heading).not.toEqual([]);
+  for (const { command, output } of shown) {
+    const printed = async () => masked(asInPods(await reader.run(`${command} || true`)), NS);
+    await waitFor(
+      async () => {
+        expect(await printed(), command).toBe(masked(output, NS));
+        return true;
+      },
+      `${command} to print what the page shows`,
+      60_000,
+    );
+  }
+}
+
+/** Of a cluster with Pods, as the page has them. */
+const asInPods = (text: string) =>
+  text
+    .replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://rollout-hooks.rollout-hooks.svc:443')
+    .replaceAll(/127\.0\.0\.1:\d+/g, '10.96.14.7:443');
+
+it.each([
+  'A version is not deployed',
+  'A deployment does not end',
+  'Who deployed this?',
+  'A Flux object is suspended',
+  'A write is refused',
+  'A Gate does not open',
+  'Open, and still suspended',
+])('%s', expectShown);
+
+it('After an upgrade', async () => {
+  const controller = {
+    apiVersion: 'metacontroller.k8s.io/v1alpha1',
+    kind: 'CompositeController',
+    metadata: { name: 'rolloutbudgets' },
+  };
+  const { spec } = await view.admin.get(controller);
+  await reader.run('kubectl delete compositecontroller rolloutbudgets');
+  await expectShown('After an upgrade');
+  await view.admin.create({ ...controller, spec } as never);
+});
+
+it('Nothing happens at all', async () => {
+  await cluster.driver()!.stop();
+  await view.sre.mergePatch(ref('gate', NS, 'over'), { spec: { default: 'closed' } });
+  await expectShown('Nothing happens at all');
+  await cluster.startDriver();
+  await waitFor(async () => {
+    const { status, metadata } = await view.admin.get(ref('gate', NS, 'over'));
+    return status?.observedGeneration === metadata.generation;
+  }, 'Metacontroller to catch up');
+});
+
+it('The webhook does not answer', async () => {
+  await cluster.hooks()!.stop();
+  await expectShown('The webhook does not answer');
+  await cluster.startHooks();
+});
+
+it('every section that shows a command is walked here', () => {
+  const sections = PAGE.split(/^## /m)
+    .slice(1)
+    .map((text) => text.slice(0, text.indexOf('\n')));
+  const walked = readFileSync(import.meta.filename, 'utf8');
+  const shows = sections.filter((heading) => shownIn(heading).length > 0);
+  expect(shows.filter((heading) => !walked.includes(`'${heading}'`))).toEqual([]);
+  expect(sections.filter((heading) => !shows.includes(heading))).toEqual(['Hooks answer errors']);
+});
