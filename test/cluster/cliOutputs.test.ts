@@ -97,7 +97,7 @@ describe('--wait ends', () => {
     await waitFor(async () => {
       const { history, conditions } = await story.statusOf();
       const [head, ...older] = history;
-      const others = conditions.filter(({ type }: { type: string }) => type !== 'Ready');
+      const others = conditions.filter(({ type }: { type: string }) => !['Ready', 'Progressing'].includes(type));
       const lastTransitionTime = new Date().toISOString();
       const ready = {
         type: 'Ready',
