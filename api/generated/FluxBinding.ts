@@ -107,6 +107,10 @@ export interface FluxBinding {
       since: string;
     };
     /**
+     * The object follows its Rollouts and Gates without the status of this binding, which may therefore tell later that a Gate has opened or closed (5 seconds), or that Flux has not applied a new deployment (30 seconds).
+     */
+    informed?: boolean;
+    /**
      * What the object carries, once Flux's status proves it at the object's own generation, or the object is suspended.
      */
     observed?: {

@@ -1111,6 +1111,9 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "informed": {
+      "type": "boolean"
+     },
      "observed": {
       "type": "object",
       "properties": {

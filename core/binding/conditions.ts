@@ -8,11 +8,11 @@ import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { deploymentText } from '../pin/deployment.ts';
 import { awaitsText } from '../suspend/resume.ts';
+import type { GateEntry } from './gates.ts';
 
 const MAX_MESSAGE = 32_000;
 
 type BindingSpec = Pick<FluxBindingSpec, 'problems' | 'source'>;
-type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** Ready: each pin is applied, no gate holds the object and no suspension is left over. Approved: only where gates are required. */

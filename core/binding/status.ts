@@ -11,9 +11,9 @@ import { closingKey } from '../suspend/stateAnnotation.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 import { FOLLOWER, whyNothingComes } from './follower.ts';
+import type { GateEntry } from './gates.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
-export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
 export interface RelatedToBinding {
   /** By name, those that exist. */

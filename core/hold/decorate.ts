@@ -24,26 +24,24 @@ export interface Gating {
   selectedBy: string | undefined;
 }
 
-/**
- * Selecting Gates are judged here, since every decorator sees them; what named Gates say comes from the observed
- * binding, which relates them.
- */
+/** `sent`: the Gates that may select the object, and those that it names as far as the decorator relates them; of the others the observed binding tells. */
 export function gatingOf(
   object: FluxObject,
-  selectors: readonly Gate[],
+  sent: readonly Gate[],
   namespaceLabels: Readonly<Record<string, string>>,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
   rules: RefRules = {},
 ): Gating {
-  const gates = new Map(selectors.map((gate) => [refKey(identityOf(gate)), gate]));
+  const gates = new Map(sent.map((gate) => [refKey(identityOf(gate)), gate]));
   const world: GateWorld = { ...rules, gates, namespaceLabels, now };
-  const required = requiredGates(object, world, selectors.map(identityOf));
+  const required = requiredGates(object, world, sent.map(identityOf));
   const { named, selecting, problems, tooMany } = required;
   const selectingKeys = new Set(selecting.map(refKey));
   const namedOnly = named.filter((ref) => !selectingKeys.has(refKey(ref)));
   const states = new Map((observed?.gates ?? []).map((state) => [refKey(state), state]));
   const opened = new Map([...states].map(([key, state]) => [key, state.opened]));
+  for (const [key, gate] of gates) opened.set(key, evaluateGate(gate, now).opened);
   const isKnown = namedOnly.every((ref) => opened.has(refKey(ref)));
   const closed: NamespacedName[] = [
     ...namedOnly.filter((ref) => opened.get(refKey(ref)) === false),

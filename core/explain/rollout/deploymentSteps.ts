@@ -25,7 +25,9 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): S
     const ready = findCondition(binding.status?.conditions, READY);
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
     const isThere = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
-    const state = bindingState(isThere, ready?.status);
+    // A binding may say for a while yet that the version before is applied.
+    const isBehind = head !== undefined && !isThere && ready?.status === 'True';
+    const state = isBehind ? 'waits' : bindingState(isThere, ready?.status);
     const object = targetRef(kind, { namespace, name: target });
     return {
       id: `binding/${kind}/${target}`,
@@ -35,8 +37,8 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): S
       ...(object && { object }),
       ...defined({
         version: carried?.version ?? (isThere ? head?.version.tag : undefined),
-        detail: ready?.message ?? 'not reported yet',
-        since: ready?.lastTransitionTime,
+        detail: isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet'),
+        since: isBehind ? head.timestamp : ready?.lastTransitionTime,
       }),
     };
   });

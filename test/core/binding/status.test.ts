@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import type { GateEntry } from '../../../core/binding/gates.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { bindingStatus, type GateEntry } from '../../../core/binding/status.ts';
+import { bindingStatus } from '../../../core/binding/status.ts';
 import {
   deployment,
   helmRelease,

@@ -3,17 +3,17 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { DEPLOYED } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ObjectMap } from '../../api/metacontroller.ts';
-import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
-import { parseDeployments } from '../../core/pin/deployment.ts';
-import { fakeHookCall } from '../../dev/fakes/ports.ts';
-import { fluxHook } from '../../hooks/flux.ts';
-import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { deployment, kustomization, NOW, ociRepository, rollout } from '../core/hold/objects.ts';
-import { objectOf } from '../support/objects.ts';
+import { DEPLOYED } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ObjectMap } from '../../../api/metacontroller.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
+import { parseDeployments } from '../../../core/pin/deployment.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { fluxHook } from '../../../hooks/flux/flux.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
 const central = {
@@ -23,7 +23,7 @@ const central = {
 };
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 
-const crd = parse(readFileSync(`${import.meta.dirname}/../../manifests/crds/kuberik.com_fluxbindings.yaml`, 'utf8'));
+const crd = parse(readFileSync(`${import.meta.dirname}/../../../manifests/crds/kuberik.com_fluxbindings.yaml`, 'utf8'));
 const ajv = new Ajv({ strict: false });
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
 const isBinding = ajv.compile(closed(crd.spec.versions[0].schema.openAPIV3Schema));
@@ -94,6 +94,7 @@ describe('the Flux decorator', () => {
         labelSelector: { matchLabels: { 'gate.fluxcd.io/selects': 'own-namespace' } },
       },
       ...home,
+      { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'shop', names: ['my-app'] },
     ]);
   });
 

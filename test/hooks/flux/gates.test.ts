@@ -1,15 +1,15 @@
 /** The decorator, the binding and the webhook together: what one object goes through while its Gates open and close. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
-import { fakeHookCall } from '../../dev/fakes/ports.ts';
-import { fluxHook } from '../../hooks/flux.ts';
-import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { gate, kustomization, ociRepository, owner, rollout } from '../core/hold/objects.ts';
-import { Cluster, controller } from './fluxCluster.ts';
+import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Gate } from '../../../api/types.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { fluxHook } from '../../../hooks/flux/flux.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { gate, kustomization, ociRepository, owner, rollout } from '../../core/hold/objects.ts';
+import { Cluster, controller } from './cluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);
 const named = { 'gate.fluxcd.io/gates': 'freeze' };

@@ -1,10 +1,10 @@
 /** The decorator, the binding and the webhook together: one object of a frozen application while a deployment passes its Gate. */
 import { describe, expect, it } from 'vitest';
-import { BYPASSED_GATES } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
-import type { HistoryEntry, Rollout } from '../../api/types.ts';
-import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../core/hold/objects.ts';
-import { Cluster } from './fluxCluster.ts';
+import { BYPASSED_GATES } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/hold/objects.ts';
+import { Cluster } from './cluster.ts';
 
 const STATE = 'gate.fluxcd.io/state';
 const MEMORY = 'gate.fluxcd.io/suspended';

@@ -1,17 +1,17 @@
 /** Composite of FluxBindings: what the Rollouts and Gates of one Flux object say now, and whether the object has it. */
-import type { FluxObject } from '../api/flux.ts';
-import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../api/kinds.ts';
-import type { CompositeResponse, RelatedResourceRule } from '../api/metacontroller.ts';
-import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../api/types.ts';
-import { bindingStatus, type RelatedToBinding } from '../core/binding/status.ts';
-import { fullMessage, judgeGates, reveal } from '../core/gate/judge.ts';
-import { isTooMany } from '../core/gate/refs.ts';
-import { groupOf } from '../core/kube/names.ts';
-import { objectAt, objectsOf } from '../core/kube/objectMap.ts';
-import { formatTime } from '../core/kube/time.ts';
-import { sourceResource } from '../core/pin/source.ts';
-import { passageEnds } from '../core/suspend/passage.ts';
-import type { CompositeHook } from './hook.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
+import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
+import { gateEntries, judgedGates } from '../../core/binding/gates.ts';
+import { toldLater } from '../../core/binding/later.ts';
+import { bindingStatus, type RelatedToBinding } from '../../core/binding/status.ts';
+import { isTooMany } from '../../core/gate/refs.ts';
+import { groupOf, identityOf, refKey } from '../../core/kube/names.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { sourceResource } from '../../core/pin/source.ts';
+import { passageEnds } from '../../core/suspend/passage.ts';
+import type { CompositeHook } from '../hook.ts';
 
 export const fluxBindingHook: CompositeHook = {
   async customize({ parent }, call) {
@@ -34,11 +34,8 @@ export const fluxBindingHook: CompositeHook = {
 
   async sync({ parent, related }, { now }) {
     const binding = parent as FluxBinding;
-    const { all: gates } = judgeGates(
-      (binding.spec?.gates ?? []).map(({ namespace, name }) => ({ namespace, name })),
-      (ref) => objectAt<Gate>(related, KINDS.Gate, ref.namespace, ref.name),
-      now,
-    );
+    const named = new Map(objectsOf<Gate>(related, KINDS.Gate).map((gate) => [refKey(identityOf(gate)), gate]));
+    const gates = judgedGates(binding, named, now);
     const rollouts = objectsOf<Rollout>(related, KINDS.Rollout);
     const { source, awaits } = binding.spec ?? {};
     const about: RelatedToBinding = {
@@ -52,19 +49,19 @@ export const fluxBindingHook: CompositeHook = {
           source.name,
         ),
       applier: awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name),
-      gates: reveal(gates, binding.metadata.namespace ?? '').map((gate) => ({
-        ...gate.ref,
-        opened: gate.open,
-        message: fullMessage(gate),
-        ...(gate.until !== undefined && { until: formatTime(gate.until) }),
-        ...(gate.closing && { closing: gate.closing }),
-      })),
+      gates: gateEntries(gates, binding),
     };
     const ends = rollouts.flatMap((rollout) => passageEnds(rollout) ?? []).filter((end) => end > now);
     const edges = [...gates.flatMap((gate) => gate.until ?? []), ...ends];
-    const answer: CompositeResponse = { status: bindingStatus(binding, about, now), children: [] };
-    // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
-    if (edges.length > 0) answer.resyncAfterSeconds = Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5);
+    const status = bindingStatus(binding, about, now);
+    const later = toldLater(binding, status, { rollouts: about.rollouts, gates: named }, now);
+    const looks = [
+      // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
+      ...(edges.length > 0 ? [Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5)] : []),
+      ...(later === undefined ? [] : [later]),
+    ];
+    const answer: CompositeResponse = { status: later === undefined ? status : binding.status, children: [] };
+    if (looks.length > 0) answer.resyncAfterSeconds = Math.min(...looks);
     return answer;
   },
 };

@@ -1,21 +1,21 @@
 /** One Flux object between the decorator, the binding and the webhook. */
 import { expect } from 'vitest';
-import type { FluxObject } from '../../api/flux.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ObjectMap } from '../../api/metacontroller.ts';
-import type { HookCall } from '../../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { fakeHookCall } from '../../dev/fakes/ports.ts';
-import { fluxHook } from '../../hooks/flux.ts';
-import { fluxBindingHook } from '../../hooks/fluxBinding.ts';
-import { mutateFlux, validateFlux } from '../../webhooks/flux/flux.ts';
-import { NOW } from '../core/hold/objects.ts';
-import { type Answer, send } from '../webhooks/flux/call.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ObjectMap } from '../../../api/metacontroller.ts';
+import type { HookCall } from '../../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { fluxHook } from '../../../hooks/flux/flux.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
+import { NOW } from '../../core/hold/objects.ts';
+import { type Answer, send } from '../../webhooks/flux/call.ts';
 
 export const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
-function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
+export function mapOf(...objects: (KubeObject<any, any> | undefined)[]): ObjectMap {
   const map: ObjectMap = {};
   for (const object of objects) {
     if (!object) continue;
@@ -83,8 +83,32 @@ export class Cluster {
     return true;
   }
 
+  /** The rules that name something, as Metacontroller keeps them: by generation. */
+  #rules: { generation: number; names: (plural: string) => string[] } | undefined;
+
+  private async named(): Promise<KubeObject<any, any>[]> {
+    const { generation = 0 } = this.object.metadata;
+    if (this.#rules?.generation !== generation) {
+      const { relatedResources } = await fluxHook.customize!(
+        { controller, parent: this.object as KubeObject },
+        this.call,
+      );
+      const names = (plural: string) =>
+        relatedResources.flatMap(({ resource, namespace, names = [] }) =>
+          resource === plural ? names.map((name) => `${namespace}/${name}`) : [],
+        );
+      this.#rules = { generation, names };
+    }
+    const sent = (plural: string, objects: KubeObject<any, any>[]) => {
+      const names = this.#rules!.names(plural);
+      return objects.filter(({ metadata }) => names.includes(`${metadata.namespace}/${metadata.name}`));
+    };
+    return [...sent('gates', this.gates), ...sent('rollouts', this.rollouts)];
+  }
+
   async decorate() {
-    const related = mapOf(...this.gates.filter((g) => g.spec.selects), this.namespace, ...this.others);
+    const selecting = this.gates.filter((g) => g.spec.selects);
+    const related = mapOf(...selecting, ...(await this.named()), this.namespace, ...this.others);
     const attachments = mapOf(this.binding);
     return fluxHook.sync({ controller, object: this.object, attachments, related, finalizing: false }, this.call);
   }

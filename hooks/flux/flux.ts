@@ -1,0 +1,95 @@
+/** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and triggers the webhook. */
+import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { FLUX_BINDINGS, GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
+import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { Settings } from '../../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
+import { type Sent, seenStatus, withInformed } from '../../core/binding/seen.ts';
+import { bindingName, bindingOf } from '../../core/binding/spec.ts';
+import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
+import { selectingGateRules } from '../../core/gate/selects.ts';
+import { withGateCondition } from '../../core/hold/conditions.ts';
+import { gateAnnotations, gatingOf } from '../../core/hold/decorate.ts';
+import { namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
+import { reconcileRequest } from '../../core/suspend/reconcileRequest.ts';
+import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../../core/suspend/resume.ts';
+import { homeLabels, homeRules } from '../home.ts';
+import type { DecoratorHook } from '../hook.ts';
+
+export const fluxHook: DecoratorHook = {
+  /** The answer is cached by generation: what the annotations name now is related, what they come to name is told by the binding. */
+  async customize({ parent }, { cluster, settings }) {
+    const { namespace = '', name = '' } = parent.metadata;
+    const relatedResources: RelatedResourceRule[] = [
+      ...selectingGateRules(namespace, SELECTS_LABEL),
+      ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
+      ...namedRules(parent, settings),
+    ];
+    if (mayApplyFluxObjects(parent)) {
+      const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
+      relatedResources.push({ ...FLUX_BINDINGS, labelSelector: waiting });
+    }
+    return { relatedResources };
+  },
+
+  async sync(request, { now, settings, cluster }) {
+    const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
+    const { namespace } = object.metadata;
+    const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
+    const gates = objectsOf<Gate>(related, KINDS.Gate);
+    const labels = await homeLabels(namespace ?? '', related, gates, cluster);
+    const gating = gatingOf(object, gates, labels, observed?.status, now, rulesOf(settings));
+
+    const sent = sentOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
+    const wanted = bindingOf(object, gating, observed);
+    const binding = wanted && withInformed(wanted, sent);
+    const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };
+    if (object.metadata.deletionTimestamp) return answer;
+
+    const seen = seenStatus(binding, observed?.status, sent, now);
+    const annotations = gateAnnotations(object, gating, seen, now);
+    const deployed = deploymentTrigger(object, seen);
+    if (deployed !== undefined) annotations[DEPLOYED] = deployed;
+    Object.assign(annotations, artifactTrigger(object, seen));
+    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, KINDS.FluxBinding), now);
+    if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
+
+    const awaits = currentAwaits(object, seen);
+    const isGated = gating.gates.length > 0;
+    const closed = isGated ? gating.closed : undefined;
+    // First the hold, then what is said of it: a status written first costs each object of a freeze a write before it is suspended.
+    const changesHold = annotations[GATE_STATE] !== undefined;
+    const knows = !isGated || closed !== undefined;
+    const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
+    if (Object.keys(annotations).length > 0) answer.annotations = annotations;
+    if (status) answer.status = status;
+    const end = resumedAloneAt(awaits);
+    // Metacontroller swallows a conflict of either write: look again soon.
+    if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
+    else if (end !== undefined) answer.resyncAfterSeconds = Math.max(0, end - now) / 1000 + 1;
+    return answer;
+  },
+};
+
+const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
+
+function namedRules(object: FluxObject, settings: Settings): RelatedResourceRule[] {
+  const { namespace = '' } = object.metadata;
+  const rollouts = [...new Set(pinAnnotationsOf(object).pins.map(({ rollout }) => rollout))];
+  const gates = Map.groupBy(namedGates(object, rulesOf(settings)).refs, (ref) => ref.namespace);
+  return [
+    ...(rollouts.length > 0 ? [{ ...ROLLOUTS, namespace, names: rollouts }] : []),
+    ...[...gates].map(([namespace, refs]) => ({ ...GATES, namespace, names: refs.map(({ name }) => name) })),
+  ];
+}
+
+function sentOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Sent {
+  return {
+    rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
+    gates: new Map(gates.map((gate) => [refKey(identityOf(gate)), gate])),
+  };
+}

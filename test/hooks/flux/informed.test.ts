@@ -1,0 +1,136 @@
+/** What the decorator does with the Rollouts and Gates that it is sent itself, beside what the object's FluxBinding says. */
+import { describe, expect, it } from 'vitest';
+import { DEPLOYED, GATE_STATE } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { fluxHook } from '../../../hooks/flux/flux.ts';
+import { deployment, gate, helmRelease, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
+import { controller, mapOf } from './cluster.ts';
+
+const named = { 'gate.fluxcd.io/gates': 'freeze' };
+const pinned = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+const at1 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } };
+const twoDeployed = rollout('my-app', '1.1.0', '1.0.0');
+const closed = gate('shop/freeze');
+const opened = gate('shop/freeze', { default: 'opened' });
+const says = (opened: boolean): FluxBindingStatus => ({ gates: [{ namespace: 'shop', name: 'freeze', opened }] });
+const atOne: FluxBindingStatus = {
+  deployed: deployment('my-app', 1, '1.0.0'),
+  pins: [{ rollout: 'my-app', variable: 'APP', state: 'Applied', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
+};
+
+interface Row {
+  says: string;
+  object: FluxObject;
+  sent: KubeObject<any, any>[];
+  /** What the binding says; it has been seen by nobody else. */
+  binding?: FluxBindingStatus;
+  /** The annotation that triggers the webhook. */
+  asks: Record<string, unknown> | undefined;
+  informed: true | undefined;
+}
+
+const rows: Row[] = [
+  {
+    says: 'a Rollout that it is sent has deployed something, and the binding does not say so yet',
+    object: kustomization(at1),
+    sent: [twoDeployed],
+    binding: atOne,
+    asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
+    informed: true,
+  },
+  {
+    says: 'the first deployment, before there is a binding',
+    object: kustomization({ substitute: null }),
+    sent: [rollout('my-app', '1.0.0')],
+    asks: { [DEPLOYED]: deployment('my-app', 1, '1.0.0') },
+    informed: true,
+  },
+  {
+    says: 'the tag of an OCIRepository',
+    object: ociRepository({ tag: '1.0.0' }, { deployed: deployment('my-app', 1, '1.0.0') }),
+    sent: [twoDeployed],
+    asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
+    informed: true,
+  },
+  {
+    says: 'a Gate that it is sent has closed, and the binding says that it is open',
+    object: kustomization({ annotations: named }),
+    sent: [closed],
+    binding: says(true),
+    asks: { [GATE_STATE]: 'closed: shop/freeze' },
+    informed: true,
+  },
+  {
+    says: 'a deployment behind a Gate that has closed',
+    object: kustomization({ ...at1, annotations: { ...pinned, ...named } }),
+    sent: [twoDeployed, closed],
+    binding: { ...atOne, ...says(true) },
+    asks: { [GATE_STATE]: 'closed: shop/freeze' },
+    informed: true,
+  },
+  {
+    says: 'a Rollout that it is not sent: the binding speaks',
+    object: kustomization(at1),
+    sent: [],
+    binding: { ...atOne, deployed: deployment('my-app', 2, '1.1.0') },
+    asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
+    informed: undefined,
+  },
+  {
+    says: 'one of two Gates that it is not sent: the binding speaks for both, and is waited for',
+    object: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,weekend' } }),
+    sent: [opened],
+    asks: undefined,
+    informed: undefined,
+  },
+  {
+    says: 'a version that arrives with its source follows the source, which only the binding relates',
+    object: kustomization({ ...at1, spec: { sourceRef: { kind: 'OCIRepository', name: 'web' } } }),
+    sent: [twoDeployed],
+    binding: atOne,
+    asks: undefined,
+    informed: undefined,
+  },
+  {
+    says: 'a HelmRelease has no field to bring up to date',
+    object: helmRelease(),
+    sent: [twoDeployed],
+    asks: undefined,
+    informed: undefined,
+  },
+];
+
+describe('the Flux decorator is sent what the annotations name', () => {
+  it.each(rows)('$says', async ({ object, sent, binding: status, asks, informed }) => {
+    const { call } = fakeHookCall({ now: NOW });
+    const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
+      fluxHook.sync(
+        { controller, object, attachments: mapOf(...attachments), related: mapOf(...related), finalizing: false },
+        call,
+      );
+    const [binding] = (await sync([], [])).attachments as FluxBinding[];
+    const answer = await sync(status && binding ? [{ ...binding, status }] : [], sent);
+    expect(answer.annotations).toEqual(asks && expect.objectContaining(asks));
+    expect((answer.attachments[0] as FluxBinding).spec?.informed).toBe(informed);
+  });
+
+  it.each([
+    ['nothing', {}, []],
+    [
+      'Rollouts of its namespace, and Gates by namespace',
+      { ...pinned, 'gate.fluxcd.io/gates': 'freeze,ops/freeze,ops/weekend' },
+      ['rollouts shop: my-app', 'gates shop: freeze', 'gates ops: freeze, weekend'],
+    ],
+  ])('%s is named: it relates that', async (_, annotations, expected) => {
+    const { call } = fakeHookCall({ now: NOW });
+    const parent = kustomization({ annotations }) as KubeObject;
+    const { relatedResources } = await fluxHook.customize!({ controller, parent }, call);
+    const byName = relatedResources.filter(({ names }) => names);
+    expect(byName.map(({ resource, namespace, names }) => `${resource} ${namespace}: ${names!.join(', ')}`)).toEqual(
+      expected,
+    );
+  });
+});
