@@ -1,7 +1,7 @@
 import type { FluxObject } from '../../api/flux.ts';
-import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject } from '../../core/requests/fluxObject.ts';
+import { bypassObject, reconciled } from '../../core/requests/fluxObject.ts';
 import type { Asked } from '../../core/requests/request.ts';
 import { wrong } from '../../core/requests/request.ts';
 import { bypass } from '../../core/requests/rollout.ts';
@@ -9,9 +9,10 @@ import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';
+import { awaitObject } from '../write/awaitObject.ts';
 import { awaitRollout } from '../write/awaitRollout.ts';
 import { make } from '../write/make.ts';
-import { WAITING, WRITING } from '../write/options.ts';
+import { WAITING_FOR_OBJECT, WRITING } from '../write/options.ts';
 
 export const bypassCommand: CommandDefinition = {
   description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it. Or resumes one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
@@ -19,7 +20,7 @@ export const bypassCommand: CommandDefinition = {
     { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
     { syntax: '[version]', help: 'a tag; the version that waits when absent' },
   ],
-  options: [...WRITING, ...WAITING],
+  options: [...WRITING, ...WAITING_FOR_OBJECT],
   exitCodes: WAIT_CODES,
   examples: [
     ['a fix through a freeze', "bypass my-app 1.2.1 --reason 'INC-42, the fix'"],
@@ -32,7 +33,9 @@ export const bypassCommand: CommandDefinition = {
     const cluster = await context.cluster();
     const read: { rollout?: Rollout } = {};
     const made = await make(context, invocation, () => ask(cluster, target, version, reason, context.now(), read));
-    return awaitRollout(context, invocation, made, read.rollout);
+    return made && made.object.kind !== KINDS.Rollout.kind
+      ? awaitObject(context, invocation, made, reconciled)
+      : awaitRollout(context, invocation, made, read.rollout);
   },
 };
 

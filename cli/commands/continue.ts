@@ -1,13 +1,14 @@
 import type { Budget } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { budgetKind, continueVersion, heldVersions } from '../../core/requests/budget.ts';
+import { budgetKind, continued, continueVersion, heldVersions } from '../../core/requests/budget.ts';
 import { named, nothing } from '../../core/requests/request.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { readBudget } from '../read/budget.ts';
-import { EXIT } from '../terminal/exit.ts';
+import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { awaitObject } from '../write/awaitObject.ts';
 import { choose } from '../write/choose.ts';
 import { make } from '../write/make.ts';
-import { WRITING } from '../write/options.ts';
+import { WAITING_FOR_BUDGET, WRITING } from '../write/options.ts';
 
 export const continueCommand: CommandDefinition = {
   description: `Lets a version go on that a budget holds after failures: those so far are excused, and who said so is recorded. It says where the version has failed, and asks. After as many new failures it is held again.`,
@@ -15,7 +16,8 @@ export const continueCommand: CommandDefinition = {
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
     { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it holds when absent' },
   ],
-  options: WRITING,
+  options: [...WRITING, ...WAITING_FOR_BUDGET],
+  exitCodes: GATE_WAIT_CODES,
   examples: [
     ['the failure was not its fault', "continue fleet 1.2.0 -n shop --reason 'the database was down'"],
     ['of the whole cluster', "continue clusterrolloutbudget/fleet --reason 'the database was down'"],
@@ -24,14 +26,14 @@ export const continueCommand: CommandDefinition = {
     const [text = '', version] = invocation.arguments as [string, string?];
     const cluster = await context.cluster();
     let chosen = version;
-    await make(context, invocation, async () => {
+    const made = await make(context, invocation, async () => {
       const budget = await readBudget(cluster, text);
       chosen ??= await heldBy(context, budget, text);
       const name = named(budgetKind(budget), identityOf(budget));
       if (chosen === undefined) return nothing(`${name} holds no version after failures.`);
       return continueVersion(budget, chosen, invocation.options.reason);
     });
-    return EXIT.ok;
+    return awaitObject<Budget>(context, invocation, made, (budget) => continued(budget, chosen ?? ''));
   },
 };
 

@@ -23,18 +23,18 @@ const TIMEOUT: OptionDefinition = {
   default: '10m',
 };
 
-export const WAITING: readonly OptionDefinition[] = [
-  { flags: '--wait', help: 'wait until what was asked for has been deployed and has baked' },
-  TIMEOUT,
-];
+const waiting = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
+
+export const WAITING = waiting('wait until what was asked for has been deployed and has baked');
+
+/** Of one object behind a Gate too. */
+export const WAITING_FOR_OBJECT = waiting(
+  'wait until what was asked for has been deployed and has baked; of an object, until Flux has reconciled it',
+);
 
 /** Of what holds or lets go. */
-export const WAITING_FOR_GATE: readonly OptionDefinition[] = [
-  { flags: '--wait', help: 'wait until everything is held, or goes on, and say what is' },
-  TIMEOUT,
-];
+export const WAITING_FOR_GATE = waiting('wait until everything is held, or goes on, and say what is');
 
-export const WAITING_FOR_LIST: readonly OptionDefinition[] = [
-  { flags: '--wait', help: 'wait until its Rollout goes by it, and say what that waits for' },
-  TIMEOUT,
-];
+export const WAITING_FOR_LIST = waiting('wait until its Rollout goes by it, and say what that waits for');
+
+export const WAITING_FOR_BUDGET = waiting('wait until the budget holds the version no longer');

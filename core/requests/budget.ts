@@ -2,8 +2,9 @@
 import { CONTINUE } from '../../api/annotations.ts';
 import type { KindName } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
+import { pendingContinue } from '../budget/continue.ts';
 import { identityOf } from '../kube/names.ts';
-import { type Asked, changeCause, named, nothing, patching, wrong } from './request.ts';
+import { type Asked, changeCause, named, nothing, patching, type Reached, wrong } from './request.ts';
 import { few, versionProblem } from './versions.ts';
 
 type BudgetVersion = NonNullable<NonNullable<Budget['status']>['versions']>[number];
@@ -46,6 +47,13 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
     { metadata: { annotations } },
     { text: `Asked ${name} to go on with ${wanted}`, concerns: failed.filter(({ held }) => held).map(failureText) },
   );
+}
+
+/** Whether the budget has acted on the request, and holds the version no longer. */
+export function continued(budget: Budget, wanted: string): Reached {
+  if (pendingContinue(budget)) return { is: 'under way', text: `it has not looked at the request for ${wanted} yet` };
+  const held = heldVersions(budget).some(({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`);
+  return held ? { is: 'under way', text: `it still holds ${wanted}` } : { is: 'reached', text: `${wanted} goes on` };
 }
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {

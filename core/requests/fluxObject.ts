@@ -3,8 +3,9 @@ import { BYPASS_REASON } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { GovernedKind } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { kstatusOf } from '../kstatus/kstatus.ts';
 import { identityOf } from '../kube/names.ts';
-import { type Asked, named, nothing, patching } from './request.ts';
+import { type Asked, named, nothing, patching, type Reached } from './request.ts';
 import { freshReason } from './rollout.ts';
 
 /** Resumed behind the closed Gate, as it is: a new version for it is a bypass on its Rollout. */
@@ -22,4 +23,14 @@ export function bypassObject(object: FluxObject, reason: string, now: EpochMs): 
       concerns: [`${name} runs again although a Gate is closed; who did it and why is recorded`],
     },
   );
+}
+
+/** Whether Flux has done what it does with the object as it is now, by its own status. */
+export function reconciled(object: FluxObject): Reached {
+  if (object.spec?.suspend === true) return { is: 'failed', text: 'it is suspended again' };
+  if (object.status?.observedGeneration === undefined)
+    return { is: 'under way', text: 'Flux has not looked at it yet' };
+  const { status, message } = kstatusOf(object, 0);
+  if (status === 'Failed' || status === 'Terminating') return { is: 'failed', text: message };
+  return status === 'Current' ? { is: 'reached', text: 'reconciled' } : { is: 'under way', text: message };
 }

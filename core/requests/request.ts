@@ -27,6 +27,12 @@ export interface NoRequest {
 
 export type Asked = WriteRequest | NoRequest;
 
+/** How far one object is with what was asked of it. */
+export interface Reached {
+  is: 'reached' | 'failed' | 'under way';
+  text: string;
+}
+
 export interface MergePatch {
   apiVersion?: string;
   kind?: string;
