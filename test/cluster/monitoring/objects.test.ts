@@ -1,17 +1,17 @@
 /** What kube-state-metrics exports of a story, by the configuration that we ship. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { ask } from '../support/gates.ts';
 import { SELECTS_HEALTH, secondsOf, storyOf } from '../support/rolloutStory.ts';
-import { type KubeStateMetrics, startKubeStateMetrics } from './kubeStateMetrics.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
 
 let exporter: KubeStateMetrics;
 beforeAll(async () => {
-  exporter = await startKubeStateMetrics(view);
+  exporter = await startKubeStateMetrics(admin, await newNamespace());
 }, 900_000);
 afterAll(() => exporter?.stop());
 

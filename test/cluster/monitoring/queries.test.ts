@@ -1,14 +1,17 @@
 /** Every alert and every panel of the dashboard, asked of a real Prometheus that scrapes a release, a rollback and a freeze. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasPrometheus } from '../../../dev/local/binaries/prometheus.ts';
+import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
+import {
+  hasPrometheus,
+  hooksHost,
+  type Prometheus,
+  startPrometheus,
+} from '../../../dev/local/monitoring/prometheus.ts';
 import { ALERTS, QUERIES } from '../../manifests/components/monitoring/monitoring.ts';
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { ask, gated } from '../support/gates.ts';
 import { SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
-import { hooksHost } from './hooksHost.ts';
-import { type KubeStateMetrics, startKubeStateMetrics } from './kubeStateMetrics.ts';
-import { type Prometheus, startPrometheus } from './prometheus.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
@@ -57,7 +60,7 @@ const answers = (expr: string) => waitFor(async () => (await prometheus.query(ex
 
 describe.runIf(hasPrometheus)('a real Prometheus', () => {
   beforeAll(async () => {
-    exporter = await startKubeStateMetrics(view);
+    exporter = await startKubeStateMetrics(admin, await newNamespace());
     prometheus = await startPrometheus([
       { job: 'rollout-hooks', host: await hooksHost(admin) },
       { job: 'kube-state-metrics', host: exporter.host, honorLabels: true },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { hasPrometheus, providePrometheus } from '../../../../dev/local/binaries/prometheus.ts';
+import { hasPrometheus, providePrometheus } from '../../../../dev/local/monitoring/prometheus.ts';
 import { ALERTS, RULES } from './monitoring.ts';
 
 const TESTS = ['alertsOfHours.yaml', 'alertsOfDays.yaml'];

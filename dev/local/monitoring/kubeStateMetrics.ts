@@ -2,17 +2,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { send } from '../../../dev/client/send.ts';
-import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
-import { startChild } from '../../../dev/local/process/childProcess.ts';
-import { freePort } from '../../../dev/local/process/ports.ts';
-import { MANIFESTS, objectIn } from '../../manifests/files.ts';
-import type { AnyObject, ClusterView } from '../support/cluster.ts';
+import type { User } from '../../actors/user.ts';
+import { type AnyObject, send } from '../../client/send.ts';
+import { provideGoBinary } from '../binaries/goBinary.ts';
+import { type RunningChild, startChild } from '../process/childProcess.ts';
+import { freePort } from '../process/ports.ts';
+import { EXPORTER_CONFIG, exporterRole } from './component.ts';
 
-const COMPONENT = 'components/monitoring';
-const CONFIG = join(MANIFESTS, COMPONENT, 'config/kube-state-metrics.yaml');
+const DAY_S = 86_400;
 
 export interface KubeStateMetrics {
+  child: RunningChild;
   /** `127.0.0.1:port`. */
   host: string;
   /** Of one namespace: `name{label="value",…}` → value, without the labels that every series of it has. */
@@ -22,11 +22,11 @@ export interface KubeStateMetrics {
   stop(): Promise<void>;
 }
 
-export async function startKubeStateMetrics({ admin, newNamespace }: ClusterView): Promise<KubeStateMetrics> {
+/** Its ServiceAccount is made in that namespace. */
+export async function startKubeStateMetrics(admin: User, namespace: string): Promise<KubeStateMetrics> {
   const command = await provideGoBinary('kube-state-metrics', 'k8s.io/kube-state-metrics/v2');
   const dir = mkdtempSync(join(tmpdir(), 'kube-state-metrics-'));
   const kubeconfig = join(dir, 'kubeconfig');
-  const namespace = await newNamespace();
   writeFileSync(kubeconfig, await kubeconfigOf(admin, namespace), { mode: 0o600 });
   const [port, telemetryPort] = [await freePort(), await freePort()];
   const host = `127.0.0.1:${port}`;
@@ -36,7 +36,7 @@ export async function startKubeStateMetrics({ admin, newNamespace }: ClusterView
     args: [
       `--kubeconfig=${kubeconfig}`,
       '--custom-resource-state-only',
-      `--custom-resource-state-config-file=${CONFIG}`,
+      `--custom-resource-state-config-file=${EXPORTER_CONFIG}`,
       '--host=127.0.0.1',
       `--port=${port}`,
       '--telemetry-host=127.0.0.1',
@@ -47,6 +47,7 @@ export async function startKubeStateMetrics({ admin, newNamespace }: ClusterView
     readyTimeoutMs: 60_000,
   });
   return {
+    child,
     host,
     async series(wanted) {
       const text = await (await fetch(`http://${host}/metrics`)).text();
@@ -65,10 +66,10 @@ export async function startKubeStateMetrics({ admin, newNamespace }: ClusterView
 }
 
 /** A ServiceAccount that may do what manifests/components/monitoring/role.yaml says, and nothing else. */
-async function kubeconfigOf(admin: ClusterView['admin'], namespace: string): Promise<string> {
-  const role = objectIn(`${COMPONENT}/role.yaml`);
+async function kubeconfigOf(admin: User, namespace: string): Promise<string> {
+  const role = exporterRole();
   const name = 'kube-state-metrics';
-  await admin.apply(role as AnyObject, { manager: 'test' });
+  await admin.apply(role, { manager: 'test' });
   await admin.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } });
   await admin.create({
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -79,7 +80,7 @@ async function kubeconfigOf(admin: ClusterView['admin'], namespace: string): Pro
   } as AnyObject);
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   const { object } = await send(admin.access, 'POST', path, {
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: DAY_S } },
   });
   const { url, ca } = admin.access;
   const authority = Buffer.from(ca).toString('base64');

@@ -1,0 +1,126 @@
+/** A real Prometheus with our alerts: it and promtool as dev/tools/prometheus pins them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { User } from '../../actors/user.ts';
+import { cachedGoBinary, provideGoBinary } from '../binaries/goBinary.ts';
+import { type RunningChild, startChild } from '../process/childProcess.ts';
+import { freePort } from '../process/ports.ts';
+import { rules } from './component.ts';
+
+const MODULE = 'prometheus';
+/** Service discovery of every cloud is most of the build. */
+const TAGS = 'remove_all_sd';
+
+type Program = 'prometheus' | 'promtool';
+const PROGRAMS: readonly Program[] = ['prometheus', 'promtool'];
+
+/** Where they were built before, or MONITORING=true: to build them takes several minutes (CONTRIBUTING.md). */
+export const hasPrometheus: boolean =
+  process.env.MONITORING === 'true' || PROGRAMS.every((name) => cachedGoBinary(MODULE, name) !== undefined);
+
+/** Resolves to the path of the binary. */
+export const providePrometheus = (name: Program): Promise<string> =>
+  provideGoBinary(MODULE, `github.com/prometheus/prometheus/cmd/${name}`, { name, tags: TAGS });
+
+export interface Target {
+  job: string;
+  /** `127.0.0.1:port`. */
+  host: string;
+  honorLabels?: boolean;
+}
+
+export interface Sample {
+  metric: Record<string, string>;
+  value: [time: number, value: string];
+}
+
+export interface Series {
+  metric: Record<string, string>;
+  values: [time: number, value: string][];
+}
+
+export interface Prometheus {
+  child: RunningChild;
+  /** An instant query; rejects with Prometheus' own sentence. */
+  query(expr: string): Promise<Sample[]>;
+  /** Its values between two times (in seconds), one at each scrape. */
+  range(expr: string, from: number, to: number): Promise<Series[]>;
+  /** Warnings and infos of the same query, such as about a metric that is no counter. */
+  remarks(expr: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+interface Answer {
+  status: string;
+  error?: string;
+  warnings?: string[];
+  infos?: string[];
+  data: { result: any[] };
+}
+
+/** Scrapes, and evaluates the alerts, every so many seconds. */
+export async function startPrometheus(targets: readonly Target[], intervalSeconds = 1): Promise<Prometheus> {
+  const command = await providePrometheus('prometheus');
+  const dir = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const host = `127.0.0.1:${await freePort()}`;
+  const interval = `${intervalSeconds}s`;
+  writeFileSync(join(dir, 'alerts.yaml'), JSON.stringify(rules()));
+  writeFileSync(
+    join(dir, 'prometheus.yaml'),
+    JSON.stringify({
+      global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval },
+      rule_files: [join(dir, 'alerts.yaml')],
+      scrape_configs: targets.map((target) => ({
+        job_name: target.job,
+        honor_labels: target.honorLabels ?? false,
+        static_configs: [{ targets: [target.host] }],
+      })),
+    }),
+  );
+  const child = await startChild({
+    name: 'prometheus',
+    command,
+    args: [
+      `--config.file=${join(dir, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(dir, 'data')}`,
+      `--web.listen-address=${host}`,
+      '--web.page-title=test',
+    ],
+    dir,
+    ready: async () => (await fetch(`http://${host}/-/ready`)).ok,
+    readyTimeoutMs: 60_000,
+  });
+  const ask = async (path: string, parameters: Record<string, string>): Promise<Answer> => {
+    const response = await fetch(`http://${host}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const answer = (await response.json()) as Answer;
+    if (answer.status !== 'success') throw new Error(`${parameters.query}: ${answer.error}`);
+    return answer;
+  };
+  return {
+    child,
+    query: async (query) => (await ask('query', { query })).data.result,
+    range: async (query, from, to) => {
+      const times = { start: String(from), end: String(to), step: interval };
+      return (await ask('query_range', { query, ...times })).data.result;
+    },
+    async remarks(query) {
+      const { warnings = [], infos = [] } = await ask('query', { query });
+      return [...warnings, ...infos];
+    },
+    async stop() {
+      await child.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `127.0.0.1:port`: where Metacontroller reaches the hooks, which serve `/metrics` too. */
+export async function hooksHost(admin: User): Promise<string> {
+  const controller = await admin.get({
+    apiVersion: 'metacontroller.k8s.io/v1alpha1',
+    kind: 'CompositeController',
+    metadata: { name: 'rollouts' },
+  });
+  return new URL(controller.spec.hooks.sync.webhook.url).host;
+}
