@@ -4,13 +4,15 @@
  */
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
-import { usedAnnotations } from '../../core/evaluation/requests.ts';
+import { requestIdsOf, usedAnnotations } from '../../core/evaluation/requests.ts';
 import { watchesLabel } from '../../core/health/wake.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { repairedLabels } from '../labels.ts';
 
 /** A write of a decorator that meets a conflict is dropped silently: ask again until there is nothing to write. */
 const RETRY_S = 1;
+/** The controller ignores changes of the status, which each release writes several times: while something is asked for, it looks itself. */
+const ASKED_LOOK_S = 2;
 
 export const rolloutRequestsHook: DecoratorHook = {
   async sync({ object }) {
@@ -20,6 +22,8 @@ export const rolloutRequestsHook: DecoratorHook = {
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
     if (used.length > 0) response.resyncAfterSeconds = RETRY_S;
+    else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0)
+      response.resyncAfterSeconds ??= ASKED_LOOK_S;
     return response;
   },
 };

@@ -27,6 +27,12 @@ describe('rollout-requests', () => {
     });
   });
 
+  it('looks itself while something is asked for: it is not told of the status in which that is recorded', async () => {
+    const asked = rollout({});
+    asked.metadata.annotations = { 'rollout.kuberik.com/force-deploy': '1.0.0', 'rollout.kuberik.com/request': 'x' };
+    expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: 2 });
+  });
+
   it('sets the label by which HealthChecks find it, and takes off one that it should not have', async () => {
     const watching = rollout({ healthCheckSelector: { matchLabels: { app: 'shop' } } });
     const { labels, resyncAfterSeconds } = await decorate(rolloutRequestsHook, watching);
