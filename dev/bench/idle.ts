@@ -6,7 +6,7 @@ import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
 import { type HealthFleet, healthFleet } from './fleets/health.ts';
 import { cpuOf, residentMiB } from './measure.ts';
-import { endOf, ours, type RequestCount, requestsSince } from './requests.ts';
+import { endOf, ours, type RequestCount, requestsSince, untilQuiet } from './requests.ts';
 
 const HELP = `Usage: node dev/bench/idle.ts [--rollouts N] [--checks N] [--objects N] [--part N] [--seconds N] [--json] [--metacontroller PATH]
 
@@ -26,6 +26,10 @@ memory. Once with a part of the fleet and once with all of it: the factor betwee
 const FLUX_INTERVAL_S = 600;
 /** A second; what 300 checks may cost, and in proportion what others may. */
 const REQUESTS_OF_300_CHECKS = 5;
+/** Of driver and hook server together, of 2,000 Rollouts; a small fleet may use what the processes use by themselves. */
+const CORES_OF_2000 = 0.15;
+const CORES_OF_NONE = 0.04;
+const LAST_LOOK_MS = 35_000;
 /** Of requests, against that of the checks. */
 const GROWTH = 1.2;
 
@@ -67,7 +71,8 @@ async function measure(cluster: LocalCluster, counts: Counts): Promise<Result> {
     logToStderr(`Settling ${size.rollouts} Rollouts and ${size.checks} HealthChecks`);
     await fleet.growTo(size);
     // What the last deployments have set off ends first: a HealthCheck is looked at once more after its change.
-    await wait(35_000);
+    await wait(LAST_LOOK_MS);
+    await untilQuiet(join(cluster.dir, 'audit.log'));
     logToStderr(`Measuring for ${seconds} s`);
     sizes.push({ ...size, ...(await atRest(cluster, fleet, size.rollouts, seconds)) });
   }
@@ -123,10 +128,18 @@ function budget({ sizes }: Result): BudgetLine[] {
       limit: (REQUESTS_OF_300_CHECKS * last.checks) / 300,
     },
   ];
+  lines.push({
+    name: `cores of driver and hook server, ${last.rollouts} Rollouts`,
+    value: Object.entries(last.cores).reduce((sum, [name, of]) => sum + (isOurs(name) ? of : 0), 0),
+    limit: Math.max(CORES_OF_NONE, (CORES_OF_2000 * last.rollouts) / 2000),
+  });
   if (first === last) return lines;
   const growth = last.requestsPerSecond / first.requestsPerSecond / (last.checks / first.checks);
   return [...lines, { name: 'growth of requests, in growths of the checks', value: growth, limit: GROWTH }];
 }
+
+/** Names of processes of the cluster. */
+const isOurs = (name: string): boolean => ['engine', 'metacontroller', 'hooks'].includes(name);
 
 function asText(result: Result): string {
   const lines = [

@@ -1,12 +1,11 @@
 /** `npm run bench`: how long a new version takes to reach every Kustomization, and what it costs. */
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, memoryLines, runBench } from './command.ts';
 import { populate, populateApplier, release, watchKustomizations } from './fleets/releases.ts';
 import { cpuOf, peakMemoryMiB } from './measure.ts';
-import { endOf, ours, requestsSince } from './requests.ts';
+import { endOf, ours, requestsSince, untilQuiet } from './requests.ts';
 
 /** Of the processor time per release, from the smallest fleet to the largest. */
 const GROWTH = 1.5;
@@ -23,9 +22,6 @@ growing, and ends with 1 where a release of the largest fleet costs more than ${
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
 `;
-
-/** Of audit log in a second: leases and watches that begin anew. */
-const SETTLED_BYTES = 20_000;
 
 interface Round {
   seconds: number;
@@ -50,15 +46,6 @@ interface Result {
   sizes: Size[];
 }
 
-/** Until nothing moves any more, so that work after the last arrival counts too. */
-async function settled(log: string): Promise<void> {
-  for (let before = -1, size = endOf(log); size - before > SETTLED_BYTES; ) {
-    before = size;
-    await wait(1000);
-    size = endOf(log);
-  }
-}
-
 async function measure(cluster: LocalCluster, scale: readonly number[], rounds: number): Promise<Result> {
   const admin = cluster.accessOf('admin');
   await populateApplier(admin);
@@ -79,11 +66,12 @@ async function sized(cluster: LocalCluster, rollouts: number, before: number, ro
   const results: Round[] = [];
   let requests: Size['requests'] = [];
   for (let round = 1; round <= rounds; round++) {
-    await settled(log);
+    await untilQuiet(log);
     const from = endOf(log);
     const cpuBefore = cpuOf(cluster);
     const seconds = await release(admin, kustomizations, indexes, version(round));
-    await settled(log);
+    // Work after the last arrival counts too.
+    await untilQuiet(log);
     const used = Object.entries(cpuOf(cluster)).map(([process, cpu]) => [process, cpu - (cpuBefore[process] ?? 0)]);
     const counted = ours(await requestsSince(log, from));
     requests = counted.map(({ count, ...what }) => ({ ...what, perRelease: count / rollouts }));

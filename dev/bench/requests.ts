@@ -1,6 +1,7 @@
 /** Who asked the API server for what, from its audit log. */
 import { createReadStream, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface RequestCount {
   /** `metacontroller` of `system:serviceaccount:metacontroller:metacontroller`. */
@@ -13,6 +14,18 @@ export interface RequestCount {
 
 /** Where the log ends now: requests from here on are counted by `requestsSince`. */
 export const endOf = (file: string): number => statSync(file).size;
+
+/** Of audit log in a second: leases and watches that begin anew. */
+const QUIET_BYTES = 20_000;
+
+/** Resolves after a second in which hardly anything was asked. */
+export async function untilQuiet(file: string): Promise<void> {
+  for (let before = -1, size = endOf(file); size - before > QUIET_BYTES; ) {
+    before = size;
+    await wait(1000);
+    size = endOf(file);
+  }
+}
 
 /** Most frequent first; watches, probes and discovery are left out. A page of a list is a request. */
 export async function requestsSince(file: string, start: number): Promise<RequestCount[]> {
