@@ -18,10 +18,17 @@ export interface JudgedAlert extends Firing {
 
 type Told = Pick<App, 'key' | 'spans' | 'notReady' | 'releases'>;
 
+export interface Load {
+  ms: number;
+  load: number;
+}
+
 export interface Story {
   /** By `namespace/name`. */
   apps: ReadonlyMap<string, Told>;
   happenings: readonly Happening[];
+  /** Of the machine, for each of its cores. */
+  loads: readonly Load[];
   /** Of what NUMBERS asks, the most while it fired. */
   measured?: number | undefined;
 }
@@ -29,6 +36,8 @@ export interface Story {
 const MINUTE_MS = 60_000;
 /** Scrapes, evaluations, and states that are over between two scrapes. */
 const LATE_MS = 2 * MINUTE_MS;
+/** Of processes that want each core: everybody waits for the others then. */
+const OVERLOAD = 2;
 
 /** For alerts about the server itself: the number that they are about. */
 export const NUMBERS: Readonly<Record<string, string>> = {
@@ -64,17 +73,17 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     const cause = before(firing, happenings, 'bypass', 15 * MINUTE_MS);
     return cause && `${cause.of} was let past a freeze at ${clock(cause.ms)}`;
   },
-  RolloutHooksDropped: (firing, story) => afterRestart(firing, story, 60 * MINUTE_MS),
-  RolloutHooksRefusing: (firing, story) => afterRestart(firing, story, 15 * MINUTE_MS),
-  RolloutHooksAdmissionSlow: (_, { measured }) => measured && `it took ${measured.toFixed(2)} s`,
-  RolloutHooksEventLoopSlow: (_, { measured }) => measured && `it was held up for ${measured.toFixed(2)} s`,
-} as Record<string, Cause>;
+  // What the first asks for looks back an hour, the others five minutes, and has to be so for ten.
+  RolloutHooksDropped: (firing, story) => ofServer(firing, story, 60 * MINUTE_MS),
+  RolloutHooksRefusing: (firing, story) => ofServer(firing, story, 15 * MINUTE_MS),
+  RolloutHooksAdmissionSlow: (firing, story) => ofServer(firing, story, 15 * MINUTE_MS),
+  RolloutHooksEventLoopSlow: (firing, story) => ofServer(firing, story, 15 * MINUTE_MS),
+};
 
 /** What may fire in a soak. */
 export const EXPECTED: readonly string[] = Object.keys(CAUSES);
 
-export const explain = (firing: Firing, story: Story): string | undefined =>
-  CAUSES[firing.alert]?.(firing, story) || undefined;
+export const explain = (firing: Firing, story: Story): string | undefined => CAUSES[firing.alert]?.(firing, story);
 
 /** Failures that lasted for long enough, and of which nobody was told. */
 export function missed({ apps }: Pick<Story, 'apps'>, firings: readonly Firing[], endMs: number): string[] {
@@ -130,8 +139,14 @@ function before({ fromMs }: Firing, happenings: readonly Happening[], wanted: Ha
   return happenings.findLast(({ what, ms }) => what === wanted && ms <= fromMs && ms > fromMs - withinMs - LATE_MS);
 }
 
-function afterRestart(firing: Firing, { happenings, measured }: Story, withinMs: number): string | undefined {
-  const cause = before(firing, happenings, 'restart', withinMs);
-  if (!cause || !measured) return undefined;
-  return `measured: ${measured.toFixed(2)}, after the restart of ${cause.of} at ${clock(cause.ms)}`;
+/** The number says that it was so; why, a restart before it, or others who had the machine. */
+function ofServer(firing: Firing, { happenings, loads, measured }: Story, withinMs: number): string | undefined {
+  if (!measured) return undefined;
+  const restart = before(firing, happenings, 'restart', withinMs);
+  if (restart) return `measured: ${measured.toFixed(2)}, after the restart of ${restart.of} at ${clock(restart.ms)}`;
+  const { fromMs } = firing;
+  const most = Math.max(0, ...loads.filter(({ ms }) => ms > fromMs - withinMs && ms <= fromMs).map(({ load }) => load));
+  return most > OVERLOAD
+    ? `measured: ${measured.toFixed(2)}, at a load of ${most.toFixed(1)} for each core`
+    : undefined;
 }

@@ -1,12 +1,13 @@
 /** Looks at everything once a minute: says a line of it, and keeps what is judged in the end. */
 import { writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { cpuSeconds, quantile, residentMiB } from '../bench/measure.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { Prometheus } from '../local/monitoring/prometheus.ts';
 import type { RunningChild } from '../local/process/childProcess.ts';
 import type { Log } from '../local/process/log.ts';
 import type { Actors } from './actors.ts';
+import type { Load } from './alerts.ts';
 import type { Release } from './fleet.ts';
 import type { Ledger } from './ledger.ts';
 import type { Sample } from './memory.ts';
@@ -20,8 +21,8 @@ export interface Observed {
   etcdMiB: { first: number; last: number; most: number };
   /** By process; `soak` is this one, which plays Flux and everybody else. */
   cores: Record<string, number>;
-  /** Of the whole machine. */
-  load: { mean: number; most: number };
+  /** Of the whole machine, by others too, for each of its cores. */
+  loads: readonly Load[];
 }
 
 export interface Observer {
@@ -45,7 +46,7 @@ export interface Scene {
 export function startObserver({ cluster, prometheus, children, ledger, actors, log, out }: Scene): Observer {
   const samples: Sample[] = [];
   const etcd: number[] = [];
-  const load: number[] = [];
+  const loads: Load[] = [];
   const begin = Date.now();
   const seconds = new Map<string, { name: string; seconds: number }>();
   const running = () => [...cluster.children(), ...children];
@@ -69,7 +70,7 @@ export function startObserver({ cluster, prometheus, children, ledger, actors, l
     }
     seconds.set(SELF, { name: SELF, seconds: (cpuSeconds(process.pid) ?? 0) - selfBefore });
     etcd.push(await databaseMiB(cluster.etcdUrl));
-    load.push(loadavg()[0]!);
+    loads.push({ ms, load: loadavg()[0]! / availableParallelism() });
     log(
       `  minute ${Math.round((ms - begin) / MINUTE_MS)}: ${[memory(ms), releases(ms), await alerts(), state()].join('; ')}`,
     );
@@ -100,7 +101,7 @@ export function startObserver({ cluster, prometheus, children, ledger, actors, l
     const used = Object.values(cores()).reduce((sum, one) => sum + one, 0);
     const { violations } = ledger;
     const last = violations.length > 0 ? `, the last: ${violations.at(-1)}` : '';
-    return `${used.toFixed(2)} cores of a load of ${load.at(-1)!.toFixed(1)}; ${violations.length} violations${last}`;
+    return `${used.toFixed(2)} cores, load of each ${loads.at(-1)!.load.toFixed(1)}; ${violations.length} violations${last}`;
   };
 
   const raw = () => ({
@@ -111,7 +112,7 @@ export function startObserver({ cluster, prometheus, children, ledger, actors, l
     violations: ledger.violations,
     samples,
     etcd,
-    load,
+    loads,
     apps: [...ledger.apps.values()].map(({ key, kind, spans, notReady, releases }) => {
       return { key, kind, spans, notReady, releases: [...releases.values()] };
     }),
@@ -123,7 +124,7 @@ export function startObserver({ cluster, prometheus, children, ledger, actors, l
       samples,
       etcdMiB: { first: etcd[0] ?? 0, last: etcd.at(-1) ?? 0, most: Math.max(0, ...etcd) },
       cores: cores(),
-      load: { mean: load.reduce((sum, one) => sum + one, 0) / Math.max(1, load.length), most: Math.max(0, ...load) },
+      loads,
     }),
     stop: () => clearInterval(timer),
   };

@@ -10,10 +10,10 @@ import { startKubeStateMetrics } from '../local/monitoring/kubeStateMetrics.ts';
 import { hooksHost, type Prometheus, startPrometheus } from '../local/monitoring/prometheus.ts';
 import type { Log } from '../local/process/log.ts';
 import { startActors } from './actors.ts';
-import { explain, firingsOf, type JudgedAlert, missed, NUMBERS } from './alerts.ts';
+import { explain, firingsOf, type JudgedAlert, missed, NUMBERS, type Story } from './alerts.ts';
 import { type App, createFleet, planFleet } from './fleet.ts';
 import { happen, publish, type World } from './happenings.ts';
-import { type Happening, type Ledger, newLedger } from './ledger.ts';
+import { type Happening, newLedger } from './ledger.ts';
 import { judgeMemory, type MemoryLine } from './memory.ts';
 import { lagOf, type Observed, startObserver } from './observer.ts';
 import { mindProcesses } from './processes.ts';
@@ -34,7 +34,7 @@ export interface SoakOptions {
   signal: AbortSignal;
 }
 
-export interface SoakResult extends Omit<Observed, 'samples'> {
+export interface SoakResult extends Omit<Observed, 'samples' | 'loads'> {
   driver: string;
   seed: number;
   fleet: number;
@@ -44,6 +44,8 @@ export interface SoakResult extends Omit<Observed, 'samples'> {
   versions: number;
   /** In seconds, of releases with nothing in their way. */
   lag: { count: number; p50: number; p99: number };
+  /** Of the machine, for each core. */
+  load: { mean: number; most: number };
   tally: Record<string, number>;
   refusals: [what: string, count: number][];
   happenings: Happening[];
@@ -76,16 +78,21 @@ export async function runSoak(cluster: LocalCluster, options: SoakOptions): Prom
   };
   const minder = mindProcesses(cluster, ledger, log);
   const ends: (() => unknown)[] = [() => recorder.stop().catch((error: Error) => log(error.message)), minder.stop];
+  /** Ends with the soak; and at once when it is to end at once, whatever is being asked of the cluster. */
+  const own = ({ stop }: { stop(): Promise<void> }) => {
+    ends.push(stop);
+    signal.addEventListener('abort', () => void stop());
+  };
   try {
     await people.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
     const exporter = await startKubeStateMetrics(people.admin, NAMESPACE);
-    ends.push(exporter.stop);
+    own(exporter);
     const targets = [
       { job: 'rollout-hooks', host: await hooksHost(people.admin) },
       { job: 'kube-state-metrics', host: exporter.host, honorLabels: true },
     ];
     const prometheus = await startPrometheus(targets, pace.scrapeSeconds);
-    ends.push(prometheus.stop);
+    own(prometheus);
     log(`Creating a fleet of ${apps.length}`);
     ends.push(await createFleet(people, apps, pace.share));
     const actors = startActors(people, apps, dice(), pace.share);
@@ -113,9 +120,9 @@ export async function runSoak(cluster: LocalCluster, options: SoakOptions): Prom
     await wait(2 * pace.scrapeSeconds * 1000, undefined, { signal });
 
     const end = Date.now();
-    const { samples, ...observed } = observer.observed();
+    const { samples, loads, ...observed } = observer.observed();
     const { counts, violations } = judgeReleases(apps);
-    const alerts = await judgeAlerts(prometheus, ledger, { begin, end, step: pace.scrapeSeconds });
+    const alerts = await judgeAlerts(prometheus, { ...ledger, loads }, { begin, end, step: pace.scrapeSeconds });
     const memory = judgeMemory(samples, OURS);
     const lags = apps.flatMap(({ releases }) => [...releases.values()].flatMap(lagOf));
     return {
@@ -127,6 +134,7 @@ export async function runSoak(cluster: LocalCluster, options: SoakOptions): Prom
       versions: ledger.versions(),
       lag: { count: lags.length, p50: quantile(lags, 0.5), p99: quantile(lags, 0.99) },
       ...observed,
+      load: { mean: mean(loads.map(({ load }) => load)), most: Math.max(0, ...loads.map(({ load }) => load)) },
       tally: actors.tally,
       refusals: [...actors.refusals],
       happenings: ledger.happenings,
@@ -148,6 +156,8 @@ export async function runSoak(cluster: LocalCluster, options: SoakOptions): Prom
   }
 }
 
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 async function settled(apps: readonly App[], { patience, signal, log }: SoakOptions): Promise<void> {
   const deadline = Date.now() + patience * 1000;
   for (let told = Date.now(); ; ) {
@@ -165,7 +175,7 @@ async function settled(apps: readonly App[], { patience, signal, log }: SoakOpti
 /** Times in milliseconds; the step, in seconds, is that of the scrapes. */
 async function judgeAlerts(
   prometheus: Prometheus,
-  { apps, happenings }: Ledger,
+  story: Omit<Story, 'measured'>,
   { begin, end, step }: { begin: number; end: number; step: number },
 ): Promise<JudgedAlert[]> {
   const series = await prometheus.range('ALERTS{alertstate="firing"}', begin / 1000, end / 1000);
@@ -175,7 +185,7 @@ async function judgeAlerts(
     const found = expr ? await prometheus.range(expr, firing.fromMs / 1000, firing.toMs / 1000) : [];
     const numbers = found.flatMap(({ values }) => values.map(([, value]) => Number(value)));
     const measured = numbers.length > 0 ? Math.max(...numbers) : undefined;
-    judged.push({ ...firing, because: explain(firing, { apps, happenings, measured }) });
+    judged.push({ ...firing, because: explain(firing, { ...story, measured }) });
   }
   return judged.toSorted((a, b) => a.fromMs - b.fromMs);
 }
