@@ -1,7 +1,9 @@
 /** What one process takes at once. docs/security.md lists them under "Limits"; a test holds that list to this table. */
+import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
+
 export const SERVER_LIMITS = {
-  /** Two objects of 3 MB each, with some margin; more is answered with 413. */
-  bodyBytes: 7 * 1024 * 1024,
+  /** More is answered with 413. */
+  bodyBytes: MAX_REQUEST_BYTES,
   /** Of all bodies of one port that are not answered yet: parsed, they take ten times as much memory. */
   bodyBytesAtOnce: 32 * 1024 * 1024,
   /** More are answered with 429, which Metacontroller takes as backpressure. */

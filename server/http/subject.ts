@@ -26,16 +26,19 @@ function reviewed(body: unknown): unknown {
   return { kind: childOf(childOf(request, 'kind'), 'kind'), metadata: { name, namespace } };
 }
 
-/** The same in the beginning of a body that is too large to be parsed: a parent that is whole in it. */
+/** As Go writes an object: its keys are sorted. */
+const BEGINNING = /"(?:parent|object)":\{"apiVersion":"[^"]*","kind":"([^"]*)","metadata":\{/;
+
+/** The same in the beginning of a body that is too large to be parsed: an object whose metadata is whole in it. */
 export function subjectInBeginning(bytes: Buffer): Partial<Subject> {
   const text = bytes.subarray(0, BEGINNING_BYTES).toString('utf8');
-  const [found] = /"(?:parent|object)":\{/.exec(text) ?? [];
+  const found = BEGINNING.exec(text);
   if (!found) return {};
-  const start = text.indexOf(found) + found.length - 1;
+  const start = found.index + found[0].length - 1;
   const end = endOfObject(text, start);
   if (end === undefined) return {};
   try {
-    return subjectIn({ parent: JSON.parse(text.slice(start, end)) });
+    return subjectIn({ parent: { kind: found[1], metadata: JSON.parse(text.slice(start, end)) } });
   } catch {
     return {};
   }

@@ -2,11 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { USERS } from '../../dev/local/controlPlane/users.ts';
+import { call } from '../support/command.ts';
 import {
   gate,
   kustomization,
   ref,
   rollout,
+  rolloutBudget,
   rolloutGate,
   sharedCluster,
   staysTrue,
@@ -28,13 +31,14 @@ interface Line {
   msg: string;
 }
 
-/** The decisions of one namespace. */
-function linesOf(ns: string): Line[] {
-  const lines = readFileSync(join(dir, 'hooks.log'), 'utf8').split('\n').filter(Boolean);
-  return lines
-    .map((line): Line => JSON.parse(line))
-    .filter(({ namespace, reason }) => namespace === ns && reason !== undefined);
+/** The last one may be half written. */
+function allLines(): Line[] {
+  const lines = readFileSync(join(dir, 'hooks.log'), 'utf8').split('\n').slice(0, -1);
+  return lines.map((line): Line => JSON.parse(line));
 }
+
+/** The decisions of one namespace. */
+const linesOf = (ns: string) => allLines().filter(({ namespace, reason }) => namespace === ns && reason !== undefined);
 
 /** `Kustomization/web Suspended` */
 const short = ({ kind, name, reason }: Line) => `${kind}/${name} ${reason}`;
@@ -122,5 +126,24 @@ describe('the log', () => {
       'Rollout/app RequestUsed',
       'Rollout/app BakeTimeCancelled',
     ]);
+  });
+
+  it('of a budget whose Rollouts are more than a request may carry, and doctor finds it too', async () => {
+    const ns = await newNamespace();
+    const annotations = { note: 'x'.repeat(240_000) };
+    for (let i = 0; i < 32; i++) await developer.create(rollout(ns, `app-${i}`, { annotations }));
+    await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1 }));
+    const refused = ({ namespace, kind }: Line) => namespace === ns && kind === 'RolloutBudget';
+    const line = await waitFor(() => allLines().find(refused), 'the refusal of the budget');
+    expect(line).toMatchObject({ level: 'warn', name: 'fleet', route: '/hooks/rolloutbudget/sync', status: 413 });
+    const env = { KUBECONFIG: join(dir, USERS.admin.file) };
+    const { out, code } = await call(`doctor -n ${ns}`, { env });
+    expect([out.replaceAll(/\s+/g, ' '), code]).toEqual([
+      expect.stringMatching(
+        /The 32 Rollouts that RolloutBudget \S+\/fleet selects are 7\.\d MiB together, and a request/,
+      ),
+      1,
+    ]);
+    for (const kind of ['RolloutBudget', 'Rollout']) await admin.removeAll('kuberik.com/v1alpha1', kind, ns);
   });
 });

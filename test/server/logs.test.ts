@@ -93,9 +93,14 @@ describe('a line', () => {
     expect(line).toMatchObject({ level: 'warn', route: '/hooks/gate/sync', kind: 'Gate', status: 400 });
   });
 
-  it('of a body that is too large names the object too', async () => {
-    expect(await sync('large', { related: { x: 'y'.repeat(8_000_000) } })).toBe(413);
-    const [line] = await soon(({ name }) => name === 'large', 'the refusal');
+  const large = { x: 'y'.repeat(8_000_000) };
+  const metadata = { name: 'itself', namespace: 'platform', uid: 'u', annotations: { note: '"}{\\' } };
+  it.each([
+    ['large', { related: large }],
+    ['itself', { parent: objectOf('Gate', { metadata, spec: large } as never) }],
+  ])('of a body that is too large names the object too: %s', async (name, body) => {
+    expect(await sync(name, body)).toBe(413);
+    const [line] = await soon((each) => each.name === name, 'the refusal');
     expect(line).toMatchObject({ level: 'warn', kind: 'Gate', namespace: 'platform', status: 413 });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import type { Gate } from '../../../api/types.ts';
 import { type Schema, schemaFindings } from '../../../core/explain/doctor/schemas.ts';
+import { sizeFindings } from '../../../core/explain/doctor/sizes.ts';
 import { behind } from '../../../core/explain/doctor/waits.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -28,6 +29,49 @@ describe('nobody looks after', () => {
     ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
   ])('%s: %o', (_, object, isBehind) => {
     expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+  });
+});
+
+describe('what a budget selects', () => {
+  const MIB = 1024 * 1024;
+  const labels = { app: 'web' };
+  const rollouts = (count: number, mib: number, namespace = 'shop') =>
+    Array.from({ length: count }, (_, i) =>
+      objectOf('Rollout', {
+        metadata: { namespace, name: `app-${i}`, labels, annotations: { note: 'x'.repeat(mib * MIB) } },
+        spec: { releasesImagePolicy: { name: 'app' } },
+      }),
+    );
+  const own = objectOf('RolloutBudget', {
+    metadata: { namespace: 'shop', name: 'fleet' },
+    spec: { selector: { matchLabels: labels }, maxConcurrent: 1 },
+  });
+  const ofCluster = objectOf('ClusterRolloutBudget', {
+    metadata: { name: 'all' },
+    spec: { selector: {}, namespaceSelector: { matchLabels: { tier: 'prod' } }, maxConcurrent: 1 },
+  });
+  const NAMESPACES = new Map([['shop', { tier: 'prod' }]]);
+  const textOf = (...asked: Parameters<typeof sizeFindings>) => sizeFindings(...asked).map(({ text }) => text);
+
+  it('is fine where it is small, of another namespace, or of other labels', () => {
+    expect(textOf([own], rollouts(5, 1), NAMESPACES)).toEqual([]);
+    expect(textOf([own, ofCluster], rollouts(8, 1, 'other'), NAMESPACES)).toEqual([]);
+    const others = rollouts(8, 1).map((each) => ({ ...each, metadata: { ...each.metadata, labels: {} } }));
+    expect(textOf([own], others, NAMESPACES)).toEqual([]);
+  });
+
+  it('is told before it is too large, and once it is', () => {
+    expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
+      'The 6 Rollouts that RolloutBudget shop/fleet selects are 6.0 MiB together: a request to its hook may have 7.0 MiB',
+    ]);
+    expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
+      'The 8 Rollouts that ClusterRolloutBudget all selects are 8.0 MiB together, and a request to its hook may have 7.0 MiB: ' +
+        'it is refused with 413, and nothing is granted',
+    ]);
+  });
+
+  it('in Namespaces that may not be read is not known', () => {
+    expect(textOf([ofCluster], rollouts(8, 1), undefined)).toEqual([]);
   });
 });
 
