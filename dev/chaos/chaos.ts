@@ -14,6 +14,8 @@ people do what they may and what they may not. Then all Gates are opened, and ev
 server's audit log says of it has to prove:
 
   - no deployment was lost or doubled, none was made behind a closed Gate, and no entry of a history was rewritten
+  - never were more on their way by themselves than their budget allows, and none began without a slot
+  - nothing was deployed before two people had approved it where that is asked for, each by a write of their own
   - no spec of a held object was changed, and none was resumed or deleted, while its Gate was closed
   - every opening arrived: each object has what Git says and the newest version
   - when all is done, nothing writes any more

@@ -7,7 +7,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
+import { ApprovalJudge } from './approvalJudge.ts';
 import type { AuditTrail, Write } from './audit.ts';
+import { BudgetJudge } from './budgetJudge.ts';
 import { type Closing, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './invariants.ts';
 import type { StoredVersion } from './recorder.ts';
@@ -64,6 +66,8 @@ export class Judge {
   private readonly notPassing = new Map<string, { rollout: string; since: number }>();
   /** By uid. */
   private readonly rollouts = new Map<string, RolloutSeen>();
+  private readonly budgets = new BudgetJudge();
+  private readonly approvals = new ApprovalJudge();
 
   constructor(audit: AuditTrail) {
     this.audit = audit;
@@ -75,7 +79,8 @@ export class Judge {
     this.findings.versions++;
     const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
     if (!writer) this.findings.unanswered++;
-    if (key.startsWith(GATE_PREFIX)) this.takeGate(key.slice(GATE_PREFIX.length), object, revision);
+    if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer);
+    else if (this.budgets.isBudget(key)) this.accuseAll(key, revision, writer, this.budgets.takeBudget(key, object));
     else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer });
     else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision);
     else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
@@ -83,7 +88,9 @@ export class Judge {
     else this.seen.delete(key);
   }
 
-  private takeGate(name: string, gate: AnyObject | undefined, revision: number): void {
+  private takeGate(key: string, gate: AnyObject | undefined, revision: number, writer: Write | undefined): void {
+    const name = key.slice(GATE_PREFIX.length);
+    this.accuseAll(key, revision, writer, this.approvals.takeGate(name, gate, writer));
     const history = this.gateHistory(name);
     const wasClosed = history.isClosedByWrite();
     history.take(gate, revision);
@@ -131,7 +138,8 @@ export class Judge {
   private takeRollout(key: string, before: Seen | undefined, object: AnyObject, revision: number): void {
     const rollout = this.rolloutSeen(object);
     const writer = this.audit.writerOf(key, revision);
-    for (const problem of rollout.check(object)) this.accuse(key, revision, writer, problem);
+    this.accuseAll(key, revision, writer, rollout.check(object));
+    this.accuseAll(key, revision, writer, this.budgets.takeRollout(before?.object, object));
     const head = object.status?.history?.[0];
     const isNew = head && !rollout.tags.has(head.id);
     if (isNew && before) this.checkHead(key, before.object, object, rollout.statusChanged, revision);
@@ -153,6 +161,11 @@ export class Judge {
   private checkHead(key: string, before: AnyObject, after: AnyObject, statusChanged: number, revision: number): void {
     const [head] = after.status.history;
     const decided = Date.parse(head.timestamp);
+    const { namespace, name } = after.metadata;
+    for (const what of this.approvals.missing(requiredBy(before, head), `${namespace}/${name}`, head.version.tag)) {
+      const writer = this.audit.writerOf(key, revision);
+      this.accuse(key, revision, writer, `deploys ${head.version.tag} (${head.id}) with ${what}`);
+    }
     for (const [gateKey, closing] of this.inTheWay(before, head)) {
       const closedMs = 'ms' in closing ? closing.ms : this.audit.writerOf(gateKey, closing.revision)?.answeredMs;
       const isLate = 'revision' in closing && statusChanged > closing.revision;
@@ -166,13 +179,12 @@ export class Judge {
   }
 
   /** Keys of what holds the deployment at that time: Gates hold all, RolloutGates automatic ones after the first. */
-  private inTheWay({ metadata, spec }: AnyObject, head: AnyObject): [key: string, Closing][] {
-    const bypassed = letPast(metadata.annotations?.[BYPASSED_GATES], head);
-    const names: string[] = (spec.gates ?? []).map(
-      (gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`,
-    );
-    const gates = names
-      .filter((name) => !bypassed.includes(name))
+  private inTheWay(
+    { metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>,
+    head: AnyObject,
+  ): [key: string, Closing][] {
+    const gates = requiredBy({ metadata, spec }, head)
+      .filter((name) => !this.approvals.asks(name))
       .flatMap((name): [string, Closing][] => {
         const closing = this.gateHistory(name).closedAt(Date.parse(head.timestamp));
         return closing ? [[`${GATE_PREFIX}${name}`, closing]] : [];
@@ -195,6 +207,10 @@ export class Judge {
         if (value !== version) this.accuse(key, revision, writer, `says ${entry}, and carries ${value}`);
       }
     }
+  }
+
+  private accuseAll(key: string, revision: number, writer: Write | undefined, problems: readonly string[]): void {
+    for (const problem of problems) this.accuse(key, revision, writer, problem);
   }
 
   private accuse(key: string, revision: number, writer: Write | undefined, what: string): void {
@@ -258,6 +274,13 @@ function isBypass({ before, object, writer }: FluxChange): boolean {
 function letPast(text: string | undefined, { id, version }: AnyObject): string[] {
   const [, tag, of, gates = ''] = /^(\S+) \((\d+)\): (.*)$/.exec(text ?? '') ?? [];
   return tag === version.tag && Number(of) === id ? gates.split(',').map((gate) => gate.split('@')[0]!) : [];
+}
+
+/** The Gates that a Rollout names and this deployment was not let past. */
+function requiredBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>, head: AnyObject): string[] {
+  const bypassed = letPast(metadata.annotations?.[BYPASSED_GATES], head);
+  const names = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
+  return names.filter((name: string) => !bypassed.includes(name));
 }
 
 function namedGates(object: AnyObject | undefined): string[] {

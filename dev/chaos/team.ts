@@ -1,6 +1,6 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
-import { ask } from '../actors/ask.ts';
+import { ask, timestamp } from '../actors/ask.ts';
 import { fluxStandIn } from '../actors/fluxStandIn.ts';
 import { gitSync } from '../actors/gitSync.ts';
 import {
@@ -36,7 +36,9 @@ type Happening =
   | 'pin'
   | 'force'
   | 'retry'
-  | 'pass';
+  | 'pass'
+  | 'approve'
+  | 'forge';
 
 const HAPPENINGS: Record<Happening, number> = {
   edit: 6,
@@ -50,8 +52,12 @@ const HAPPENINGS: Record<Happening, number> = {
   force: 3,
   retry: 1,
   pass: 1,
+  approve: 6,
+  forge: 1,
 };
 
+/** Of the Rollouts that share the budget. */
+export const SHARED = { chaos: '' };
 /** A window that ends by itself while others go on. */
 const APPROVAL_WINDOW = '15s';
 const SUSPENDED = 'gate.fluxcd.io/suspended';
@@ -89,6 +95,9 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
   const qa = ref('rolloutGate', namespace, 'qa');
   /** What Git says: a path, or an interval, for each object. */
   const commits = { app: 0, web: 0, source: 0, fetched: 0 };
+  /** What some deploy takes the word of two people, while others do not: those have more to do meanwhile. */
+  const takesApprovals = index % 4 === 3;
+  const signed = ref('gate', namespace, 'signed');
   let newest = 0;
   let requests = 0;
 
@@ -134,6 +143,18 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
   const changeOf = (one: Ref, text: string) =>
     one.kind === 'Kustomization' ? { path: text } : { url: `oci://registry.example.com/${text.slice(2)}` };
 
+  const approve = (person: User, version: string) =>
+    person.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
+
+  /** What somebody has asked for, and the newest; refused until the Rollout knows it. */
+  const approveAll = async () => {
+    const { annotations } = (await admin.get(app)).metadata;
+    const forced = annotations?.['rollout.kuberik.com/force-deploy'];
+    for (const version of new Set([forced ?? tag(newest), tag(newest)])) {
+      for (const person of [sre, admin]) await approve(person, version);
+    }
+  };
+
   const happen: Record<Happening, () => Promise<unknown>> = {
     edit: () => {
       const one = any(held);
@@ -177,6 +198,20 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
     },
     retry: () => developer.mergePatch(app, request({ retry: '' })),
     pass: () => developer.mergePatch(app, request({ 'bypass-gates': someVersion() })),
+    approve: async () => {
+      if (takesApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
+    },
+    forge: async () => {
+      if (!takesApprovals) return;
+      const given = ['sre', 'admin'].map((by) => ({
+        version: tag(newest),
+        rollout: `${namespace}/app`,
+        by,
+        at: timestamp(),
+      }));
+      const forged = { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) };
+      await sre.mergePatch(signed, { metadata: { annotations: forged } });
+    },
   };
 
   return {
@@ -186,12 +221,14 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { chaos: '' } } });
       await sre.create(gate(namespace, 'freeze', { spec: { default: 'opened' } }));
       await sre.create(gate(namespace, 'approval', { spec: { default: 'closed', window: APPROVAL_WINDOW } }));
+      if (takesApprovals) await sre.create(gate(namespace, 'signed', { spec: { approvals: { required: 2 } } }));
       await sre.create(rolloutGate(namespace, 'qa', 'app', { passing: true }));
       await admin.create(kustomization(owner.namespace, owner.name, { spec: { sourceRef: source } }));
       await admin.create(imagePolicy(namespace, 'app'));
-      const gates = index % 2 === 0 ? [{ name: 'freeze' }] : [{ name: 'approval' }];
+      const names = [index % 2 === 0 ? 'freeze' : 'approval', ...(takesApprovals ? ['signed'] : [])];
+      const gates = names.map((name) => ({ name }));
       const bake = index % 2 === 0 ? {} : { bakeTime: '1s' };
-      await developer.create(rollout(namespace, 'app', { spec: { gates, ...bake } }));
+      await developer.create(rollout(namespace, 'app', { labels: SHARED, spec: { gates, ...bake } }));
       await developer.create(byHand());
     },
     release: async () => {
@@ -222,6 +259,7 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await sre.mergePatch(qa, { spec: { passing: true } });
       for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
+      if (takesApprovals) await approveAll();
     },
     unsettled: async () => {
       const objects = await Promise.all([...manifests(), byHand()].map(async (wanted) => differences(wanted)));

@@ -1,14 +1,14 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, until they are stopped. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../actors/ask.ts';
-import { gate } from '../actors/objects.ts';
+import { gate, rolloutBudget } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
 import { ApiError } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { Log } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
 import { type Random, randomFrom } from './random.ts';
-import { FLUX_NAMESPACE, type People, type Team, teamOf } from './team.ts';
+import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from './team.ts';
 
 const TELL_MS = 10_000;
 const EMERGENCY = 'emergency';
@@ -40,6 +40,9 @@ export async function startWorkload(
 
   const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
   await people.admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
+  // Half of the teams bake, and take turns.
+  const fleet = { selector: { matchLabels: SHARED }, maxConcurrent: Math.ceil(teamCount / 4) };
+  await people.sre.create(rolloutBudget(undefined, 'fleet', fleet));
   for (const team of teams) await team.create();
 
   async function attempt(what: () => Promise<unknown>): Promise<void> {

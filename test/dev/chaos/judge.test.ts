@@ -208,6 +208,19 @@ describe('of a Rollout it finds', () => {
     expect((await judge([...steps, ...deploy('2026-11-21T12:00:01Z')])).violations).toEqual([]);
   });
 
+  it('a deployment without the approvals or the slot it needs', async () => {
+    const asks = { ...opened, spec: { default: 'closed', approvals: { required: 2 } } };
+    const fleet = { apiGroup: 'kuberik.com', resource: 'rolloutbudgets', namespace: 'apps', name: 'fleet' };
+    const budget = write('b1', fleet, 9, { metadata: { uid: 'b' }, spec: { selector: {}, maxConcurrent: 1 } });
+    const head = entry(2, '1.1.0', { message: 'Automatic deployment', timestamp: '2026-11-21T12:00:30Z' });
+    const steps = [...write('g1', FREEZE, 1, asks), ...first, ...budget];
+    const { violations } = await judge([...steps, ...write('r2', ROLLOUT, 12, rollout(2, head, entry(1, '1.0.0')))]);
+    expect(violations).toEqual([
+      expect.stringContaining('deploys 1.1.0 (2) without a slot of budget fleet'),
+      expect.stringContaining('deploys 1.1.0 (2) with 0 of 2 approvals of gate apps/freeze'),
+    ]);
+  });
+
   it('an automatic deployment past a RolloutGate, and none by hand', async () => {
     const qa = { apiGroup: 'kuberik.com', resource: 'rolloutgates', namespace: 'apps', name: 'qa' };
     const closedByQa = write('q1', qa, 11, { spec: { rolloutRef: { name: 'app' }, passing: false } });

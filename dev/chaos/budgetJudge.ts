@@ -1,0 +1,72 @@
+/** Whether budgets were kept: nobody begins by itself without a slot, and never are more on their way than a budget allows. */
+import type { AnyObject } from '../client/send.ts';
+
+const BUDGET = /^\/registry\/kuberik\.com\/(?:rolloutbudgets\/([^/]+)|clusterrolloutbudgets)\/[^/]+$/;
+const ON_ITS_WAY = ['Deploying', 'InProgress'];
+
+export class BudgetJudge {
+  private readonly budgets = new Map<string, AnyObject>();
+  /** By uid. */
+  private readonly rollouts = new Map<string, AnyObject>();
+
+  isBudget(key: string): boolean {
+    return BUDGET.test(key);
+  }
+
+  /** Sentences about what it has granted. */
+  takeBudget(key: string, budget: AnyObject | undefined): string[] {
+    const before = this.budgets.get(key);
+    if (!budget) this.budgets.delete(key);
+    else this.budgets.set(key, budget);
+    const slots: AnyObject[] = budget?.status?.slots ?? [];
+    const known = new Set((before?.status?.slots ?? []).map(slotText));
+    const granted = slots.filter((slot) => slot.state === 'Granted' && !known.has(slotText(slot)));
+    const taken = slots.filter(({ state }) => state !== 'Overdue').length + (budget?.status?.cooling ?? []).length;
+    const max = budget?.spec.maxConcurrent;
+    return granted.length > 0 && taken > max ? [`grants ${taken} slots of ${max}`] : [];
+  }
+
+  /** Sentences about a Rollout's next stored version; `before` is the one it replaces. */
+  takeRollout(before: AnyObject | undefined, rollout: AnyObject): string[] {
+    this.rollouts.set(rollout.metadata.uid ?? '', rollout);
+    const head = headOf(rollout);
+    const begins = before && head && head.id !== headOf(before)?.id && isAutomatic(head);
+    return [...this.budgets].flatMap(([key, budget]) => {
+      if (!selects(key, budget, rollout)) return [];
+      const request = before?.status?.slotRequest?.id;
+      const isIts = (slot: AnyObject) =>
+        slot.uid === rollout.metadata.uid && slot.request === request && slot.version === head?.version.tag;
+      const hasSlot = (budget.status?.slots ?? []).some(isIts);
+      const members = [...this.rollouts.values()].filter((each) => selects(key, budget, each));
+      const onTheirWay = members.filter((each) => isAutomatic(headOf(each)) && isOnItsWay(headOf(each)));
+      const names = onTheirWay.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+      const name = budget.metadata.name;
+      return [
+        ...(begins && !hasSlot ? [`deploys ${head.version.tag} (${head.id}) without a slot of budget ${name}`] : []),
+        ...(names.length > budget.spec.maxConcurrent
+          ? [
+              `is one of ${names.length} on their way under budget ${name} of ${budget.spec.maxConcurrent}: ${names.join(', ')}`,
+            ]
+          : []),
+      ];
+    });
+  }
+}
+
+const slotText = ({ uid, request, version }: AnyObject) => `${uid} ${request} ${version}`;
+const headOf = (rollout: AnyObject | undefined): AnyObject | undefined => rollout?.status?.history?.[0];
+const isOnItsWay = (head: AnyObject | undefined) => ON_ITS_WAY.includes(head?.bakeStatus);
+
+/** By hand, and in a retry, nobody asks for a slot. */
+function isAutomatic(head: AnyObject | undefined): boolean {
+  return head !== undefined && /^Automatic deployment/.test(head.message ?? '') && !head.lastRetryTimestamp;
+}
+
+function selects(key: string, { spec }: AnyObject, { metadata }: AnyObject): boolean {
+  const namespace = BUDGET.exec(key)?.[1];
+  const labels = Object.entries(spec.selector.matchLabels ?? {});
+  return (
+    (namespace === undefined || namespace === metadata.namespace) &&
+    labels.every(([label, value]) => metadata.labels?.[label] === value)
+  );
+}
