@@ -75,6 +75,9 @@ export const fluxHook: DecoratorHook = {
   },
 };
 
+/** One object must not burden each event with as many rules as it can name namespaces: of more, the binding tells. */
+const MAX_GATE_NAMESPACES = 3;
+
 const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
 
 function namedRules(object: FluxObject, settings: Settings): RelatedResourceRule[] {
@@ -83,7 +86,11 @@ function namedRules(object: FluxObject, settings: Settings): RelatedResourceRule
   const gates = Map.groupBy(namedGates(object, rulesOf(settings)).refs, (ref) => ref.namespace);
   return [
     ...(rollouts.length > 0 ? [{ ...ROLLOUTS, namespace, names: rollouts }] : []),
-    ...[...gates].map(([namespace, refs]) => ({ ...GATES, namespace, names: refs.map(({ name }) => name) })),
+    ...(gates.size > MAX_GATE_NAMESPACES ? [] : [...gates]).map(([namespace, refs]) => ({
+      ...GATES,
+      namespace,
+      names: refs.map(({ name }) => name),
+    })),
   ];
 }
 

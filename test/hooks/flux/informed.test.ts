@@ -124,6 +124,11 @@ describe('the Flux decorator is sent what the annotations name', () => {
       { ...pinned, 'gate.fluxcd.io/gates': 'freeze,ops/freeze,ops/weekend' },
       ['rollouts shop: my-app', 'gates shop: freeze', 'gates ops: freeze, weekend'],
     ],
+    [
+      'Gates of more than three namespaces, which only the binding relates, and a Rollout',
+      { ...pinned, 'gate.fluxcd.io/gates': 'a/freeze,b/freeze,c/freeze,d/freeze' },
+      ['rollouts shop: my-app'],
+    ],
   ])('%s is named: it relates that', async (_, annotations, expected) => {
     const { call } = fakeHookCall({ now: NOW });
     const parent = kustomization({ annotations }) as KubeObject;
