@@ -67,7 +67,7 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
   const lengthMs = minutes * MINUTE_MS;
   const waveMs = Math.min(WAVE_MS, lengthMs / 10);
   const freezeMs = Math.min(FREEZE.everyMs, lengthMs / 4);
-  const restartMs = Math.min(RESTART_MS, lengthMs / 5);
+  const restartMs = Math.min(RESTART_MS, lengthMs / 8);
   const pause = (ms: number) => wait(Math.max(0, ms), undefined, { signal }).catch(() => {});
   const pick = <T>(random: Random, list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
 
@@ -78,6 +78,11 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
     return happening;
   }
 
+  /** Hours do not end with what somebody could not do: it is told in the end. */
+  async function told(what: () => Promise<unknown>): Promise<void> {
+    await what().catch((error: Error) => ledger.violations.push(`somebody could not go on: ${error.message}`));
+  }
+
   async function waves(random: Random): Promise<void> {
     while (!signal.aborted) {
       const count = Math.max(1, Math.round((random.integer(WAVE.least, WAVE.most) * apps.length) / FLEET));
@@ -85,7 +90,7 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
         const app = pick(random, apps);
         const isStage = apps[apps.indexOf(app) - 1]?.kind === 'after';
         const bad = random.next() < BAD && ['bake', 'health'].includes(app.kind);
-        if (!broken.has(app.key) && !isStage) await publish(world, app, bad);
+        if (!broken.has(app.key) && !isStage) await told(() => publish(world, app, bad));
         // Pipelines end one after the other, over half of the time.
         await pause(waveMs / 2 / count);
       }
@@ -100,10 +105,10 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
       const first = turn * FREEZE.teams;
       const some = new Set(Array.from({ length: FREEZE.teams }, (_, i) => teams[(first + i) % teams.length]!));
       const held = apps.filter(({ namespace }) => some.has(namespace));
-      await turnFreeze('close', some, held);
-      if (turn % 2 === 0) await breakGlass(pick(random, held));
+      await told(() => turnFreeze('close', some, held));
+      if (turn % 2 === 0) await told(() => breakGlass(pick(random, held)));
       await pause((random.integer(FREEZE.leastMs, FREEZE.mostMs) * freezeMs) / FREEZE.everyMs);
-      await turnFreeze('open', some, held);
+      await told(() => turnFreeze('open', some, held));
     }
   }
 
@@ -133,7 +138,7 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
 
   async function windows(): Promise<void> {
     for (let turn = 0; !signal.aborted; turn++) {
-      await surely(() => ask(people.sre, teams[turn % teams.length]!, 'window', 'open'));
+      await told(() => surely(() => ask(people.sre, teams[turn % teams.length]!, 'window', 'open')));
       await pause(WINDOW_MS);
     }
   }
@@ -163,13 +168,13 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
       apps.filter(({ kind }, i) => kind === 'bake' && apps[i - 1]?.kind === 'bake'),
     );
     broken.add(app.key);
-    await surely(() => people.admin.remove(ref('imagePolicy', app.namespace, app.name)));
+    await told(() => surely(() => people.admin.remove(ref('imagePolicy', app.namespace, app.name))));
     note('remove', app.key);
     await pause(lengthMs / 5);
-    await surely(() => people.admin.create(imagePolicyOf(app)));
+    await told(() => surely(() => people.admin.create(imagePolicyOf(app))));
     note('restore', app.key);
     broken.delete(app.key);
-    await publish(world, app, false);
+    await told(() => publish(world, app, false));
   }
 
   await Promise.all([waves(dice()), freezes(dice()), windows(), restarts(), mistake(dice())]);
