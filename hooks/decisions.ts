@@ -31,7 +31,7 @@ export function decisionsOf(sync: Sync): Decision[] {
     ...subjectOf(sync.subject),
     reason,
     message,
-    key: ['sync', uid, resourceVersion, reason, message].join(' '),
+    key: `sync ${JSON.stringify([uid, resourceVersion, reason, message])}`,
   }));
 }
 
@@ -51,7 +51,12 @@ function healthTurned({ subject, answer }: Sync): Told[] {
   const before = (subject as HealthCheck).status?.status;
   const { status, message = '' } = answer.status ?? {};
   if (status === undefined || status === before) return [];
-  return [{ reason: 'HealthTurned', message: `${status}, was ${before ?? 'not known'}${message && `: ${message}`}` }];
+  return [
+    {
+      reason: 'HealthTurned',
+      message: `${status}, was ${typeof before === 'string' ? before : 'not known'}${message && `: ${message}`}`,
+    },
+  ];
 }
 
 function requestsUsed({ answer }: Sync): Told[] {
@@ -106,7 +111,10 @@ function conditionsText(status: { conditions?: unknown } | undefined): string {
   const { conditions } = status ?? {};
   if (!Array.isArray(conditions)) return '';
   const told = conditions.filter(isMap).slice(0, MAX_LISTED);
-  return told.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`).join('; ');
+  const text = (value: unknown) => (typeof value === 'string' ? value : '?');
+  return told
+    .map(({ type, status, reason, message }) => `${text(type)}=${text(status)} ${text(reason)}: ${text(message)}`)
+    .join('; ');
 }
 
 function messageOf(status: { conditions?: { type: string; message: string }[] }, type: string): string {

@@ -71,7 +71,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
                 : entry.hook.sync(body as DecoratorRequest, call()),
             ),
           );
-          if (log) tell(log, { hook: entry.name, ...askedOf(body), answer });
+          if (log) tell(log, { hook: entry.name, ...askedOf(body, entry.subject), answer });
           return answer;
         },
       },
@@ -91,9 +91,9 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
   });
 }
 
-function askedOf(body: unknown): Pick<Sync, 'subject' | 'observed'> {
+function askedOf(body: unknown, subject: Entry['subject']): Pick<Sync, 'subject' | 'observed'> {
   const { parent, children, object, attachments } = body as CompositeRequest & DecoratorRequest;
-  return { subject: parent ?? object, observed: children ?? attachments };
+  return subject === 'parent' ? { subject: parent, observed: children } : { subject: object, observed: attachments };
 }
 
 function tell(log: DecisionLog, sync: Sync): void {

@@ -8,9 +8,10 @@ import type { LoggedReason } from '../api/decisions.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { Consideration, Decision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
+import { childOf } from '../core/kube/json.ts';
 import { deploymentText, parseDeployments } from '../core/pin/deployment.ts';
 import { parseState } from '../core/suspend/stateAnnotation.ts';
-import { type AdmissionDecision, namespaceOf } from './response.ts';
+import type { AdmissionDecision } from './response.ts';
 
 type AnyObject = KubeObject<any, any>;
 
@@ -28,7 +29,7 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
   ): Decision => {
     const about = subjectOf(request);
     const { username: user } = request.userInfo;
-    const id = [about.kind, about.namespace, about.name, user, reason, ...key].join(' ');
+    const id = JSON.stringify([about, user, reason, ...key]);
     return { ...about, reason, message, user, key: `admission ${id}`, ...more };
   };
   if (!decision.allowed) {
@@ -38,7 +39,7 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
   const stored = request.oldObject as AnyObject | null | undefined;
   // Flux asks in a dry run first, at each of its syncs, and leaves it at that. A pin that stays is everyday where Git has a literal.
   if (decision.held === 'gate_closed') {
-    const { uid, generation } = stored?.metadata ?? {};
+    const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
     return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
   }
@@ -46,7 +47,7 @@ export function decisionsOf(route: string, request: AdmissionRequest, decision: 
   if (request.dryRun || request.subResource || !after || !route.startsWith('validate/')) return [];
   const told = route === 'validate/flux' ? fluxChanges(after, stored) : [];
   if (route === 'validate/rollout') told.push(...requestsMade(after as Rollout, stored as Rollout | undefined));
-  const uid = stored?.metadata.uid ?? request.uid;
+  const uid = textAt(stored, 'metadata', 'uid') ?? request.uid;
   return told.map(({ reason, message }) => line(reason, message, [uid, message], { againAfterMs: CHANGED_AGAIN_MS }));
 }
 
@@ -94,7 +95,7 @@ function requestsMade(after: Rollout, before: Rollout | null | undefined): Told[
     const value = annotation(after, key);
     return value === undefined || value === annotation(before, key) ? [] : [`${key}: ${value}`];
   });
-  const [was, wanted] = [before?.spec?.wantedVersion, after.spec?.wantedVersion];
+  const [was, wanted] = [before, after].map((rollout) => textAt(rollout, 'spec', 'wantedVersion'));
   if (was !== wanted) asked.push(wanted ? `spec.wantedVersion: ${wanted}` : 'spec.wantedVersion: none');
   return asked.map((message) => ({ reason: 'Requested', message }));
 }
@@ -114,11 +115,19 @@ export function considerationOf(route: string, request: AdmissionRequest, decisi
 }
 
 function subjectOf(request: AdmissionRequest): Subject {
-  const { metadata } = (request.object ?? request.oldObject ?? { metadata: {} }) as Pick<AnyObject, 'metadata'>;
-  const { name = request.name, generateName = '' } = metadata;
-  return { kind: request.kind.kind, namespace: namespaceOf(request), name: name ?? `${generateName}…` };
+  const object = request.object ?? request.oldObject;
+  const name = textAt(object, 'metadata', 'name') ?? textAt(request, 'name');
+  return {
+    kind: textAt(request, 'kind', 'kind') ?? '',
+    namespace: textAt(request, 'namespace') ?? textAt(object, 'metadata', 'namespace') ?? '',
+    name: name ?? `${textAt(object, 'metadata', 'generateName') ?? ''}…`,
+  };
 }
 
-function annotation(object: AnyObject | null | undefined, key: string): string | undefined {
-  return object?.metadata.annotations?.[key];
+const annotation = (object: unknown, key: string) => textAt(object, 'metadata', 'annotations', key);
+
+/** Some routes decide without a look at the object: a line about it must not fail on what they let be. */
+function textAt(value: unknown, ...path: string[]): string | undefined {
+  const found = path.reduce(childOf, value);
+  return typeof found === 'string' ? found : undefined;
 }

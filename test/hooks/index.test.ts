@@ -134,6 +134,14 @@ describe('a hook', () => {
   });
 });
 
+it('the log of a decorator is about its object, whatever else was sent', async () => {
+  const lines: object[] = [];
+  const log = { decided: () => {}, considered: (line: () => object) => void lines.push(line()) };
+  const route = hookRoutes(() => fakeCall().call, log).find(({ path }) => path === '/hooks/gate-labels/sync')!;
+  await route.answer({ object: namedGate({}), parent: true, attachments: {}, related: {}, finalizing: false });
+  expect(lines).toMatchObject([{ kind: 'Gate', namespace: 'shop', name: 'a', hook: 'gate-labels' }]);
+});
+
 describe('a webhook', () => {
   it('names the field that is wrong', async () => {
     const { call } = fakeCall();

@@ -168,3 +168,15 @@ it('an object without a name yet is told by what its name will begin with', () =
   delete object.metadata.name;
   expect(decisionsOf('validate/flux', request(object), ALLOWED)[0]?.name).toBe('job-…');
 });
+
+it.each<[what: string, damaged: Partial<AdmissionRequest>]>([
+  ['no kind', { kind: null as never }],
+  ['no metadata', { object: { apiVersion: 'v1', kind: 'Gate' } as never }],
+  ['a name that is none', { object: { metadata: { name: { toString: 1 }, annotations: [null] } } as never }],
+])('what some routes let be does not break the log: %s', (_, damaged) => {
+  const asked = request(marked('closed: a/a'), marked(undefined), damaged);
+  for (const decision of [ALLOWED, DENIED]) {
+    expect(() => decisionsOf('validate/rollout', asked, decision)).not.toThrow();
+    expect(() => considerationOf('validate/flux', asked, decision)).not.toThrow();
+  }
+});

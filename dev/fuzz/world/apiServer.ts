@@ -3,7 +3,7 @@
 import type { AdmissionReview, UserInfo } from '../../../api/admission.ts';
 import { GOVERNED_KINDS } from '../../../api/kinds.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { AccessReviewer, HookCall, Route, WebhookCall } from '../../../api/ports.ts';
+import type { AccessReviewer, DecisionLog, HookCall, Route, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../fakes/ports.ts';
@@ -47,9 +47,15 @@ const shared = () => ({
 const hookCall = (): HookCall => fakeHookCall(shared()).call;
 const webhookCall = (): WebhookCall => fakeWebhookCall(shared()).call;
 
+/** Every line is made, as at level debug: no body may break the log. */
+const LOG: DecisionLog = {
+  decided: (line) => void JSON.stringify(line),
+  considered: (line) => void JSON.stringify(line()),
+};
+
 /** The routes that main.ts mounts, over the world that is served. */
 export const ROUTES: ReadonlyMap<string, Route> = new Map(
-  [...hookRoutes(hookCall), ...webhookRoutes(webhookCall)].map((route) => [route.path, route]),
+  [...hookRoutes(hookCall, LOG), ...webhookRoutes(webhookCall, LOG)].map((route) => [route.path, route]),
 );
 
 export function serve(world: Served): void {
