@@ -144,6 +144,18 @@ describe('approvals on a RolloutGate', () => {
     await expect(approve('alice', '1.0.O')).rejects.toThrow("Rollout 'app' has no release 1.0.O");
   });
 
+  it('in another’s name are dropped, and whoever forges them is told', async () => {
+    const { prod, patch } = await story({ required: 2 });
+    const given = [{ version: '1.0.0', by: 'b\no\nb', at: '2026-03-01T12:00:00Z' }];
+    const forged = { metadata: { annotations: { [`${P}approvals`]: JSON.stringify({ given }) } } };
+    const { warnings } = await patch('alice', forged);
+    expect(warnings).toEqual([
+      'dropped: 1.0.0 approved by b o b is your text, not their write',
+      `${P}approvals is the webhook's record: what you write in it is dropped`,
+    ]);
+    expect((await admin.get(prod)).metadata.annotations?.[`${P}approvals`]).toBeUndefined();
+  });
+
   it('expire, each by its own time', async () => {
     const { ns, prod, approve, deployed } = await story({ required: 2, expireAfter: '3s' });
     await publish(ns, 'app', '1.0.0');
