@@ -76,12 +76,13 @@ export function counted(rollouts: number): string {
   return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
+/** The command first: an Event is cut where the names are long. */
 function heldText({ metadata }: Budget, version: BudgetVersion): string {
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = metadata.namespace ? `-n ${metadata.namespace} ` : '';
   return (
-    `${version.version} has failed in ${counted(version.failed)} (${failedIn(version)}): nobody else begins it. To go on: ` +
-    `kubectl annotate ${where}${kind?.toLowerCase()}/${name} rollout.kuberik.com/continue=${version.version}`
+    `${version.version} has failed in ${counted(version.failed)}: nobody else begins it. To go on: kubectl annotate ` +
+    `${where}${kind?.toLowerCase()}/${name} rollout.kuberik.com/continue=${version.version} (failed: ${failedIn(version)})`
   );
 }
 

@@ -35,9 +35,11 @@ describe('failures', () => {
     const history = tags.map((tag) => `${tag} Failed`);
     const fleet = Array.from({ length: 30 }, (_, i) => rollout(`${i}`.padStart(253, 'r'), { history }));
     const asking = tags.map((tag, i) => rollout(`w${i}`, { asks: [tag] }));
-    const { status } = plan(budget({ maxFailures: 1 }), [...fleet, ...asking]);
+    const { status, events } = plan(budget({ maxFailures: 1 }), [...fleet, ...asking]);
     expect(readyOf(status)).toMatchObject({ reason: 'VersionHeld', message: expect.stringContaining('To go on') });
     expect(readyOf(status)!.message.length).toBeLessThanOrEqual(32_768);
+    // What an Event takes: the command comes before the names.
+    for (const { message } of events) expect(message.slice(0, 1024)).toMatch(/rollout\.kuberik\.com\/continue=1+\d* /);
   });
 
   it('of a tag that was moved are told apart by digest, also where there are many', () => {
