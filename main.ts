@@ -5,6 +5,7 @@ import type { ApiCaller } from './api/metrics.ts';
 import type { ClusterReader, DecisionLog, EventSink, HookCall, Metrics, WebhookCall } from './api/ports.ts';
 import type { FluxBinding } from './api/types.ts';
 import { boundLabel } from './core/kube/names.ts';
+import { tellersOf } from './core/notification/standIns.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
 import { createGateRequirers } from './server/cluster/gateRequirers.ts';
@@ -15,8 +16,8 @@ import { countedTransport, createTransport, loadKubeConfig, type Transport } fro
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
-import { createNotifier, everySink } from './server/events/notification.ts';
-import { createEventSink } from './server/events/sink.ts';
+import { createNotifier } from './server/events/notification.ts';
+import { createEventSink, everySink } from './server/events/sink.ts';
 import { createApp } from './server/http/app.ts';
 import { requireToken } from './server/http/bearer.ts';
 import { requireClientCertificate } from './server/http/clientCertificate.ts';
@@ -147,34 +148,28 @@ interface EventParts {
   dropped: Dropped;
 }
 
-/** Kubernetes Events, the same in the log, and for Flux's notification-controller where one is configured. */
+/** Kubernetes Events, the same in the log, and messages to Flux's notification-controller where one is configured. */
 function createEvents({ config, transport, cluster, log, decisions, dropped }: EventParts): EventSink {
+  const shared = { dropped, log, wait: (ms: number) => wait(ms) };
+  const notifier =
+    config.eventsAddress &&
+    createNotifier({
+      ...shared,
+      address: config.eventsAddress,
+      instance: config.instance,
+      now: () => Date.now(),
+      tellers: async ({ namespace, name }) =>
+        tellersOf(await cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) })),
+    });
   const events = createEventSink({
+    ...shared,
     create: (event) => {
       const path = resourcePath({ apiVersion: 'v1', resource: 'events', namespace: event.metadata.namespace! });
       return transport.send({ method: 'POST', path, body: event });
     },
-    dropped,
-    log,
-    wait: (ms) => wait(ms),
+    ...(notifier && { people: notifier }),
   });
-  const logged = loggedEvents(decisions);
-  if (!config.eventsAddress) return everySink(logged, events);
-  const notifier = createNotifier({
-    address: config.eventsAddress,
-    instance: config.instance,
-    boundObjects: async ({ namespace, name }) => {
-      const bindings = await cluster.list<FluxBinding>({
-        ...FLUX_BINDINGS,
-        namespace,
-        labelSelector: boundLabel(name),
-      });
-      return bindings.flatMap(({ spec }) => (spec ? [{ ...spec.target, namespace }] : []));
-    },
-    dropped,
-    log,
-  });
-  return everySink(logged, events, notifier);
+  return everySink(loggedEvents(decisions), events);
 }
 
 if (process.argv.includes('--help')) {

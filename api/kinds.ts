@@ -19,8 +19,6 @@ interface KindRow<Name extends string> {
   follows?: true;
   /** A Kustomization can apply its artifact. */
   artifact?: true;
-  /** Flux's Alerts on it report what became of a deployment. */
-  notified?: true;
 }
 
 const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io';
@@ -32,11 +30,11 @@ const KUBERIK = 'kuberik.com';
 
 // biome-ignore format: a table
 export const KINDS = {
-  Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', pinnable: true, notified: true },
-  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', follows: true, notified: true },
+  Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', pinnable: true },
+  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', follows: true },
   ImageUpdateAutomation: { kind: 'ImageUpdateAutomation', group: IMAGE, versions: ['v1'], resource: 'imageupdateautomations', governed: 'sync' },
   GitRepository: { kind: 'GitRepository', group: SOURCE, versions: ['v1'], resource: 'gitrepositories', governed: 'source', artifact: true },
-  OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', pinnable: true, artifact: true, notified: true },
+  OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', pinnable: true, artifact: true },
   HelmRepository: { kind: 'HelmRepository', group: SOURCE, versions: ['v1'], resource: 'helmrepositories', governed: 'source' },
   Bucket: { kind: 'Bucket', group: SOURCE, versions: ['v1'], resource: 'buckets', governed: 'source', artifact: true },
   // Has no spec.suspend, and no controller reconciles it (another one writes its status): it cannot be held, only what consumes it.
@@ -67,7 +65,6 @@ export const PINNABLE_KINDS = ROWS.filter(({ pinnable }) => pinnable);
 /** Those that annotations may bind to a Rollout. */
 export const BOUND_KINDS = ROWS.filter(({ pinnable, follows }) => pinnable || follows);
 export const ARTIFACT_KINDS = ROWS.filter(({ artifact }) => artifact);
-export const NOTIFIED_KINDS = ROWS.filter(({ notified }) => notified);
 
 /** `group/version` of the newest version, in which objects are written too. */
 export function apiVersionOf({ group, versions: [newest] }: Pick<KindRow<string>, 'group' | 'versions'>): string {

@@ -72,3 +72,8 @@ export interface NamespacedName {
   namespace: string;
   name: string;
 }
+
+/** Of a kind that api/kinds.ts knows. */
+export interface ObjectName extends NamespacedName {
+  kind: string;
+}

@@ -2,7 +2,7 @@
  * What the doors (hooks, webhooks, receiver) need from the world. Implemented in server/, handed in by main.ts, types only here.
  */
 import type { UserInfo } from './admission.ts';
-import type { EpochMs, KubeObject, NamespacedName } from './kubernetes.ts';
+import type { EpochMs, KubeObject, NamespacedName, ObjectName } from './kubernetes.ts';
 import type { Count, Duration } from './metrics.ts';
 import type { FluxBinding, Gate, Rollout } from './types.ts';
 
@@ -51,6 +51,14 @@ export interface EventRecord {
   at: EpochMs;
   /** Stored times have whole seconds: within one, Events are shown in this order. Lower-case letters, digits and dots; the same key has the same. */
   order?: string;
+  /** The version it is about, where it is about one deployment. */
+  version?: string;
+  /** For those who look at Events: nobody has to be told. */
+  quiet?: true;
+  /** What Alerts of Flux can select in the place of an object of ours: Flux objects, and Rollouts for the objects bound to them. */
+  standIns?: readonly ObjectName[];
+  /** What stand-ins in other namespaces than its own say, whose readers may not read it; without it nothing. */
+  forOthers?: string;
 }
 
 /** Fire and forget: recording never delays and never fails a sync. */

@@ -44,6 +44,10 @@ export const LIMITS = {
   rolloutsOfBudget: 1000,
   /** Versions that the status of a RolloutBudget remembers; of those that are asked for, none may be forgotten that has failed. */
   budgetVersions: 20,
+  /** Namespaces whose Alerts are told of one change of a Gate or a budget, by one object in each. */
+  notifiedNamespaces: 100,
+  /** Flux objects bound to a Rollout that tell of one change of it. */
+  notifiedObjects: 10,
   /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
   resyncAfterSeconds: 3600,
 } as const;

@@ -11,6 +11,7 @@ import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
+import { standInsOf } from '../core/notification/standIns.ts';
 import { tokenBytes } from '../core/receiver/token.ts';
 import { webhookPath } from '../core/receiver/webhookPath.ts';
 import type { CompositeHook } from './hook.ts';
@@ -33,7 +34,10 @@ export const gateHook: CompositeHook = {
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
-    for (const event of [...gateEvents(gate, status), ...given]) call.events.record(eventRecord(event, gate, call.now));
+    const standIns = standInsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
+      call.events.record({ ...eventRecord(event, gate, call.now), standIns });
+    }
     const resync = resyncSeconds(gate, evaluation, call.now, until);
     // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.
     const waits = receiver && 'problem' in receiver;

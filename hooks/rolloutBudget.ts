@@ -14,8 +14,10 @@ import { namespacesOf } from '../core/budget/selects.ts';
 import type { Sight } from '../core/budget/slots.ts';
 import { slotLabels } from '../core/budget/wake.ts';
 import { eventRecord } from '../core/kube/events.ts';
+import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
+import { standInsOf } from '../core/notification/standIns.ts';
 import type { CompositeHook, DecoratorHook } from './hook.ts';
 
 /** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
@@ -35,8 +37,10 @@ const budgetHook: CompositeHook = {
     const rollouts = selected(budget, found);
     const others = await othersOf(budget, rollouts, found, cluster);
     const plan = planBudget(budget, { rollouts, others }, now);
+    const names = rollouts.map((rollout) => ({ kind: KINDS.Rollout.kind, ...identityOf(rollout) }));
+    const standIns = standInsOf(names, budget.metadata.namespace);
     for (const event of plan.events) {
-      events.record(eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`));
+      events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), standIns });
     }
     const looks = plan.requeueAt.map((at) => (at - now) / 1000);
     if (others.size > 0 || namespacesOf(budget)) looks.push(UNSEEN_LOOK_S);

@@ -12,7 +12,7 @@ import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
 import { backgroundOf } from '../core/evaluation/approvals.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';
-import { labelValue } from '../core/kube/names.ts';
+import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import type { DecoratorHook } from './hook.ts';
 import { repairedLabels } from './labels.ts';
@@ -64,8 +64,9 @@ function told(
     rollout?.status?.pendingVersion,
     now,
   );
+  const standIns = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
   for (const event of approvalEvents(before?.approvals, approvals, record, now)) {
-    events.record(eventRecord(event, gate, now));
+    events.record({ ...eventRecord(event, gate, now), standIns });
   }
   const { approvals: _, ...others } = before ?? {};
   const status = { ...others, ...(approvals && { approvals }) };

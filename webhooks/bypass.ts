@@ -4,8 +4,10 @@ import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
+import type { GateStatus } from '../api/types.ts';
 import { mayAsk } from '../core/gate/bypass.ts';
 import { refKey } from '../core/kube/names.ts';
+import { standInsOf } from '../core/notification/standIns.ts';
 
 export interface Granted {
   granted: true;
@@ -56,7 +58,10 @@ export async function recordBypass(
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
     const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
-    call.events.recordWhen({ regarding, type: 'Warning', reason: 'GlassBroken', message, key, at: call.now }, fact);
+    // Of a Gate, for the others tell of themselves, or by what is bound to them.
+    const standIns = standInsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
+    const event = { type: 'Warning', reason: 'GlassBroken', message, key, at: call.now } as const;
+    call.events.recordWhen({ regarding, ...event, standIns }, fact);
   }
   return { bypass: message };
 }

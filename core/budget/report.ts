@@ -99,14 +99,17 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
       reason: 'VersionHeld',
       message: heldText(budget, version),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
+      forOthers: `${version.version} has failed in ${counted(version.failed)}: nobody else begins it`,
     }));
 }
 
 export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
+  const message = `Version ${version.version} has Succeeded in all ${counted(wave.total)} of the wave ${wave.value || '(rest)'}`;
   return {
     type: 'Normal',
     reason: 'WaveDone',
-    message: `Version ${version.version} has Succeeded in all ${counted(wave.total)} of the wave ${wave.value || '(rest)'}`,
+    message,
+    forOthers: message,
     about: `${versionKey(versionOf(version))}/${wave.value}/${wave.total}`,
   };
 }
@@ -116,7 +119,9 @@ export function slotEvents(before: Slot, { slot, freed }: Judged): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const holder = `Rollout '${refKey(before)}'`;
   if (freed === 'Deleted') {
-    return [{ type: 'Normal', reason: 'SlotFreed', message: `${holder} is gone: its slot is free`, about }];
+    return [
+      { type: 'Normal', reason: 'SlotFreed', message: `${holder} is gone: its slot is free`, about, quiet: true },
+    ];
   }
   if (freed === 'Revoked') {
     const message = `${holder} has not used its slot, and does not answer: the slot is free`;
@@ -131,5 +136,11 @@ export function continueEvent(version: string, by: string, hasContinued: boolean
   const message = hasContinued
     ? `${by} lets version ${version} go on: its failures so far are excused`
     : `${by} asked to continue version ${version}, of which no failure is known: nothing changes`;
-  return { type: 'Normal', reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored', message, about: uid };
+  return {
+    type: 'Normal',
+    reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored',
+    message,
+    about: uid,
+    forOthers: `version ${version} goes on`,
+  };
 }

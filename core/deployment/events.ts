@@ -20,7 +20,12 @@ export function deploymentEvent(
   reason: string,
   message: string,
 ): NewEvent {
-  return { type, reason, message, about: deploymentKey(entry), order: orderOf(entry, reason) };
+  return {
+    ...{ type, reason, message },
+    about: deploymentKey(entry),
+    order: orderOf(entry, reason),
+    version: entry.version.tag,
+  };
 }
 
 /** Identifies a deployment, or a retry of it, among all of its Rollout's. */

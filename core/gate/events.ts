@@ -1,4 +1,4 @@
-/** The Events of a Gate: what has changed since its last status. */
+/** The Events of a Gate: what has changed since its last status, and who has to be told. */
 import { OPENED } from '../../api/conditions.ts';
 import type { Gate, GateStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
@@ -6,7 +6,8 @@ import type { NewEvent } from '../kube/events.ts';
 
 type StoredRequest = NonNullable<GateStatus['request']>;
 
-export function gateEvents({ status: before }: Gate, after: GateStatus): NewEvent[] {
+/** @param forOthers what anybody may know of its state, whoever asked for it */
+export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string): NewEvent[] {
   const events: NewEvent[] = [];
   const add = (reason: string, message: string, about: string, order = 'a') =>
     events.push({ type: 'Normal', reason, message, about, order });
@@ -22,6 +23,8 @@ export function gateEvents({ status: before }: Gate, after: GateStatus): NewEven
   const is = findCondition(after.conditions, OPENED);
   if (was && is && was.status !== is.status) {
     add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
+    // Its message says who asked, and why: one message for what one person did.
+    return events.map((event) => (event.order === 'b' ? { ...event, forOthers } : { ...event, quiet: true }));
   }
   return events;
 }

@@ -1,15 +1,13 @@
 /** What requires a Gate, open or closed: Flux objects by their bindings, and Rollouts. A closed Gate holds all of them. */
 import { KINDS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Requiring } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { identityOf } from '../kube/names.ts';
 import { gateRefsOf } from './refs.ts';
 import { gateSelectsRollout } from './selects.ts';
 
-export interface Requirer extends NamespacedName {
-  kind: string;
-}
+export type Requirer = ObjectName;
 
 /** Sorted by kind, namespace and name. */
 export function requirersOf(gate: Gate, { bindings, rollouts, namespaces }: Requiring): Requirer[] {

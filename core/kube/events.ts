@@ -10,15 +10,27 @@ export interface NewEvent {
   about?: string;
   /** Where it belongs among the Events of its object in the same second. Follows from the rest but the message. */
   order?: string;
+  /** The version it is about, where it is about one deployment. */
+  version?: string;
+  /** For those who look at Events: nobody has to be told. */
+  quiet?: boolean;
+  /** What readers in other namespaces than its own may be told. */
+  forOthers?: string;
 }
 
 /** @param otherwise is used where the event does not say what it is about */
 export function eventRecord(
-  { type, reason, message, about, order }: NewEvent,
+  { type, reason, message, about, order, version, quiet, forOthers }: NewEvent,
   regarding: KubeObject<any, any>,
   at: EpochMs,
   otherwise = '',
 ): EventRecord {
   const key = [regarding.metadata.uid, reason, about ?? otherwise].join('/');
-  return { regarding, type, reason, message, key, at, ...(order && { order }) };
+  return {
+    ...{ regarding, type, reason, message, key, at },
+    ...(order && { order }),
+    ...(version && { version }),
+    ...(quiet && { quiet }),
+    ...(forOthers && { forOthers }),
+  };
 }

@@ -6,6 +6,7 @@ import {
   GATES_PASSING,
   READY,
   WAITING_FOR_BUDGET,
+  WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
@@ -91,6 +92,8 @@ function conditionEvents(
   const events: NewEvent[] = [];
   const gates = changed(GATES_PASSING);
   if (gates) events.push(eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates));
+  const waits = changed(WAITING_FOR_ROLLOUT_GATES);
+  if (waits) events.push({ type: 'Normal', reason: waits.type, message: waits.message });
   const ready = changed(READY);
   if (ready && isPassing(ready) && !OF_OTHERS.includes(ready.reason)) events.push(readyEvent(ready));
   const order = changed(WAITING_FOR_ROLLOUTS);
@@ -99,6 +102,7 @@ function conditionEvents(
       type: order.reason === 'NotSucceeded' ? 'Normal' : 'Warning',
       reason: order.type,
       message: order.message,
+      quiet: order.reason === 'NotSucceeded',
     });
   const budget = changed(WAITING_FOR_BUDGET);
   if (budget)
@@ -106,6 +110,8 @@ function conditionEvents(
       type: budget.reason === 'NoSlot' ? 'Normal' : 'Warning',
       reason: budget.type,
       message: budget.message,
+      // Of a version that it holds the budget tells itself, once for all who wait.
+      quiet: ['NoSlot', 'VersionHeld'].includes(budget.reason),
     });
   // The same obstacle is worth an event again when another version meets it.
   const isNew =

@@ -1,51 +1,32 @@
 /**
- * The same events for Flux's notification-controller (`--events-addr`), as events of the Flux objects that are bound to
- * the Rollout: existing Alerts on these report its deployments. When notification-controller is down, only the message is lost.
+ * Messages for people, by way of Flux's notification-controller (`--events-addr` of Flux's controllers): the one sender. Telling returns at once
+ * and never fails; a notification-controller that hangs, is slow or is away costs messages, counted, and nothing else.
  */
-import { createHash } from 'node:crypto';
-import { NOTIFIED_KINDS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { EventRecord, EventSink } from '../../api/ports.ts';
-import { formatTime } from '../../core/kube/time.ts';
+
+import { KINDS } from '../../api/kinds.ts';
+import type { NamespacedName, ObjectName } from '../../api/kubernetes.ts';
+import type { EventRecord } from '../../api/ports.ts';
 import { createQueue } from '../queue.ts';
-import { type ClosableSink, COMPONENT } from './sink.ts';
+import { type FluxEvent, fluxEventOf, isTold, itself } from './fluxEvent.ts';
+import type { ClosableSink } from './sink.ts';
 
 const MAX_WAITING = 200;
 const AT_ONCE = 2;
 const TIMEOUT_MS = 3000;
-/** The limit of Flux's schema. */
-const MAX_MESSAGE = 39_000;
-/** The kinds whose Alerts get events from here. */
-const NOTIFIED = new Set<string>(NOTIFIED_KINDS.map(({ kind }) => kind));
-
-export interface FluxReference {
-  apiVersion: string;
-  kind: string;
-  namespace: string;
-  name: string;
-  uid?: string;
-}
-
-/** event.toolkit.fluxcd.io/v1beta1 */
-export interface FluxEvent {
-  involvedObject: FluxReference;
-  severity: 'info' | 'error';
-  timestamp: string;
-  message: string;
-  reason: string;
-  metadata: Record<string, string>;
-  reportingController: string;
-  reportingInstance: string;
-}
+const ATTEMPTS = 4;
+/** Nobody wants to hear of a gate that closed long ago; and later, notification-controller would no longer know that it has had it. */
+const MAX_AGE_MS = 5 * 60_000;
 
 export interface NotificationOptions {
   /** `http://notification-controller.flux-system.svc.cluster.local./` */
   address: string;
   instance: string;
-  /** The Flux objects bound to a Rollout. */
-  boundObjects(rollout: NamespacedName): Promise<FluxReference[]>;
+  /** The Flux objects that tell of a Rollout. */
+  tellers(rollout: NamespacedName): Promise<readonly ObjectName[]>;
   dropped(what: 'notifications'): void;
-  log: { debug(fields: object, message: string): void };
+  log: { warn(fields: object, message: string): void };
+  now(): number;
+  wait(ms: number): Promise<void>;
   timeoutMs?: number;
 }
 
@@ -53,7 +34,7 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
   const giveUp = ({ regarding, reason }: EventRecord, why: string) => {
     options.dropped('notifications');
     const { namespace, name } = regarding.metadata;
-    options.log.debug({ namespace, name, reason, why }, 'notification dropped');
+    options.log.warn({ namespace, name, reason, why }, 'notification dropped');
   };
   const queue = createQueue<EventRecord>({
     limit: MAX_WAITING,
@@ -63,59 +44,57 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
   });
   return {
     record(record) {
-      if (!queue.push(record)) giveUp(record, 'too many notifications are waiting');
+      if (isTold(record) && !queue.push(record)) giveUp(record, 'too many notifications are waiting');
     },
     idle: () => queue.idle(),
   };
 }
 
 async function tell(record: EventRecord, options: NotificationOptions): Promise<void> {
-  for (const object of await objectsOf(record, options)) {
-    const response = await fetch(options.address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(fluxEventOf(record, object, options.instance)),
-      redirect: 'error',
-      signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
-    });
-    await response.body?.cancel();
-    // 429: notification-controller has had this event already.
-    if (!response.ok && response.status !== 429) throw new Error(`notification-controller answered ${response.status}`);
+  if (options.now() - record.at > MAX_AGE_MS) throw new Error('it has waited for too long');
+  for (const object of await speakersOf(record, options)) {
+    const event = fluxEventOf(record, object, options.instance);
+    if (event) await post(event, options);
   }
 }
 
-async function objectsOf({ regarding }: EventRecord, options: NotificationOptions): Promise<FluxReference[]> {
-  const { apiVersion, kind, metadata } = regarding;
-  const { namespace = '', name = '', uid } = metadata;
-  if (kind === 'Rollout') return (await options.boundObjects({ namespace, name })).filter((o) => NOTIFIED.has(o.kind));
-  return NOTIFIED.has(kind) ? [{ apiVersion, kind, namespace, name, ...(uid && { uid }) }] : [];
+/** The object itself, and what stands in for it. */
+async function speakersOf(record: EventRecord, options: NotificationOptions): Promise<ObjectName[]> {
+  const own = itself(record);
+  const standIns = [...own.filter(isRollout), ...(record.standIns ?? [])];
+  const found = await Promise.all(standIns.map((each) => (isRollout(each) ? options.tellers(each) : [each])));
+  return [...own, ...found.flat()];
 }
 
-/** Metadata keys need the group of the object, or notification-controller drops them. */
-export function fluxEventOf(record: EventRecord, object: FluxReference, instance: string): FluxEvent {
-  const { regarding, type, reason, message, key, at } = record;
-  const group = object.apiVersion.split('/')[0];
-  return {
-    involvedObject: object,
-    severity: type === 'Warning' ? 'error' : 'info',
-    timestamp: formatTime(at),
-    message: message.slice(0, MAX_MESSAGE),
-    reason,
-    metadata: {
-      ...(regarding.kind === 'Rollout' && { [`${group}/rollout`]: regarding.metadata.name ?? '' }),
-      // Two events with the same text would count as one within five minutes.
-      [`${group}/token`]: createHash('sha256').update(key).digest('hex').slice(0, 16),
-    },
-    reportingController: COMPONENT,
-    reportingInstance: instance,
-  };
+const isRollout = ({ kind }: ObjectName) => kind === KINDS.Rollout.kind;
+
+/** As Flux's controllers do, a failed connection and a server's error are tried again. */
+async function post(event: FluxEvent, options: NotificationOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const status = await statusOf(event, options);
+    // 429: notification-controller has had this event already.
+    if ((status >= 200 && status < 300) || status === 429) return;
+    const passing = status === 0 || status >= 500;
+    if (!passing || attempt === ATTEMPTS) {
+      throw new Error(`notification-controller ${status === 0 ? 'does not answer' : `answered ${status}`}`);
+    }
+    await options.wait(1000 * 2 ** (attempt - 1));
+  }
 }
 
-/** One sink for several. */
-export function everySink(...sinks: EventSink[]): EventSink {
-  return {
-    record(event) {
-      for (const sink of sinks) sink.record(event);
-    },
-  };
+/** 0: no answer. */
+async function statusOf(event: FluxEvent, { address, timeoutMs = TIMEOUT_MS }: NotificationOptions): Promise<number> {
+  try {
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(event),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return 0;
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Events in the namespace of their object, the implementation of the port `EventSink`. Recording returns at once and
- * never fails; an Event that cannot be written is counted, logged and forgotten.
+ * never fails; an Event that cannot be written is counted, logged and forgotten. Whoever writes it also tells people of it, once.
  */
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -27,6 +27,8 @@ export interface EventsOptions {
   log: { warn(fields: object, message: string): void };
   /** Waits between attempts. */
   wait(ms: number): Promise<void>;
+  /** Is told of what this replica has written and no other before it, and of what cannot be written. */
+  people?: EventSink;
 }
 
 export interface CoreEvent extends KubeObject {
@@ -53,21 +55,29 @@ export interface ClosableSink extends EventSink {
   idle(): Promise<void>;
 }
 
-export function createEventSink({ create, dropped, log, wait }: EventsOptions): ClosableSink {
+interface Item {
+  record: EventRecord;
+  event: CoreEvent;
+}
+
+export function createEventSink({ create, dropped, log, wait, people }: EventsOptions): ClosableSink {
   const written = new Set<string>();
 
-  const giveUp = (event: CoreEvent, why: string) => {
+  const giveUp = ({ record, event }: Item, why: string) => {
     written.delete(event.metadata.name!);
     dropped('events');
     const { namespace, name } = event.involvedObject;
     log.warn({ namespace, name, reason: event.reason, why }, 'event dropped');
+    people?.record(record);
   };
 
-  const queue = createQueue<CoreEvent>({
+  const queue = createQueue<Item>({
     limit: MAX_WAITING,
     atOnce: AT_ONCE,
-    work: (event) => createWithPatience(event, create, wait),
-    failed: (event, error) => giveUp(event, error instanceof Error ? error.message : String(error)),
+    work: async ({ record, event }) => {
+      if (await createWithPatience(event, create, wait)) people?.record(record);
+    },
+    failed: (item, error) => giveUp(item, error instanceof Error ? error.message : String(error)),
   });
 
   return {
@@ -77,25 +87,26 @@ export function createEventSink({ create, dropped, log, wait }: EventsOptions): 
       if (written.has(name)) return;
       written.add(name);
       if (written.size > MAX_REMEMBERED) written.delete(written.values().next().value!);
-      if (!queue.push(event)) giveUp(event, 'too many events are waiting');
+      if (!queue.push({ record, event })) giveUp({ record, event }, 'too many events are waiting');
     },
     idle: () => queue.idle(),
   };
 }
 
+/** Whether it is new. */
 async function createWithPatience(
   event: CoreEvent,
   create: EventsOptions['create'],
   wait: EventsOptions['wait'],
-): Promise<void> {
+): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
       await create(event);
-      return;
+      return true;
     } catch (error) {
       const code = (error as { code?: unknown }).code;
-      // Recorded by another replica, or by this one before a restart.
-      if (code === 409) return;
+      // Recorded by another replica, or by this one before a restart; or by an attempt whose answer was lost.
+      if (code === 409) return attempt > 1;
       const passing = code === 0 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!passing || attempt === ATTEMPTS) throw error;
       await wait(1000 * attempt);
@@ -135,5 +146,14 @@ export function eventOf({ regarding, type, reason, message, key, at, order }: Ev
     firstTimestamp: time,
     lastTimestamp: time,
     count: 1,
+  };
+}
+
+/** One sink for several. */
+export function everySink(...sinks: EventSink[]): EventSink {
+  return {
+    record(event) {
+      for (const sink of sinks) sink.record(event);
+    },
   };
 }

@@ -152,6 +152,8 @@ describe('Events', () => {
       AllGatesPassing: 2,
       SomeGatesBlocking: 1,
       NoAllowedVersions: 1,
+      // Once for each reason why.
+      WaitingForRolloutGates: 2,
       DeploymentSucceeded: 2,
     });
   });

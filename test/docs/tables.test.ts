@@ -156,6 +156,7 @@ describe('conditions and Events', () => {
     for (const reason of [
       conditions.GATE_CLOSED,
       conditions.GATES_OPEN,
+      conditions.WAITING_FOR_ROLLOUT_GATES,
       conditions.WAITING_FOR_ROLLOUTS,
       conditions.WAITING_FOR_BUDGET,
     ])

@@ -227,6 +227,51 @@ describe('what it holds', () => {
     ]);
   });
 
+  describe('and who is told of its closing', () => {
+    const inNamespace = (name: string) => ({
+      ...binding(`${name}-app`),
+      metadata: { name: `kustomization-${name}`, namespace: name },
+    });
+    async function closing() {
+      const opened = gate({ ...hour, default: 'opened' });
+      const { status } = await sync(opened, { at: T('09:00:00') });
+      const current = { action: 'close', at: T('10:00:00'), by: 'alice', reason: 'INC-42' };
+      const copy = JSON.stringify({ current, handled: {} });
+      const closed = gate(opened.spec, { 'gate.fluxcd.io/accepted-request': copy });
+      const objects = ['apps', 'platform', 'shop'].map(inNamespace);
+      return (await sync({ ...closed, status }, { at: T('10:00:01'), objects })).events;
+    }
+
+    it('are one object in each namespace, its own first; of the others none hears who asked, and why', async () => {
+      const events = await closing();
+      const told = events.filter(({ quiet }) => !quiet);
+      expect(told).toMatchObject([
+        {
+          reason: 'GateClosed',
+          message: expect.stringContaining('closed by alice: INC-42'),
+          forOthers: expect.not.stringMatching(/alice|INC-42/),
+          standIns: ['platform', 'apps', 'shop'].map((ns) => ({
+            kind: 'Kustomization',
+            namespace: ns,
+            name: `${ns}-app`,
+          })),
+        },
+      ]);
+      expect(events.map(({ reason }) => reason)).toEqual(['CloseRequested', 'GateClosed']);
+    });
+
+    it('are those that it held before, where the cluster does not answer', async () => {
+      const heldObjects = [{ kind: 'Rollout', namespace: 'platform', name: 'web' }];
+      const before = (await sync(gate({ ...hour, default: 'opened' }), { at: T('09:00:00') })).status;
+      const list = () => Promise.reject(new Error('etcd is gone'));
+      const { events } = await sync(
+        { ...gate(hour), status: { ...before, heldObjects } },
+        { at: T('10:00:01'), cluster: { list } },
+      );
+      expect(events).toMatchObject([{ reason: 'GateClosed', standIns: heldObjects }]);
+    });
+  });
+
   it('is named no longer once there is nothing', async () => {
     const before = (await sync(gate(hour), { at: T('09:00:00'), objects: [binding('web')] })).status;
     const { status } = await sync({ ...gate(hour), status: before }, { at: T('09:01:00') });

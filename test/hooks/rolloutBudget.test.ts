@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, Rollout, RolloutStatus, Slot } from '../../api/types.ts';
 import { slotLabel } from '../../core/budget/wake.ts';
+import { rolloutHook } from '../../hooks/rollout/rollout.ts';
 import { budgetSlotsHook, clusterRolloutBudgetHook, rolloutBudgetHook } from '../../hooks/rolloutBudget.ts';
+import { isTold } from '../../server/events/fluxEvent.ts';
 import { objectOf } from '../support/objects.ts';
 import { fakeCall, imagePolicy, NOW, request, rollout } from './rollout/call.ts';
 import { deployed, sync as syncRollout } from './rollout/sync.ts';
@@ -31,10 +33,10 @@ const cluster = (spec: object): Budget =>
   });
 
 async function sync(of: Budget, related: Rollout[], live: Rollout[] = []) {
-  const { call, reads } = fakeCall({ objects: live as KubeObject<any, any>[] });
+  const { call, reads, events } = fakeCall({ objects: live as KubeObject<any, any>[] });
   const sent = { ...request(of as never, related as KubeObject<any, any>[]), children: {} };
   const answer = await rolloutBudgetHook.sync(sent, call);
-  return { status: answer.status as BudgetStatus, reads, resyncAfterSeconds: answer.resyncAfterSeconds };
+  return { status: answer.status as BudgetStatus, reads, events, resyncAfterSeconds: answer.resyncAfterSeconds };
 }
 const rulesOf = async (of: Budget) => {
   const { call } = fakeCall();
@@ -91,6 +93,41 @@ describe('a holder that the cache does not have', () => {
     ]);
     expect(reads).toEqual([]);
     expect(status.slots).toHaveLength(1);
+  });
+});
+
+describe('what becomes of a budget', () => {
+  const failed = (name: string, namespace: string) => {
+    const version = { tag: '1.1.0' };
+    const history = [{ version, id: 2, timestamp: AT, bakeStatus: 'Failed' as const }];
+    const of = rollout({}, { ...deployed, image: 'registry.example/app', history }, name);
+    return { ...of, metadata: { ...of.metadata, namespace, uid: `${namespace}-${name}` } };
+  };
+  it.each([
+    { of: budget({ maxFailures: 1 }), fleet: [failed('b', 'team-a'), failed('a', 'team-a')], tell: ['team-a/a'] },
+    {
+      of: cluster({ maxFailures: 1, namespaceSelector: {} }),
+      fleet: [failed('b', 'team-b'), failed('a', 'team-b'), failed('z', 'team-a')],
+      tell: ['team-a/z', 'team-b/a'],
+    },
+  ])('is told by one Rollout in each namespace: $tell', async ({ of, fleet, tell }) => {
+    const { events } = await sync(of, fleet);
+    const held = events.find(({ reason }) => reason === 'VersionHeld');
+    expect(held?.standIns?.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(tell);
+  });
+
+  it('is told by the budget alone, once, where its Rollouts wait for their turn', async () => {
+    for (const status of [
+      undefined,
+      { versions: [{ image: 'registry.example/app', version: '1.1.0', failed: 1, held: true }] },
+    ]) {
+      const { call, events } = fakeCall({
+        objects: [rollout({}, deployed), budget({}, status)] as KubeObject<any, any>[],
+      });
+      await rolloutHook.sync(request(rollout({}, deployed), [imagePolicy('1.1.0')]), call);
+      expect(events.find(({ reason }) => reason === 'WaitingForBudget')).toMatchObject({ quiet: true });
+      expect(events.filter(isTold)).toEqual([]);
+    }
   });
 });
 

@@ -33,6 +33,12 @@ it('the API server is let in under the name that the local one has', () => {
   expect(env).toContainEqual({ name: 'WEBHOOK_CLIENT_NAMES', value: WEBHOOK_CLIENT_NAME });
 });
 
+it('notifications sets an address that the server takes', () => {
+  const { patches } = objectIn('components/notifications/kustomization.yaml');
+  const [{ value }] = parse(patches[0].patch);
+  expect(readConfig({ [value.name]: value.value })).toMatchObject({ eventsAddress: value.value });
+});
+
 it('kuberik-compat sets what the Go controller did: a failed version holds, and health is watched without consent', () => {
   const set: { name: string; value: string }[] = patchOf('kuberik-compat').containers[0].env;
   const { settings } = readConfig(Object.fromEntries(set.map(({ name, value }) => [name, value])));

@@ -38,6 +38,14 @@ export const PROMETHEUS_OPERATOR: CrdModule = {
   files: ['monitoring.coreos.com_prometheusrules.yaml', 'monitoring.coreos.com_servicemonitors.yaml'],
 };
 
+/** For the Providers and Alerts of manifests/examples/notifications.yaml. */
+export const NOTIFICATION_CONTROLLER: CrdModule = {
+  path: 'github.com/fluxcd/notification-controller',
+  version: 'v1.9.3',
+  group: 'notification.toolkit.fluxcd.io',
+  crds: 'config/crd/bases',
+};
+
 interface CrdModule {
   path: string;
   version: string;

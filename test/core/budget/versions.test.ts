@@ -15,7 +15,10 @@ describe('failures', () => {
     const { status, events } = plan(budget(spec), [failed('a'), failed('b'), waits]);
     expect(granted(status)).toEqual(['w 1.0.1']);
     expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, held: true }]);
-    expect(events).toMatchObject([{ type: 'Warning', reason: 'VersionHeld' }]);
+    expect(events).toMatchObject([
+      // Which Rollouts these are, other namespaces are not told.
+      { type: 'Warning', reason: 'VersionHeld', forOthers: '1.1.0 has failed in 2 Rollouts: nobody else begins it' },
+    ]);
     expect(events[0]!.message).toContain(
       'kubectl annotate -n team-a rolloutbudget/fleet rollout.kuberik.com/continue=1.1.0',
     );

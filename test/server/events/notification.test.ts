@@ -1,23 +1,35 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ObjectName } from '../../../api/kubernetes.ts';
 import type { EventRecord } from '../../../api/ports.ts';
-import { createNotifier, type FluxReference, fluxEventOf } from '../../../server/events/notification.ts';
+import { fluxEventOf } from '../../../server/events/fluxEvent.ts';
+import { createNotifier } from '../../../server/events/notification.ts';
 import { objectOf } from '../../support/objects.ts';
 
+const AT = Date.parse('2026-01-02T12:00:00Z');
 const NEWS: EventRecord = {
-  regarding: objectOf('Rollout', { metadata: { name: 'web', namespace: 'demo' } }),
+  regarding: objectOf('Rollout', { metadata: { name: 'web', namespace: 'demo', uid: 'u' } }),
   type: 'Warning',
   reason: 'BakeTimeFailed',
   message: 'A HealthCheck reported an error after bake started.',
   key: 'failed/7',
-  at: Date.parse('2026-01-02T12:00:00Z'),
+  at: AT,
+  version: '1.1.0',
 };
-const KUSTOMIZATION: FluxReference = {
-  apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-  kind: 'Kustomization',
-  namespace: 'demo',
-  name: 'web',
+const WEB: ObjectName = { kind: 'Kustomization', namespace: 'demo', name: 'web' };
+const CLOSED: EventRecord = {
+  regarding: objectOf('Gate', {
+    metadata: { name: 'freeze', namespace: 'flux-system' },
+    spec: { interval: '1m', default: 'closed' },
+  }),
+  type: 'Normal',
+  reason: 'GateClosed',
+  message: 'Gate close requested, closed by alice: INC-42',
+  key: 'closed/7',
+  at: AT,
+  standIns: [{ ...WEB, namespace: 'flux-system', name: 'apps' }, WEB],
+  forOthers: 'Gate close requested',
 };
 
 const servers: Server[] = [];
@@ -28,17 +40,18 @@ afterEach(() => {
   }
 });
 
-/** A receiver; `status` 0 never answers. */
-async function receiver(status: number) {
-  const received: unknown[] = [];
+/** A receiver that gives these answers, the last one for good; 0 never answers. */
+async function receiver(...statuses: number[]) {
+  const received: any[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => {
       body += chunk;
     });
     request.on('end', () => {
+      const status = statuses[Math.min(received.length, statuses.length - 1)]!;
       received.push(JSON.parse(body));
-      if (status > 0) response.writeHead(status).end();
+      if (status > 0) response.writeHead(status, { location: '/elsewhere' }).end();
     });
   });
   servers.push(server);
@@ -46,71 +59,159 @@ async function receiver(status: number) {
   return { received, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-function notifier(address: string, bound: FluxReference[] = [KUSTOMIZATION], timeoutMs = 30_000) {
+interface Around {
+  tellers?: ObjectName[];
+  timeoutMs?: number;
+  now?: number;
+}
+
+function notifier(address: string, { tellers = [WEB], timeoutMs = 30_000, now = AT }: Around = {}) {
   const drops: string[] = [];
+  const waits: number[] = [];
   const sink = createNotifier({
     address,
     instance: 'pod-1',
-    boundObjects: async () => bound,
+    tellers: async () => tellers,
     dropped: (what) => drops.push(what),
-    log: { debug: () => {} },
+    log: { warn: () => {} },
+    now: () => now,
+    wait: async (ms) => void waits.push(ms),
     timeoutMs,
   });
-  return { ...sink, drops };
+  return { ...sink, drops, waits };
 }
 
-it('tells it as an event of each bound Kustomization and OCIRepository', async () => {
+async function told(record: EventRecord, around?: Around) {
   const { received, address } = await receiver(202);
-  const oci = { ...KUSTOMIZATION, apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'OCIRepository' };
-  const sink = notifier(address, [KUSTOMIZATION, oci, { ...oci, kind: 'GitRepository' }]);
-  sink.record(NEWS);
+  const sink = notifier(address, around);
+  sink.record(record);
   await sink.idle();
-  expect(received).toEqual([fluxEventOf(NEWS, KUSTOMIZATION, 'pod-1'), fluxEventOf(NEWS, oci, 'pod-1')]);
-  expect(received[0]).toEqual({
-    involvedObject: KUSTOMIZATION,
-    severity: 'error',
-    timestamp: '2026-01-02T12:00:00Z',
-    message: 'A HealthCheck reported an error after bake started.',
-    reason: 'BakeTimeFailed',
-    metadata: {
-      'kustomize.toolkit.fluxcd.io/rollout': 'web',
-      'kustomize.toolkit.fluxcd.io/token': expect.stringMatching(/^[0-9a-f]{16}$/),
-    },
-    reportingController: 'rollout-controller',
-    reportingInstance: 'pod-1',
-  });
-});
+  expect(sink.drops).toEqual([]);
+  return received;
+}
 
-it('tells news of a Kustomization as its own', async () => {
-  const { received, address } = await receiver(200);
-  const sink = notifier(address);
-  const { namespace, name, ...type } = KUSTOMIZATION;
-  sink.record({ ...NEWS, type: 'Normal', regarding: { ...type, metadata: { namespace, name, uid: 'u' } } });
-  await sink.idle();
-  expect(received).toMatchObject([{ severity: 'info', involvedObject: { ...KUSTOMIZATION, uid: 'u' } }]);
+describe('an event', () => {
+  it('of a Rollout is its own, and one of what tells of it, as Flux’s controllers send theirs', async () => {
+    const [own, ofWeb, ...others] = await told(NEWS);
+    expect(own).toMatchObject({
+      involvedObject: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', namespace: 'demo', name: 'web', uid: 'u' },
+      message: `BakeTimeFailed: ${NEWS.message}`,
+      metadata: { 'kuberik.com/token': expect.stringMatching(/^[0-9a-f]{16}$/) },
+    });
+    expect(ofWeb).toEqual({
+      involvedObject: { ...WEB, apiVersion: 'kustomize.toolkit.fluxcd.io/v1' },
+      severity: 'error',
+      timestamp: '2026-01-02T12:00:00Z',
+      message: 'Rollout demo/web BakeTimeFailed: A HealthCheck reported an error after bake started.',
+      reason: 'BakeTimeFailed',
+      metadata: {
+        'kustomize.toolkit.fluxcd.io/rollout': 'web',
+        'kustomize.toolkit.fluxcd.io/version': '1.1.0',
+        'kustomize.toolkit.fluxcd.io/token': expect.stringMatching(/^[0-9a-f]{16}$/),
+      },
+      reportingController: 'rollout-controller',
+      reportingInstance: 'pod-1',
+    });
+    expect(others).toEqual([]);
+  });
+
+  it('of a Flux object is that object’s alone', async () => {
+    const regarding = objectOf('Kustomization', { metadata: { name: 'web', namespace: 'demo' } });
+    const events = await told({ ...NEWS, reason: 'GlassBroken', regarding });
+    expect(events).toMatchObject([{ involvedObject: WEB, message: `GlassBroken: ${NEWS.message}` }]);
+  });
+
+  it('of a Gate is told in its own namespace with who and why, and in others without', async () => {
+    const messages = (await told(CLOSED)).map(({ involvedObject, message }) => [
+      `${involvedObject.kind} ${involvedObject.namespace}/${involvedObject.name}`,
+      message,
+    ]);
+    expect(messages).toEqual([
+      ['Gate flux-system/freeze', `GateClosed: ${CLOSED.message}`],
+      ['Kustomization flux-system/apps', `Gate flux-system/freeze GateClosed: ${CLOSED.message}`],
+      ['Kustomization demo/web', 'Gate flux-system/freeze GateClosed: Gate close requested'],
+    ]);
+    const { forOthers: _, ...secret } = CLOSED;
+    expect((await told(secret)).map(({ involvedObject }) => involvedObject.namespace)).not.toContain('demo');
+  });
+
+  it('of a budget of the cluster, which no Alert could select, is told by others alone', async () => {
+    const regarding = objectOf('ClusterRolloutBudget', {
+      metadata: { name: 'fleet' },
+      spec: { selector: {}, maxConcurrent: 1 },
+    });
+    const standIns = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
+    const events = await told({ ...NEWS, reason: 'VersionHeld', regarding, standIns, forOthers: '1.1.0 has failed' });
+    expect(events).toMatchObject([
+      { involvedObject: WEB, message: 'ClusterRolloutBudget fleet VersionHeld: 1.1.0 has failed' },
+    ]);
+  });
+
+  it.each([
+    { change: { reason: 'BakeTimeStarted' }, why: 'needs nobody' },
+    { change: { reason: 'constructor' }, why: 'is unknown' },
+    { change: { quiet: true as const }, why: 'is for those who look' },
+  ])('that $why is not told', async ({ change }) => {
+    expect(await told({ ...NEWS, ...change })).toEqual([]);
+  });
+
+  it('is an error only as a Warning', () => {
+    const severity = (change: Partial<EventRecord>) => fluxEventOf({ ...NEWS, ...change }, WEB, '')?.severity;
+    expect(severity({})).toBe('error');
+    expect(severity({ type: 'Normal' })).toBe('info');
+    expect(severity({ reason: 'GateClosed' })).toBe('info');
+  });
+
+  it('mentions nobody, links nowhere and is of a size that people read, whatever a tenant wrote', () => {
+    const message = `<!channel> <https://evil|here> [here](https://evil) @here alice@example.com \u0007\r\n${'x'.repeat(50_000)}`;
+    const said = fluxEventOf({ ...NEWS, message }, WEB, '')!.message;
+    expect(said).toMatch(
+      /^Rollout demo\/web BakeTimeFailed: ‹!channel› ‹https:\/\/evil\|here› \[here\] \(https:\/\/evil\) @\u200bhere alice@example\.com {2}xxx/,
+    );
+    expect(said.length).toBeLessThan(2100);
+  });
 });
 
 it('takes 429 for told already', async () => {
-  const { address } = await receiver(429);
+  const { received, address } = await receiver(429);
   const sink = notifier(address);
   sink.record(NEWS);
   await sink.idle();
   expect(sink.drops).toEqual([]);
+  expect(received).toHaveLength(2);
+});
+
+it('tries again, with more and more patience, where notification-controller is just being replaced', async () => {
+  const { received, address } = await receiver(503, 500, 202);
+  const sink = notifier(address);
+  sink.record(NEWS);
+  await sink.idle();
+  expect(sink.drops).toEqual([]);
+  expect(sink.waits).toEqual([1000, 2000]);
+  expect(received.map(({ involvedObject }) => involvedObject.kind)).toEqual([
+    ...['Rollout', 'Rollout', 'Rollout'],
+    'Kustomization',
+  ]);
 });
 
 describe('costs nothing but the message', () => {
-  it.each([500, 307])('when the answer is %i', async (status) => {
-    const { address } = await receiver(status);
+  it.each([
+    { status: 500, attempts: 4 },
+    { status: 400, attempts: 1 },
+    { status: 307, attempts: 1 },
+  ])('when the answer is $status', async ({ status, attempts }) => {
+    const { received, address } = await receiver(status);
     const sink = notifier(address);
     sink.record(NEWS);
     await sink.idle();
     expect(sink.drops).toEqual(['notifications']);
+    expect(received).toHaveLength(attempts);
   });
 
   it('when there is no answer, or nobody', async () => {
     const { address } = await receiver(0);
     for (const where of [address, 'http://127.0.0.1:1/', 'nonsense']) {
-      const sink = notifier(where, [KUSTOMIZATION], 200);
+      const sink = notifier(where, { timeoutMs: 100 });
       sink.record(NEWS);
       await sink.idle();
       expect(sink.drops).toEqual(['notifications']);
@@ -123,5 +224,14 @@ describe('costs nothing but the message', () => {
     for (let i = 0; i < 250; i++) sink.record(NEWS);
     expect(sink.drops).toHaveLength(48);
     await sink.idle();
+  });
+
+  it('when it has waited until nobody wants to hear it any more', async () => {
+    const { received, address } = await receiver(202);
+    const sink = notifier(address, { now: AT + 301_000 });
+    sink.record(NEWS);
+    await sink.idle();
+    expect(sink.drops).toEqual(['notifications']);
+    expect(received).toEqual([]);
   });
 });

@@ -16,13 +16,15 @@ function sink(create: (event: CoreEvent) => Promise<unknown>) {
   const drops: string[] = [];
   const warnings: object[] = [];
   const waits: number[] = [];
+  const told: EventRecord[] = [];
   const events = createEventSink({
     create,
     dropped: (what) => drops.push(what),
     log: { warn: (fields) => warnings.push(fields) },
     wait: async (ms) => void waits.push(ms),
+    people: { record: (record) => told.push(record) },
   });
-  return { ...events, drops, warnings, waits };
+  return { ...events, drops, warnings, waits, told };
 }
 
 const apiError = (code: number) => Object.assign(new Error(`code ${code}`), { code });
@@ -144,6 +146,24 @@ describe('recording', () => {
     expect(events.drops.length).toBe(496);
     release();
     await events.idle();
+  });
+
+  it.each([
+    { answers: [201], tells: true, who: 'the replica that wrote the Event' },
+    { answers: [409], tells: false, who: 'no replica that found it there' },
+    { answers: [0, 409], tells: true, who: 'the one whose answer was lost' },
+    { answers: [403], tells: true, who: 'one that may write none' },
+  ])('tells people once: $who', async ({ answers, tells }) => {
+    const left = [...answers];
+    const events = sink(() => {
+      const code = left.shift()!;
+      return code === 201 ? Promise.resolve() : Promise.reject(apiError(code));
+    });
+    events.record(NEWS);
+    await events.idle();
+    if (answers[0] !== 403) events.record(NEWS);
+    await events.idle();
+    expect(events.told).toEqual(tells ? [NEWS] : []);
   });
 
   it('survives a create that throws at once', async () => {

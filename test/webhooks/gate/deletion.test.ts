@@ -78,6 +78,17 @@ describe('DELETE of a Gate', () => {
     ]);
   });
 
+  it('is told by what it held', async () => {
+    const heldObjects = [
+      { kind: 'Kustomization', namespace: 'apps', name: 'web' },
+      { kind: 'Rollout', namespace: 'platform', name: 'web' },
+    ];
+    const old = { ...(await reasoned('alice', '09:55:01')), status: { heldObjects } };
+    const { events } = await remove(old, { user: 'alice', mayBypass: ['alice'] });
+    expect(events).toMatchObject([{ reason: 'GlassBroken', standIns: heldObjects.toReversed() }]);
+    expect(events[0]).not.toHaveProperty('forOthers');
+  });
+
   it.each([
     ['the reason is older than five minutes', 'alice', '09:54:59', 'alice', ['alice']],
     ['another person gave it', 'bob', '09:59:00', 'alice', ['alice', 'bob']],

@@ -1,0 +1,76 @@
+/** Events as Flux's notification-controller takes them: `event.toolkit.fluxcd.io/v1beta1`. */
+import { createHash } from 'node:crypto';
+import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
+import type { ObjectName } from '../../api/kubernetes.ts';
+import { NOTIFIED, type Severity } from '../../api/notifications.ts';
+import type { EventRecord } from '../../api/ports.ts';
+import { formatTime } from '../../core/kube/time.ts';
+import { COMPONENT } from './sink.ts';
+
+/** What anybody reads in a chat. */
+const MAX_MESSAGE = 2048;
+
+export interface FluxEvent {
+  involvedObject: ObjectName & { apiVersion: string; uid?: string };
+  severity: Severity;
+  timestamp: string;
+  message: string;
+  reason: string;
+  metadata: Record<string, string>;
+  reportingController: string;
+  reportingInstance: string;
+}
+
+/** Whether people are told of it. */
+export function isTold({ reason, quiet }: EventRecord): boolean {
+  return Object.hasOwn(NOTIFIED, reason) && !quiet;
+}
+
+/** Its own object, by which an Alert selects it whose CRD knows the kind. An object without a namespace is in none that an Alert could name. */
+export function itself({ regarding: { kind, metadata } }: EventRecord): ObjectName[] {
+  const { namespace, name } = metadata;
+  return kind && namespace && name ? [{ kind, namespace, name }] : [];
+}
+
+/** What `object` says of it; undefined where its readers may not know. */
+export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
+  const { regarding, type, reason, key, at, version } = record;
+  const { namespace, name = '', uid } = regarding.metadata;
+  const text = object.namespace === namespace ? record.message : record.forOthers;
+  if (text === undefined) return undefined;
+  const isItself = object.kind === regarding.kind && object.name === name;
+  const about = isItself ? '' : `${regarding.kind} ${namespace ? `${namespace}/` : ''}${name} `;
+  const { group } = KINDS[object.kind as KindName];
+  return {
+    involvedObject: {
+      apiVersion: apiVersionOf(KINDS[object.kind as KindName]),
+      ...object,
+      ...(isItself && uid && { uid }),
+    },
+    severity: type === 'Warning' ? (NOTIFIED[reason] ?? 'info') : 'info',
+    timestamp: formatTime(at),
+    // An Alert can filter by what the message says alone.
+    message: plain(`${about}${reason}: ${text}`),
+    reason,
+    // Keys need the group of the object, or notification-controller drops them.
+    metadata: {
+      ...(!isItself && { [`${group}/${regarding.kind?.toLowerCase()}`]: name }),
+      ...(version && { [`${group}/version`]: version }),
+      // Two events with the same text would count as one within five minutes.
+      [`${group}/token`]: createHash('sha256').update(key).digest('hex').slice(0, 16),
+    },
+    reportingController: COMPONENT,
+    reportingInstance: instance,
+  };
+}
+
+/** Reasons and messages are anybody's text: in a chat they are no mention of everybody (`<!channel>`), no link and no picture. */
+function plain(text: string): string {
+  const short = text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE - 1)}…`;
+  return short
+    .replaceAll('<', '‹')
+    .replaceAll('>', '›')
+    .replaceAll('](', '] (')
+    .replace(/@(?=here|channel|everyone|all)/gi, '@\u200b')
+    .replace(/\p{Cc}+/gu, ' ');
+}

@@ -1,0 +1,70 @@
+/** notification-controller as the hook server sees it: takes events, and can be slow to death. What was posted, in order. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { waitFor } from '../support/waitFor.ts';
+
+export interface Told {
+  involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };
+  severity: string;
+  reason: string;
+  message: string;
+  metadata: Record<string, string>;
+}
+
+export interface PlayedController {
+  address: string;
+  /** What the object said, as `severity message`. */
+  said(kind: string, namespace: string, name: string): string[];
+  /** Waits until it has said these, among others. */
+  says(kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]): Promise<void>;
+  events: Told[];
+  /** From now on no request is answered. */
+  hang(): void;
+  /** Requests that wait for an answer. */
+  hanging(): number;
+  stop(): void;
+}
+
+export async function playNotificationController(): Promise<PlayedController> {
+  const events: Told[] = [];
+  let hangs = false;
+  let hanging = 0;
+  const server: Server = createServer(async (request, response) => {
+    if (hangs) {
+      hanging += 1;
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    events.push(JSON.parse(Buffer.concat(chunks).toString()));
+    response.writeHead(202).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const said = (kind: string, namespace: string, name: string) =>
+    events
+      .filter(({ involvedObject: o }) => o.kind === kind && o.namespace === namespace && o.name === name)
+      .map(({ severity, message }) => `${severity} ${message}`);
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    events,
+    said,
+    says: async (kind, namespace, name, ...expected) => {
+      const isIn = (texts: string[], one: string | RegExp) =>
+        texts.some((text) => (typeof one === 'string' ? text === one : one.test(text)));
+      await waitFor(() => {
+        const texts = said(kind, namespace, name);
+        const missing = expected.filter((one) => !isIn(texts, one));
+        if (missing.length > 0) throw new Error(`missing: ${missing.join(' | ')}\nsaid: ${texts.join('\n')}`);
+        return true;
+      }, `${kind} ${namespace}/${name} to have told of it`);
+    },
+    hang: () => {
+      hangs = true;
+    },
+    hanging: () => hanging,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
