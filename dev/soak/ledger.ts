@@ -23,6 +23,7 @@ export interface Happening {
 export interface Ledger {
   apps: ReadonlyMap<string, App>;
   happenings: Happening[];
+  /** A sentence for each, with the time at which it was seen. */
   violations: string[];
   /** Since when a namespace is frozen: when the closing was answered. */
   frozen: Map<string, number>;
@@ -42,28 +43,29 @@ export function newLedger(list: readonly App[]): Ledger {
   const bypassed = new Set<string>();
   let versions = 0;
 
+  const note = (ms: number, what: string) => violations.push(`${new Date(ms).toISOString().slice(11, 19)} ${what}`);
   const isFrozen = ({ namespace }: App, ms: number) => ms > (frozen.get(namespace) ?? ms) + UNDER_WAY_MS;
 
   function takeKustomization(app: App, object: AnyObject | undefined, ms: number): void {
     versions++;
     const before = app.kustomization;
     app.kustomization = object;
-    if (!object) violations.push(`Kustomization ${app.key} was deleted`);
+    if (!object) note(ms, `Kustomization ${app.key} was deleted`);
     if (!before || !object || bypassed.has(app.key) || !isFrozen(app, ms)) return;
     const { suspend: wasSuspended, ...was } = before.spec;
     const { suspend: isSuspended, ...is } = object.spec;
-    if (!isDeepStrictEqual(was, is)) violations.push(`Kustomization ${app.key} was changed in a freeze`);
-    if (wasSuspended && !isSuspended) violations.push(`Kustomization ${app.key} was resumed in a freeze`);
+    if (!isDeepStrictEqual(was, is)) note(ms, `Kustomization ${app.key} was changed in a freeze`);
+    if (wasSuspended && !isSuspended) note(ms, `Kustomization ${app.key} was resumed in a freeze`);
   }
 
   function takeRollout(app: App, object: AnyObject | undefined, ms: number): void {
     versions++;
     app.rollout = object;
     if (!object) {
-      violations.push(`Rollout ${app.key} was deleted`);
+      note(ms, `Rollout ${app.key} was deleted`);
       return;
     }
-    violations.push(...app.verify(object).map((problem) => `Rollout ${app.key}: ${problem}`));
+    for (const problem of app.verify(object)) note(ms, `Rollout ${app.key}: ${problem}`);
     const history: AnyObject[] = object.status?.history ?? [];
     for (const entry of history.toReversed()) takeDeployment(app, entry, ms);
     takeHead(app, history[0], ms);
@@ -74,7 +76,7 @@ export function newLedger(list: readonly App[]): Ledger {
     const { tag } = version;
     const release = app.releases.get(tag);
     const isRollback = String(message).startsWith('Automatic rollback');
-    const accuse = (what: string) => violations.push(`Rollout ${app.key}: ${tag} (${id}) ${what}`);
+    const accuse = (what: string) => note(ms, `Rollout ${app.key}: ${tag} (${id}) ${what}`);
     if (!release) accuse('was never published');
     else if (!isRollback && !UNDER_WAY_STATES.includes(bakeStatus)) release.outcome ??= bakeStatus;
     const known = app.ids.get(id);

@@ -93,10 +93,14 @@ export async function runSoak(cluster: LocalCluster, options: SoakOptions): Prom
     ];
     const prometheus = await startPrometheus(targets, pace.scrapeSeconds);
     own(prometheus);
+    const begin = Date.now();
     log(`Creating a fleet of ${apps.length}`);
     ends.push(await createFleet(people, apps, pace.share));
     const actors = startActors(people, apps, dice(), pace.share);
     ends.push(actors.stop);
+    const children = [exporter.child, prometheus.child];
+    const observer = startObserver({ cluster, prometheus, children, ledger, actors, log, out: options.out });
+    ends.push(observer.stop);
     for (const app of apps) {
       if (app.newest >= 0) continue;
       await publish(world, app, false);
@@ -106,10 +110,6 @@ export async function runSoak(cluster: LocalCluster, options: SoakOptions): Prom
     await turnWindows({ default: 'closed', window: '3m' });
 
     log(`The fleet has settled: ${minutes} minutes begin`);
-    const begin = Date.now();
-    const children = [exporter.child, prometheus.child];
-    const observer = startObserver({ cluster, prometheus, children, ledger, actors, log, out: options.out });
-    ends.push(observer.stop);
     const over = AbortSignal.any([signal, AbortSignal.timeout(minutes * MINUTE_MS)]);
     await happen(world, minutes, dice, over);
     signal.throwIfAborted();
