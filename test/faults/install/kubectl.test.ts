@@ -1,4 +1,6 @@
 /** docs/install.md with kubectl, as it is written, on a cluster that has nothing yet. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
 import { type NewCluster, startNewCluster } from './newCluster.ts';
@@ -60,5 +62,16 @@ it('Metacontroller included, and once more, which changes nothing', async () => 
   const before = await imageOf(there);
   await reader.run('kubectl apply --server-side -k .');
   expect(await imageOf(there)).toBe(before);
+  // docs/logs.md, Another level: the same process takes it.
+  const log = () => readFileSync(join(there.cluster.dir, 'rollout-hooks.log'), 'utf8');
+  const turned = (times: number) =>
+    waitFor(() => log().split('"what":"log level"').length === times + 1, 'the level to change in both threads');
+  await reader.run('kubectl -n rollout-hooks create configmap rollout-hooks-log --from-literal=level=debug');
+  await turned(2);
+  await expectToWork(there);
+  await waitFor(() => log().includes('"level":"debug"'), 'a line of level debug');
+  await reader.run('kubectl -n rollout-hooks delete configmap rollout-hooks-log');
+  await turned(4);
+  expect(log().split('"msg":"serving"')).toHaveLength(2);
   expect(doctor).toContain(await reader.run('kubectl rollouts doctor'));
 });

@@ -1,8 +1,8 @@
 /**
  * The nodes of a cluster, as far as the installation needs them: they run its two Deployments as processes of this machine, with the
- * environment and the Secrets that the manifests give them, and say in their status that they run.
+ * environment, the Secrets and the ConfigMaps that the manifests give them, and say in their status that they run.
  */
-import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { useLoopback } from '../../../dev/local/install/references.ts';
@@ -16,7 +16,7 @@ import type { Network } from './network.ts';
 const LOOK_MS = 200;
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
 const named = (kind: string, namespace: string, name: string) => ({
-  apiVersion: kind === 'Secret' ? 'v1' : 'apps/v1',
+  apiVersion: kind === 'Deployment' ? 'apps/v1' : 'v1',
   kind,
   metadata: { name, namespace },
 });
@@ -38,7 +38,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
 
   async function look(): Promise<void> {
     const deployment = await admin.find(named('Deployment', 'rollout-hooks', 'rollout-hooks'));
-    if (deployment && !isHeld && (await mountSecrets(deployment))) {
+    if (deployment && !isHeld && (await mountVolumes(deployment))) {
       await runServer(deployment);
       await reportAvailable(deployment);
     }
@@ -57,11 +57,14 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
   }
 
   /** False while one of them is missing: the Pod would be ContainerCreating. */
-  async function mountSecrets({ spec }: AnyObject): Promise<boolean> {
-    for (const { name, secret } of spec.template.spec.volumes) {
-      const found = await admin.find(named('Secret', 'rollout-hooks', secret.secretName));
-      if (!found) return false;
-      mount(join(cluster.dir, 'volumes', name), found);
+  async function mountVolumes({ spec }: AnyObject): Promise<boolean> {
+    for (const { name, secret, configMap } of spec.template.spec.volumes) {
+      const ref = secret
+        ? named('Secret', 'rollout-hooks', secret.secretName)
+        : named('ConfigMap', 'rollout-hooks', configMap.name);
+      const found = await admin.find(ref);
+      if (!found && !configMap?.optional) return false;
+      mount(join(cluster.dir, 'volumes', name), found, secret ? 'base64' : 'utf8');
     }
     return true;
   }
@@ -158,13 +161,16 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
   };
 }
 
-/** All files change in one step, as the kubelet has it: the folder is a link to those of this version of the Secret. */
-function mount(folder: string, { metadata, data }: AnyObject): void {
-  const version = `${folder}-${metadata.resourceVersion}`;
-  if (existsSync(version)) return;
+/**
+ * All files change in one step, as the kubelet has it: the folder is a link to those of this version of the Secret or ConfigMap. Empty
+ * while an optional one does not exist.
+ */
+function mount(folder: string, found: AnyObject | undefined, encoding: 'base64' | 'utf8'): void {
+  const version = `${folder}-${found?.metadata.resourceVersion ?? 'absent'}`;
+  if (existsSync(folder) && readlinkSync(folder) === version) return;
   mkdirSync(version, { recursive: true });
-  for (const [key, value] of Object.entries<string>(data))
-    writeFileSync(join(version, key), Buffer.from(value, 'base64'));
+  for (const [key, value] of Object.entries<string>(found?.data ?? {}))
+    writeFileSync(join(version, key), Buffer.from(value, encoding));
   symlinkSync(version, `${version}.link`);
   renameSync(`${version}.link`, folder);
 }
