@@ -129,10 +129,11 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
 
   async function breakGlass(app: App): Promise<void> {
     ledger.bypassed.add(app.key);
+    // Before the write: an alert may be there before its answer.
+    note('bypass', app.key);
     const annotations = { 'gate.fluxcd.io/bypass-reason': `INC-${Date.now()}` };
     const write = { metadata: { annotations }, spec: { path: `./hotfix-${Date.now()}` } };
     await surely(() => people.sre.mergePatch(ref('kustomization', app.namespace, app.name), write));
-    note('bypass', app.key);
     setTimeout(() => ledger.bypassed.delete(app.key), BYPASS_MS).unref();
   }
 

@@ -1,5 +1,5 @@
 /** A quarter of a minute of `npm run soak`: all that happens in its hours, and its judgement. It runs where Prometheus is there (CONTRIBUTING.md). */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hasPrometheus } from '../../dev/local/monitoring/prometheus.ts';
 import { runSoak } from '../../dev/soak/run.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
@@ -8,11 +8,12 @@ import { startTestCluster, type TestCluster } from '../cluster/support/testClust
 const SEED = 59;
 
 describe.runIf(hasPrometheus)('a short soak', () => {
+  // A soak fills a cluster: one that is tried again has another.
   let cluster: TestCluster;
-  beforeAll(async () => {
+  beforeEach(async () => {
     cluster = await startTestCluster({ auditRules: [{ level: 'None' }] });
   });
-  afterAll(() => cluster?.dispose());
+  afterEach(() => cluster?.dispose());
 
   it('loses nothing', async () => {
     const { violations, releases, happenings, versions } = await runSoak(cluster, {
