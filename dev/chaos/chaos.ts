@@ -1,6 +1,6 @@
 /** `npm run chaos`: every process is killed and paused at random under load; afterwards it is proven that nothing was lost. */
-import { parseArgs } from 'node:util';
 import { logToStderr } from '../local/process/log.ts';
+import { readRunOptions } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { AUDIT_RULES } from './audit.ts';
 import { replicasOf } from './replicas.ts';
@@ -29,21 +29,17 @@ server's audit log says of it has to prove:
 Exits with 1 where one of these does not hold; it prints the seed and keeps what every process wrote.
 `;
 
-const { values } = read();
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
-const seconds = numberOf('minutes', values.minutes, 5) * 60;
-const seed = numberOf('seed', values.seed, Math.floor(Math.random() * 1e6));
-const teams = numberOf('teams', values.teams, 4);
-const patienceSeconds = numberOf('patience', values.patience, 600);
+const options = readRunOptions(['minutes', 'seed', 'teams', 'patience', 'metacontroller'], HELP);
+const seconds = options.number('minutes', 5) * 60;
+const seed = options.number('seed', Math.floor(Math.random() * 1e6));
+const teams = options.number('teams', 4);
+const patienceSeconds = options.number('patience', 600);
 logToStderr(`Seed ${seed}`);
 const replicas = replicasOf();
 const code = await onTemporaryCluster(
   {
     prefix: 'rollout-hooks-chaos-',
-    metacontroller: values.metacontroller,
+    metacontroller: options.text('metacontroller'),
     failure: `Seed ${seed}: `,
     keepFailed: true,
     auditRules: AUDIT_RULES,
@@ -82,29 +78,4 @@ function asText({ driver, processes, releases, tally, audit, findings }: ChaosRe
     row('violations', findings.violations.length),
     ...findings.violations.slice(0, 50).map((violation) => `  ${violation}\n`),
   ].join('');
-}
-
-function read() {
-  try {
-    return parseArgs({
-      options: {
-        minutes: { type: 'string' },
-        seed: { type: 'string' },
-        teams: { type: 'string' },
-        patience: { type: 'string' },
-        metacontroller: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    logToStderr((error as Error).message.split('. ')[0] ?? '');
-    process.exit(1);
-  }
-}
-
-function numberOf(option: string, text: string | undefined, fallback: number): number {
-  const value = Number(text ?? fallback);
-  if (value >= 0 && value < 2 ** 31 && text !== '') return value;
-  logToStderr(`--${option} ${text} is not a number.`);
-  process.exit(1);
 }

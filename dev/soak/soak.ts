@@ -1,8 +1,8 @@
 /** `npm run soak`: hours of a fleet with releases, freezes and restarts; afterwards it is judged. */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { logToStderr } from '../local/process/log.ts';
+import { readRunOptions } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { asText } from './report.ts';
 import { runSoak } from './run.ts';
@@ -32,23 +32,19 @@ kube-state-metrics.
 /** How long Ctrl-C waits for what is being asked of the cluster. */
 const END_MS = 10_000;
 
-const { values } = read();
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
-const minutes = numberOf('minutes', values.minutes, 120);
-const fleet = numberOf('fleet', values.fleet, 500);
-const seed = numberOf('seed', values.seed, Math.floor(Math.random() * 1e6));
-const patience = numberOf('patience', values.patience, 900);
-const { out } = values;
+const options = readRunOptions(['minutes', 'fleet', 'seed', 'patience', 'out', 'metacontroller'], HELP);
+const minutes = options.number('minutes', 120);
+const fleet = options.number('fleet', 500);
+const seed = options.number('seed', Math.floor(Math.random() * 1e6));
+const patience = options.number('patience', 900);
+const out = options.text('out');
 const log = (line: string) => logToStderr(`${new Date().toISOString().slice(11, 19)} ${line}`);
 log(`Seed ${seed}`);
 
 const code = await onTemporaryCluster(
   {
     prefix: 'rollout-hooks-soak-',
-    metacontroller: values.metacontroller,
+    metacontroller: options.text('metacontroller'),
     failure: `Seed ${seed}: `,
     keepFailed: true,
     // Two hours of it would fill a disk; what was stored is judged as it comes.
@@ -69,29 +65,3 @@ const code = await onTemporaryCluster(
   },
 );
 process.exit(code);
-
-function read() {
-  try {
-    return parseArgs({
-      options: {
-        minutes: { type: 'string' },
-        fleet: { type: 'string' },
-        seed: { type: 'string' },
-        patience: { type: 'string' },
-        out: { type: 'string' },
-        metacontroller: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    logToStderr((error as Error).message.split('. ')[0] ?? '');
-    process.exit(1);
-  }
-}
-
-function numberOf(option: string, text: string | undefined, fallback: number): number {
-  const value = Number(text ?? fallback);
-  if (value > 0 && value < 2 ** 31 && text !== '') return value;
-  logToStderr(`--${option} ${text} is not a number above 0.`);
-  process.exit(1);
-}
