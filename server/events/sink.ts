@@ -107,7 +107,8 @@ async function createWithPatience(
       const code = (error as { code?: unknown }).code;
       // Recorded by another replica, or by this one before a restart; or by an attempt whose answer was lost.
       if (code === 409) return attempt > 1;
-      const passing = code === 0 || code === 429 || (typeof code === 'number' && code >= 500);
+      // An API server that has just started forbids what it will allow: it has not read the roles yet.
+      const passing = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!passing || attempt === ATTEMPTS) throw error;
       await wait(1000 * attempt);
     }
