@@ -14,8 +14,9 @@ export interface MemoryLine {
   minutes: number;
   first: number;
   last: number;
-  /** Of the line through its samples. */
+  /** Of the line through its samples, and the standard error of that. */
   mibPerHour: number;
+  error: number;
   verdict: 'flat' | 'grows' | 'too short' | 'not judged';
 }
 
@@ -32,21 +33,22 @@ const MIB_PER_HOUR = 10;
 /**
  * One line for each process, of that of its lives (a restart begins another) which was looked at for longest: at most its last hour, without
  * its warm-up. It is flat where the line of least squares through it rises by no more than SHARE_PER_HOUR of its mean in an hour, or
- * MIB_PER_HOUR. Only those in `judged` are judged.
+ * MIB_PER_HOUR, and twice its standard error: what the teeth of a garbage collector make of a flat line. Only those in `judged` are judged.
  */
 export function judgeMemory(samples: readonly Sample[], judged: readonly string[]): MemoryLine[] {
   const lives = [...Map.groupBy(samples, ({ name, pid }) => `${name} ${pid}`).values()];
   const byName = Map.groupBy(lives, ([first]) => first!.name);
   return [...byName].map(([name, all]) => {
     const longest = all.map(lastHour).toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]!;
-    const mibPerHour = slopeOf(longest) * HOUR_MS;
+    const { mibPerHour, error } = lineThrough(longest);
     return {
       name,
       minutes: Math.round(lengthOf(longest) / MINUTE_MS),
       first: longest[0]?.mib ?? 0,
       last: longest.at(-1)?.mib ?? 0,
       mibPerHour,
-      verdict: judged.includes(name) ? verdictOf(longest, mibPerHour) : 'not judged',
+      error,
+      verdict: judged.includes(name) ? verdictOf(longest, mibPerHour - 2 * error) : 'not judged',
     };
   });
 }
@@ -63,12 +65,15 @@ function verdictOf(life: readonly Sample[], mibPerHour: number): MemoryLine['ver
 
 const lengthOf = (life: readonly Sample[]) => (life.at(-1)?.ms ?? 0) - (life[0]?.ms ?? 0);
 
-/** Of the line of least squares, in MiB a millisecond. */
-function slopeOf(life: readonly Sample[]): number {
+/** That of least squares. */
+function lineThrough(life: readonly Sample[]): { mibPerHour: number; error: number } {
   const [x, y] = [mean(life, ({ ms }) => ms), mean(life, ({ mib }) => mib)];
-  const over = life.reduce((sum, { ms, mib }) => sum + (ms - x) * (mib - y), 0);
-  const under = life.reduce((sum, { ms }) => sum + (ms - x) ** 2, 0);
-  return under === 0 ? 0 : over / under;
+  const sum = (of: (sample: Sample) => number) => life.reduce((total, sample) => total + of(sample), 0);
+  const spread = sum(({ ms }) => (ms - x) ** 2);
+  if (spread === 0 || life.length < 3) return { mibPerHour: 0, error: 0 };
+  const slope = sum(({ ms, mib }) => (ms - x) * (mib - y)) / spread;
+  const rest = sum(({ ms, mib }) => (mib - y - slope * (ms - x)) ** 2);
+  return { mibPerHour: slope * HOUR_MS, error: Math.sqrt(rest / (life.length - 2) / spread) * HOUR_MS };
 }
 
 const mean = (life: readonly Sample[], of: (sample: Sample) => number) =>

@@ -21,7 +21,14 @@ export function asText(result: SoakResult): string {
     ),
     table(
       ['process', 'minutes', 'MiB', 'then', 'an hour', 'memory is'],
-      memory.map((line) => [line.name, line.minutes, line.first, line.last, line.mibPerHour.toFixed(1), line.verdict]),
+      memory.map((line) => [
+        line.name,
+        line.minutes,
+        line.first,
+        line.last,
+        `${line.mibPerHour.toFixed(1)} ± ${line.error.toFixed(1)}`,
+        line.verdict,
+      ]),
     ),
     `etcd's file: ${etcdMiB.first} MiB, ${etcdMiB.last} MiB in the end, at most ${etcdMiB.most} MiB\n`,
     `cores: ${asList(cores, 3)}; load of the machine, for each core, ${load.mean.toFixed(1)}, at most ${load.most.toFixed(1)}\n`,

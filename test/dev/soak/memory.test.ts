@@ -11,6 +11,8 @@ const constant = () => 300;
 const teeth = (minute: number) => 300 + 40 * (minute % 7);
 const slow = (minute: number) => 300 + minute / 3;
 const leak = (minute: number) => 300 + minute;
+/** The driver's in a soak: it rises by more than a tenth in an hour only as its teeth fall. */
+const uneven = (minute: number) => 170 + [0, 18, -8, 12, -6, 30, 2, -10, 8][minute % 9]! + minute / 3;
 /** Takes what it needs in its first quarter of an hour. */
 const begins = (minute: number) => Math.min(300, 100 + 20 * minute);
 const small = (minute: number) => 20 + minute / 10;
@@ -18,6 +20,7 @@ const small = (minute: number) => 20 + minute / 10;
 it.each<[string, Sample[], string, number]>([
   ['what stays as it is is flat', life(1, 0, 75, constant), 'flat', 60],
   ['so are the teeth of a garbage collector', life(1, 0, 75, teeth), 'flat', 60],
+  ['so is what its teeth might have made', life(1, 0, 47, uneven), 'flat', 32],
   ['a tenth more in an hour is flat', life(1, 0, 75, slow), 'flat', 60],
   ['more than that grows', life(1, 0, 75, leak), 'grows', 60],
   ['10 MiB more in an hour are flat, however small it is', life(1, 0, 75, small), 'flat', 60],
