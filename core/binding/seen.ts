@@ -5,7 +5,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { refKey } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { FOLLOWER } from './follower.ts';
 import { gateEntries, judgedGates } from './gates.ts';
 import { bindingStatus } from './status.ts';
@@ -17,19 +17,26 @@ export interface Sent {
   gates: ReadonlyMap<string, Gate>;
 }
 
+export function sentOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Sent {
+  return {
+    rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
+    gates: new Map(gates.map((gate) => [refKey(identityOf(gate)), gate])),
+  };
+}
+
 /** The binding, with a note where nothing waits for its status (later.ts). */
 export function withInformed(binding: FluxBinding, sent: Sent): FluxBinding {
   return isInformed(binding, sent) ? { ...binding, spec: { ...binding.spec!, informed: true } } : binding;
 }
 
-/** The status that the binding is about to have, as far as it triggers the webhook; `observed` where something is missing. */
+/** The status that an informed binding is about to have, as far as it triggers the webhook; `observed` of any other. */
 export function seenStatus(
   binding: FluxBinding | undefined,
   observed: FluxBindingStatus | undefined,
   sent: Sent,
   now: EpochMs,
 ): FluxBindingStatus | undefined {
-  if (!binding || !isInformed(binding, sent)) return observed;
+  if (!binding?.spec?.informed) return observed;
   const entries = gateEntries(judgedGates(binding, sent.gates, now), binding);
   const before = { ...binding, ...(observed && { status: observed }) };
   const { deployed, pins, passing, gates } = bindingStatus(before, { rollouts: sent.rollouts, gates: entries }, now);

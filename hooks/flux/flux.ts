@@ -5,20 +5,20 @@ import { FLUX_BINDINGS, GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { type Sent, seenStatus, withInformed } from '../../core/binding/seen.ts';
+import { seenStatus, sentOf, withInformed } from '../../core/binding/seen.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
 import { withGateCondition } from '../../core/hold/conditions.ts';
 import { gateAnnotations, gatingOf } from '../../core/hold/decorate.ts';
 import { namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
 import { reconcileRequest } from '../../core/suspend/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../../core/suspend/resume.ts';
 import { homeLabels, homeRules } from '../home.ts';
 import type { DecoratorHook } from '../hook.ts';
+import { namedRules } from '../namedRules.ts';
 
 export const fluxHook: DecoratorHook = {
   /** The answer is cached by generation: what the annotations name now is related, what they come to name is told by the binding. */
@@ -27,7 +27,7 @@ export const fluxHook: DecoratorHook = {
     const relatedResources: RelatedResourceRule[] = [
       ...selectingGateRules(namespace, SELECTS_LABEL),
       ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
-      ...namedRules(parent, settings),
+      ...rulesByName(parent, settings),
     ];
     if (mayApplyFluxObjects(parent)) {
       const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
@@ -80,23 +80,15 @@ const MAX_GATE_NAMESPACES = 3;
 
 const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
 
-function namedRules(object: FluxObject, settings: Settings): RelatedResourceRule[] {
+function rulesByName(object: FluxObject, settings: Settings): RelatedResourceRule[] {
   const { namespace = '' } = object.metadata;
   const rollouts = [...new Set(pinAnnotationsOf(object).pins.map(({ rollout }) => rollout))];
-  const gates = Map.groupBy(namedGates(object, rulesOf(settings)).refs, (ref) => ref.namespace);
+  const gates = namedRules(GATES, namedGates(object, rulesOf(settings)).refs);
   return [
-    ...(rollouts.length > 0 ? [{ ...ROLLOUTS, namespace, names: rollouts }] : []),
-    ...(gates.size > MAX_GATE_NAMESPACES ? [] : [...gates]).map(([namespace, refs]) => ({
-      ...GATES,
-      namespace,
-      names: refs.map(({ name }) => name),
-    })),
+    ...namedRules(
+      ROLLOUTS,
+      rollouts.map((name) => ({ namespace, name })),
+    ),
+    ...(gates.length > MAX_GATE_NAMESPACES ? [] : gates),
   ];
-}
-
-function sentOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Sent {
-  return {
-    rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
-    gates: new Map(gates.map((gate) => [refKey(identityOf(gate)), gate])),
-  };
 }

@@ -5,13 +5,15 @@ import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontr
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { gateEntries, judgedGates } from '../../core/binding/gates.ts';
 import { toldLater } from '../../core/binding/later.ts';
+import { sentOf } from '../../core/binding/seen.ts';
 import { bindingStatus, type RelatedToBinding } from '../../core/binding/status.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
-import { groupOf, identityOf, refKey } from '../../core/kube/names.ts';
+import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { sourceResource } from '../../core/pin/source.ts';
 import { passageEnds } from '../../core/suspend/passage.ts';
 import type { CompositeHook } from '../hook.ts';
+import { namedRules } from '../namedRules.ts';
 
 export const fluxBindingHook: CompositeHook = {
   async customize({ parent }, call) {
@@ -22,7 +24,12 @@ export const fluxBindingHook: CompositeHook = {
       const namespace = metadata.namespace ?? '';
       relatedResources.push({ ...ROLLOUTS, namespace, names: rollouts });
     }
-    relatedResources.push(...gateRules(spec));
+    relatedResources.push(
+      ...namedRules(
+        GATES,
+        (spec?.gates ?? []).filter((gate) => !isTooMany(gate)),
+      ),
+    );
     const source = spec?.source && sourceRule(spec.source);
     // A rule for a kind that is not served would fail every sync of this binding.
     if (source && (await call.cluster.serves(source))) relatedResources.push(source);
@@ -34,12 +41,12 @@ export const fluxBindingHook: CompositeHook = {
 
   async sync({ parent, related }, { now }) {
     const binding = parent as FluxBinding;
-    const named = new Map(objectsOf<Gate>(related, KINDS.Gate).map((gate) => [refKey(identityOf(gate)), gate]));
-    const gates = judgedGates(binding, named, now);
     const rollouts = objectsOf<Rollout>(related, KINDS.Rollout);
+    const sent = sentOf(rollouts, objectsOf<Gate>(related, KINDS.Gate));
+    const gates = judgedGates(binding, sent.gates, now);
     const { source, awaits } = binding.spec ?? {};
     const about: RelatedToBinding = {
-      rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
+      rollouts: sent.rollouts,
       source:
         source &&
         objectAt<FluxObject>(
@@ -54,7 +61,7 @@ export const fluxBindingHook: CompositeHook = {
     const ends = rollouts.flatMap((rollout) => passageEnds(rollout) ?? []).filter((end) => end > now);
     const edges = [...gates.flatMap((gate) => gate.until ?? []), ...ends];
     const status = bindingStatus(binding, about, now);
-    const later = toldLater(binding, status, { rollouts: about.rollouts, gates: named }, now);
+    const later = toldLater(binding, status, sent, now);
     const looks = [
       // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
       ...(edges.length > 0 ? [Math.max(1, (Math.min(...edges) - now) / 1000 + 0.5)] : []),
@@ -65,17 +72,6 @@ export const fluxBindingHook: CompositeHook = {
     return answer;
   },
 };
-
-/** One rule per namespace: names without a namespace would match in all of them. */
-function gateRules(spec: FluxBindingSpec | undefined): RelatedResourceRule[] {
-  const gates = (spec?.gates ?? []).filter((gate) => !isTooMany(gate));
-  const byNamespace = Map.groupBy(gates, (gate) => gate.namespace);
-  return [...byNamespace].map(([namespace, gates]) => ({
-    ...GATES,
-    namespace,
-    names: gates.map((gate) => gate.name),
-  }));
-}
 
 function sourceRule(source: NonNullable<FluxBindingSpec['source']>): RelatedResourceRule | undefined {
   const resource = sourceResource(source);

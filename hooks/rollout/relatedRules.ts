@@ -1,9 +1,8 @@
 /** What a Rollout's sync needs to see, as customize rules: docs/architecture.md, facts M11 and M14. */
 import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
+import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { specProblems } from '../../core/evaluation/config.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
@@ -13,6 +12,7 @@ import { boundLabel, labelValue } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { homeRules } from '../home.ts';
+import { namedRules } from '../namedRules.ts';
 import { budgetRules } from './budgets.ts';
 
 /** The newest version of ImagePolicy that the cluster serves; undefined when Flux's image reflector is not installed. */
@@ -71,13 +71,4 @@ function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
   const where = namespaceSelector ? { namespaceSelector } : { namespace: metadata.namespace ?? '' };
   return [{ ...HEALTH_CHECKS, ...where, labelSelector }];
-}
-
-function namedRules(resource: ResourceRef, refs: readonly NamespacedName[]): RelatedResourceRule[] {
-  const byNamespace = Map.groupBy(refs, ({ namespace }) => namespace);
-  return [...byNamespace].map(([namespace, named]) => ({
-    ...resource,
-    namespace,
-    names: named.map(({ name }) => name),
-  }));
 }
