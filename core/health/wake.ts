@@ -1,10 +1,12 @@
 /**
- * Which Rollouts wake a HealthCheck, and are sent along: those of its namespace that may watch it. In a namespace of many, all of them would be each time
- * one of them changes. So a Rollout has a label for one of the pairs that its selector asks for, and a HealthCheck relates those with
- * one of its own pairs, and those without the label, which may watch or reset anything.
+ * Which Rollouts wake a HealthCheck, and are sent along: those of its namespace that may watch or reset it. In a namespace of many, all of them would be each
+ * time one of them changes. So a Rollout has a label for one of the pairs that its selector asks for, and a HealthCheck relates those with
+ * one of its own pairs, and those without the label, which may watch anything. One that watches nothing says so: it resets what nobody watches, and only that
+ * is told of it.
  */
 import { WATCHES_LABEL } from '../../api/annotations.ts';
 import { ROLLOUTS } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { shortHash } from '../kube/names.ts';
@@ -14,28 +16,32 @@ import { healthCheckLabels } from './association.ts';
 const CROWDED_FROM = 20;
 /** Of a HealthCheck; with more it relates all. */
 const MAX_PAIRS = 64;
+/** Of a Rollout without a selector. No hash is as short. */
+const WATCHES_NOTHING = 'none';
 
 /** The label that a Rollout is to have; undefined: it must not have it. */
 export function watchesLabel({ spec }: Rollout): Record<typeof WATCHES_LABEL, string | undefined> {
-  const pairs = Object.entries(healthCheckLabels(spec?.healthCheckSelector)?.matchLabels ?? {});
-  const [first] = pairs.map(pairHash).sort();
-  return { [WATCHES_LABEL]: first };
+  const selector = healthCheckLabels(spec?.healthCheckSelector);
+  const [first] = Object.entries(selector?.matchLabels ?? {})
+    .map(pairHash)
+    .sort();
+  return { [WATCHES_LABEL]: selector ? first : WATCHES_NOTHING };
 }
 
-/** @param rollouts how many there are in the namespace */
-export function wakingRules({ metadata }: HealthCheck, rollouts: number): RelatedResourceRule[] {
+/** @param rollouts all of the namespace */
+export function wakingRules(
+  { metadata }: HealthCheck,
+  rollouts: readonly Pick<KubeObject, 'metadata'>[],
+): RelatedResourceRule[] {
   const { namespace = '', labels = {} } = metadata;
-  const values = Object.entries(labels).map(pairHash).sort();
-  if (rollouts < CROWDED_FROM || values.length > MAX_PAIRS) return [{ ...ROLLOUTS, namespace }];
-  const expressions = [
-    ...(values.length > 0 ? [{ key: WATCHES_LABEL, operator: 'In' as const, values }] : []),
+  const own = Object.entries(labels).map(pairHash).sort();
+  if (rollouts.length < CROWDED_FROM || own.length > MAX_PAIRS) return [{ ...ROLLOUTS, namespace }];
+  const isWatched = rollouts.some((rollout) => own.includes(rollout.metadata.labels?.[WATCHES_LABEL] ?? ''));
+  const values = isWatched ? own : [...own, WATCHES_NOTHING];
+  return [
+    { key: WATCHES_LABEL, operator: 'In' as const, values },
     { key: WATCHES_LABEL, operator: 'DoesNotExist' as const },
-  ];
-  return expressions.map((expression) => ({
-    ...ROLLOUTS,
-    namespace,
-    labelSelector: { matchExpressions: [expression] },
-  }));
+  ].map((expression) => ({ ...ROLLOUTS, namespace, labelSelector: { matchExpressions: [expression] } }));
 }
 
 const pairHash = ([key, value]: [string, string]) => shortHash(`${key}=${value}`);

@@ -1,12 +1,26 @@
+/** An object with other annotations or labels. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 
 /** The object with the annotation set, or without it (undefined). The same object when it is so already. */
 export function annotate<T extends KubeObject<any, any>>(object: T, key: string, value: string | undefined): T {
-  const before = object.metadata.annotations;
+  return withValue(object, 'annotations', key, value);
+}
+
+/** The object with the labels set, or without those that are undefined. The same object when it is so already. */
+export function label<T extends KubeObject<any, any>>(object: T, labels: Record<string, string | undefined>): T {
+  return Object.entries(labels).reduce((before, [key, value]) => withValue(before, 'labels', key, value), object);
+}
+
+function withValue<T extends KubeObject<any, any>>(
+  object: T,
+  field: 'annotations' | 'labels',
+  key: string,
+  value: string | undefined,
+): T {
+  const before = object.metadata[field];
   if (before?.[key] === value && (value !== undefined || !before || !(key in before))) return object;
   const { [key]: _, ...others } = before ?? {};
-  if (value !== undefined)
-    return { ...object, metadata: { ...object.metadata, annotations: { ...others, [key]: value } } };
-  const { annotations, ...metadata } = object.metadata;
-  return { ...object, metadata: Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata };
+  if (value !== undefined) return { ...object, metadata: { ...object.metadata, [field]: { ...others, [key]: value } } };
+  const { [field]: _old, ...metadata } = object.metadata;
+  return { ...object, metadata: Object.keys(others).length > 0 ? { ...metadata, [field]: others } : metadata };
 }

@@ -20,7 +20,7 @@ import { isWatchedElsewhere, judge } from './judge.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
 const NAMESPACE_LOOK_MS = 600_000;
-/** They are counted so often, for rules that Metacontroller keeps for twenty minutes. */
+/** They are listed so often, for rules that Metacontroller keeps for twenty minutes. */
 const ROLLOUTS_MS = 60_000;
 /** A seeded time may lie years ahead. */
 const LONGEST_WAIT_SECONDS = 3600;
@@ -68,10 +68,10 @@ export const healthCheckHook: DecoratorHook = {
   },
 };
 
-/** How many. At the start of a server all HealthChecks of a namespace ask. */
-async function rolloutsBeside(namespace: string, { cluster, recent }: HookCall): Promise<number> {
+/** At the start of a server all HealthChecks of a namespace ask. */
+function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {
   const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
-  return (await recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list)).length;
+  return recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list);
 }
 
 async function namespaceLabels(

@@ -1,6 +1,6 @@
 /**
  * DecoratorController `rollout-requests`: takes used one-shot annotations off a Rollout, exactly those whose request is
- * recorded as handled, and sets the label by which HealthChecks find it. A composite cannot change its parent's metadata.
+ * recorded as handled, and repairs the label by which HealthChecks find it, which the webhook sets. A composite cannot change its parent's metadata.
  */
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';

@@ -9,7 +9,7 @@ import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
-import { annotate } from '../../core/kube/annotate.ts';
+import { annotate, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -35,15 +35,14 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const written = await writeGateApprovals(recorded(gate, acceptance), old, acceptance, request, call);
   const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
   if (denial !== undefined) return denied('invalid', `Gate '${refKey(identityOf(gate))}': ${denial}`);
-  set(metadata, 'annotations', {
+  setAnnotations(metadata, {
     ...mine,
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
-  set(metadata, 'labels', { ...gate.metadata.labels, ...selectsLabels(gate) });
-  return { allowed: true, object: { ...gate, metadata }, warnings: written.warnings };
+  return { allowed: true, object: label({ ...gate, metadata }, selectsLabels(gate)), warnings: written.warnings };
 }
 
 /** As it will be stored, for what asks which of its requests counts. */
@@ -106,12 +105,8 @@ async function refuseReach(
 }
 
 /** Without the keys that have no value; no map where there is nothing in it. */
-function set(
-  metadata: Gate['metadata'],
-  field: 'annotations' | 'labels',
-  values: Record<string, string | undefined>,
-): void {
+function setAnnotations(metadata: Gate['metadata'], values: Record<string, string | undefined>): void {
   const kept = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (kept.length > 0) metadata[field] = Object.fromEntries(kept);
-  else delete metadata[field];
+  if (kept.length > 0) metadata.annotations = Object.fromEntries(kept);
+  else delete metadata.annotations;
 }

@@ -24,7 +24,8 @@ import {
   requestsOf,
 } from '../../core/evaluation/requests.ts';
 import { recordReason } from '../../core/gate/bypass.ts';
-import { annotate } from '../../core/kube/annotate.ts';
+import { watchesLabel } from '../../core/health/wake.ts';
+import { annotate, label } from '../../core/kube/annotate.ts';
 import { newProblems } from '../../core/kube/fieldProblem.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { deny } from '../closedGates.ts';
@@ -34,7 +35,7 @@ import { judgeOrder } from './order.ts';
 import { warnings } from './warnings.ts';
 import { denyDelete, denyDroppedGates, denyNewOwner } from './waysAround.ts';
 
-/** Notes beside each one-shot request which admission request made it, so that each is acted on once. */
+/** Notes beside each one-shot request which admission request made it, so that each is acted on once; and labels the Rollout for HealthChecks. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
   if (!sent || request.subResource) return allowed();
@@ -51,7 +52,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const requested = annotate(annotate(noted, REQUESTED_BY, by), REQUESTED_AT, at);
   const bypass = await bypassOf(requested, before, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
-  const passing = annotate(requested, BYPASSED_GATES, bypass.passage);
+  const passing = label(annotate(requested, BYPASSED_GATES, bypass.passage), watchesLabel(requested));
   const object = recordReason(passing, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,

@@ -2,19 +2,24 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutSpec } from '../../../api/types.ts';
 import { association } from '../../../core/health/association.ts';
 import { wakingRules, watchesLabel } from '../../../core/health/wake.ts';
+import { label } from '../../../core/kube/annotate.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';
 
 const watching = (healthCheckSelector?: RolloutSpec['healthCheckSelector']) =>
   rollout(undefined, healthCheckSelector ? { healthCheckSelector } : {});
 const check = (labels: Record<string, string>) => healthCheck({ metadata: { name: 'hc', namespace: 'demo', labels } });
-const CROWD = 20;
+/** As the webhook labels it. */
+const labelled = (object: ReturnType<typeof rollout>) => label(object, watchesLabel(object));
+const crowdOf = (...objects: ReturnType<typeof rollout>[]) => [
+  ...objects.map(labelled),
+  ...Array.from({ length: 20 - objects.length }, () => labelled(watching())),
+];
 
-/** Whether a change of the Rollout wakes the check, once the Rollout has its label. */
-function wakes(object: ReturnType<typeof rollout>, labels: Record<string, string>): boolean {
-  const own = Object.entries(watchesLabel(object)).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return wakingRules(check(labels), CROWD).some(({ labelSelector }) =>
-    matchesSelector(labelSelector, Object.fromEntries(own)),
+/** Whether a change of the Rollout wakes the check, which was told what to relate when `others` were there. */
+function wakes(object: ReturnType<typeof rollout>, labels: Record<string, string>, others = crowdOf()): boolean {
+  return wakingRules(check(labels), others).some(({ labelSelector }) =>
+    matchesSelector(labelSelector, labelled(object).metadata.labels ?? {}),
   );
 }
 
@@ -30,7 +35,7 @@ describe('in a namespace of many a HealthCheck is woken', () => {
     ],
     ['by one with expressions alone', { selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }, true],
     ['by one that selects all', { selector: {} }, true],
-    ['by one without a selector: it may reset what nobody watches', undefined, true],
+    ['by one without a selector: it resets what nobody watches', undefined, true],
     ['not by one that asks for another value', { matchLabels: { app: 'bank' } }, false],
     ['not by one that asks for another key', { matchLabels: { shop: 'app' } }, false],
   ] as [string, RolloutSpec['healthCheckSelector'], boolean][])('%s', (_, selector, expected) => {
@@ -50,16 +55,28 @@ describe('in a namespace of many a HealthCheck is woken', () => {
     }
   });
 
-  it('which has no labels, by those without one', () => {
-    expect(wakingRules(healthCheck(), CROWD)).toHaveLength(1);
+  it('which has no labels, by those that may watch anything', () => {
     expect(wakes(watching({ selector: {} }), {})).toBe(true);
     expect(wakes(watching({ matchLabels: { app: 'shop' } }), {})).toBe(false);
+  });
+
+  it('which somebody watches, not by those that watch nothing', () => {
+    const watched = crowdOf(watching({ matchLabels: { app: 'shop' } }));
+    expect(wakes(watching(), SHOP, watched)).toBe(false);
+    expect(wakes(watching({ selector: {} }), SHOP, watched)).toBe(true);
+    expect(wakes(watching({ matchLabels: { app: 'shop' } }), SHOP, watched)).toBe(true);
+    expect(wakes(watching(), { app: 'bank' }, watched)).toBe(true);
+  });
+
+  it('by a Rollout that has no label yet, whatever it watches', () => {
+    const rules = wakingRules(check(SHOP), crowdOf(watching({ matchLabels: { app: 'shop' } })));
+    expect(rules.some(({ labelSelector }) => matchesSelector(labelSelector, {}))).toBe(true);
   });
 });
 
 it('in a namespace of few, and where it has very many labels, by all of them', () => {
   const all = [{ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'demo' }];
-  expect(wakingRules(check({ app: 'shop' }), CROWD - 1)).toEqual(all);
+  expect(wakingRules(check({ app: 'shop' }), crowdOf().slice(1))).toEqual(all);
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, 'v']));
-  expect(wakingRules(check(many), CROWD)).toEqual(all);
+  expect(wakingRules(check(many), crowdOf())).toEqual(all);
 });

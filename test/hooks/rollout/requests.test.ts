@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { label } from '../../../core/kube/annotate.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
 import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
@@ -13,7 +14,8 @@ function decorate(hook: DecoratorHook, target: unknown) {
 
 describe('rollout-requests', () => {
   it('takes off exactly what is used up, and asks again until it is off', async () => {
-    const asked = rollout({}, { handledRequest: { retry: 'r1', 'force-deploy': 'r1' } });
+    const unlabelled = rollout({}, { handledRequest: { retry: 'r1', 'force-deploy': 'r1' } });
+    const asked = label(unlabelled, { 'rollout.kuberik.com/watches': 'none' });
     asked.metadata.annotations = {
       'rollout.kuberik.com/retry': '',
       'rollout.kuberik.com/force-deploy': '1.0.0',
@@ -28,12 +30,12 @@ describe('rollout-requests', () => {
   });
 
   it('looks itself while something is asked for: it is not told of the status in which that is recorded', async () => {
-    const asked = rollout({});
+    const asked = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
     asked.metadata.annotations = { 'rollout.kuberik.com/force-deploy': '1.0.0', 'rollout.kuberik.com/request': 'x' };
     expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: 2 });
   });
 
-  it('sets the label by which HealthChecks find it, and takes off one that it should not have', async () => {
+  it('repairs the label by which HealthChecks find it, and takes off one that it should not have', async () => {
     const watching = rollout({ healthCheckSelector: { matchLabels: { app: 'shop' } } });
     const { labels, resyncAfterSeconds } = await decorate(rolloutRequestsHook, watching);
     expect(labels).toEqual({ 'rollout.kuberik.com/watches': expect.stringMatching(/^[0-9a-f]{16}$/) });
@@ -41,11 +43,14 @@ describe('rollout-requests', () => {
     watching.metadata.labels = labels as Record<string, string>;
     expect(await decorate(rolloutRequestsHook, watching)).toEqual({ attachments: [] });
     delete watching.spec!.healthCheckSelector;
+    expect((await decorate(rolloutRequestsHook, watching)).labels).toEqual({ 'rollout.kuberik.com/watches': 'none' });
+    watching.spec!.healthCheckSelector = { selector: {} };
     expect((await decorate(rolloutRequestsHook, watching)).labels).toEqual({ 'rollout.kuberik.com/watches': null });
   });
 
   it('has nothing to say of a Rollout with nothing used up', async () => {
-    expect(await decorate(rolloutRequestsHook, rollout({}))).toEqual({ attachments: [] });
+    const labelled = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
+    expect(await decorate(rolloutRequestsHook, labelled)).toEqual({ attachments: [] });
   });
 });
 

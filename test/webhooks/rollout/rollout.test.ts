@@ -76,11 +76,24 @@ describe('mutate/rollout', () => {
   });
 
   it('changes nothing when it is asked again', async () => {
-    const once = await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) });
-    expect(await mutateRollout(write({ object: annotated(once!), old: rollout({}) }), call().webhookCall)).toEqual({
-      allowed: true,
-      warnings: [],
-    });
+    const ask = (object: Rollout) => mutateRollout(write({ object, old: rollout({}) }), call().webhookCall);
+    const once = await ask(annotated({ [`${P}retry`]: '' }));
+    expect(await ask((once as { object: Rollout }).object)).toEqual({ allowed: true, warnings: [] });
+  });
+
+  it.each<[string, Partial<RolloutSpec>, unknown]>([
+    [
+      'a hash of a pair that its selector asks for',
+      { healthCheckSelector: { matchLabels: { app: 'shop' } } },
+      /^[0-9a-f]{16}$/,
+    ],
+    ['nothing where it may select any', { healthCheckSelector: { selector: {} } }, undefined],
+    ['that it has no selector', {}, 'none'],
+  ])('labels it with what HealthChecks find it by: %s', async (_, spec, expected) => {
+    const verdict = await mutateRollout(write({ object: rollout(spec) }), call().webhookCall);
+    const { object: written = rollout(spec) } = verdict as { object?: Rollout };
+    const wanted = expected instanceof RegExp ? expect.stringMatching(expected) : expected;
+    expect(written.metadata.labels?.[`${P}watches`]).toEqual(wanted);
   });
 });
 
