@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { label } from '../../../core/kube/annotate.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
 import { rolloutGateHook } from '../../../hooks/rolloutGate.ts';
-import { fakeCall, object, rollout } from './call.ts';
+import { fakeCall, NOW, object, rollout } from './call.ts';
 
 function decorate(hook: DecoratorHook, target: unknown) {
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'DecoratorController', metadata: {} };
@@ -29,10 +30,20 @@ describe('rollout-requests', () => {
     });
   });
 
-  it('looks itself while something is asked for: it is not told of the status in which that is recorded', async () => {
+  it.each([
+    ['soon', NOW, 0.25],
+    ['a little later', NOW - 4000, 1],
+    ['seldom', NOW - 60_000, 2],
+    ['seldom where nobody knows', undefined, 2],
+    ['soon where a clock is ahead', NOW + 60_000, 0.25],
+  ])('looks itself while something is asked for, since it is told of no status: %s', async (_, askedAt, seconds) => {
     const asked = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
-    asked.metadata.annotations = { 'rollout.kuberik.com/force-deploy': '1.0.0', 'rollout.kuberik.com/request': 'x' };
-    expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: 2 });
+    asked.metadata.annotations = {
+      'rollout.kuberik.com/force-deploy': '1.0.0',
+      'rollout.kuberik.com/request': 'x',
+      ...(askedAt !== undefined && { 'rollout.kuberik.com/requested-at': formatTime(askedAt) }),
+    };
+    expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: seconds });
   });
 
   it('repairs the label by which HealthChecks find it, and takes off one that it should not have', async () => {
