@@ -26,7 +26,6 @@ export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
 export type Pin = NonNullable<FluxBindingSpec['pins']>[number];
-export type GateRef = NonNullable<FluxBindingSpec['gates']>[number];
 /** Which deployment of which Rollout an object carries. */
 export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;

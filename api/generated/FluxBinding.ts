@@ -58,7 +58,7 @@ export interface FluxBinding {
       /**
        * The Gate.
        */
-      name: string;
+      gate: string;
       /**
        * The Gate selects the object; the object does not name it.
        */
@@ -107,10 +107,6 @@ export interface FluxBinding {
       since: string;
     };
     /**
-     * The object follows its Rollouts and Gates without the status of this binding, which may therefore tell later that a Gate has opened or closed (5 seconds), or that Flux has not applied a new deployment (30 seconds).
-     */
-    informed?: boolean;
-    /**
      * What the object carries, once Flux's status proves it at the object's own generation, or the object is suspended.
      */
     observed?: {
@@ -143,6 +139,82 @@ export interface FluxBinding {
        * The revision that a Kustomization applied and found ready with its current spec; of a HelmRelease the digest of the artifact whose chart it released.
        */
       applied?: string;
+    };
+    /**
+     * What the Rollouts and Gates said to the decorator of the object, where it is sent all of them: the status is made of this, and the binding relates none. That a Gate has opened or closed may be told later (5 seconds), and that Flux has not applied a new deployment (30 seconds).
+     */
+    said?: {
+      /**
+       * Those that exist, with the newest deployment of each.
+       */
+      rollouts?: {
+        /**
+         * The Rollout.
+         */
+        rollout: string;
+        /**
+         * The id of its newest deployment.
+         */
+        id?: number;
+        /**
+         * Its tag.
+         */
+        version?: string;
+        /**
+         * The uid of the Rollout.
+         */
+        uid?: string;
+      }[];
+      /**
+       * Whether each Gate is open.
+       */
+      gates?: {
+        /**
+         * The Gate's namespace.
+         */
+        namespace: string;
+        /**
+         * The Gate.
+         */
+        gate: string;
+        /**
+         * Whether it is open for this object.
+         */
+        opened: boolean;
+        /**
+         * What the Gate itself says.
+         */
+        message?: string;
+        /**
+         * When that changes by itself.
+         */
+        until?: string;
+        /**
+         * Which closing it is; a bypass counts for one.
+         */
+        closing?: string;
+      }[];
+      /**
+       * Deployments that somebody let past the closed Gates.
+       */
+      passing?: {
+        /**
+         * The Rollout.
+         */
+        rollout: string;
+        /**
+         * The id of the deployment in its history.
+         */
+        id: number;
+        /**
+         * The tag.
+         */
+        version: string;
+        /**
+         * The Rollout's uid: one that was created again is another one.
+         */
+        uid: string;
+      }[];
     };
   };
   /**

@@ -1048,13 +1048,13 @@ export const SCHEMAS: Record<string, object> = {
        "type": "object",
        "required": [
         "namespace",
-        "name"
+        "gate"
        ],
        "properties": {
         "namespace": {
          "type": "string"
         },
-        "name": {
+        "gate": {
          "type": "string"
         },
         "selected": {
@@ -1111,9 +1111,6 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
-     "informed": {
-      "type": "boolean"
-     },
      "observed": {
       "type": "object",
       "properties": {
@@ -1148,6 +1145,91 @@ export const SCHEMAS: Record<string, object> = {
        },
        "applied": {
         "type": "string"
+       }
+      }
+     },
+     "said": {
+      "type": "object",
+      "properties": {
+       "rollouts": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "rollout"
+         ],
+         "properties": {
+          "rollout": {
+           "type": "string"
+          },
+          "id": {
+           "type": "integer"
+          },
+          "version": {
+           "type": "string"
+          },
+          "uid": {
+           "type": "string"
+          }
+         }
+        }
+       },
+       "gates": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "namespace",
+          "gate",
+          "opened"
+         ],
+         "properties": {
+          "namespace": {
+           "type": "string"
+          },
+          "gate": {
+           "type": "string"
+          },
+          "opened": {
+           "type": "boolean"
+          },
+          "message": {
+           "type": "string"
+          },
+          "until": {
+           "type": "string"
+          },
+          "closing": {
+           "type": "string"
+          }
+         }
+        }
+       },
+       "passing": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "rollout",
+          "id",
+          "version",
+          "uid"
+         ],
+         "properties": {
+          "rollout": {
+           "type": "string"
+          },
+          "id": {
+           "type": "integer"
+          },
+          "version": {
+           "type": "string"
+          },
+          "uid": {
+           "type": "string"
+          }
+         }
+        }
        }
       }
      }

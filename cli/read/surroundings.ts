@@ -3,7 +3,7 @@ import { GATES, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/k
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError } from '../kube/apiError.ts';
@@ -113,7 +113,7 @@ export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxB
     ...gateRefsOf(rollout),
     ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refOf(name) : [])),
   ]);
-  const ofBound = bindings.flatMap(({ spec }) => spec?.gates ?? []);
+  const ofBound = bindings.flatMap(({ spec }) => gatesOf(spec));
   return [
     ...new Map(
       [...named, ...ofBound].map(({ namespace, name }) => [refKey({ namespace, name }), { namespace, name }]),

@@ -4,7 +4,7 @@ import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
-import { gateRefsOf } from '../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 
@@ -90,7 +90,7 @@ export class Objects {
 export function gatesAround(rollout: Rollout, bindings: readonly FluxBinding[]): string[] {
   return [
     ...gateRefsOf(rollout).map(refKey),
-    ...bindings.flatMap(({ spec }) => spec?.gates ?? []).map(refKey),
+    ...bindings.flatMap(({ spec }) => gatesOf(spec)).map(refKey),
     ...(rollout.status?.gates ?? []).flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? name : [])),
   ];
 }

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingStatus, Gate } from '../../api/types.ts';
 import { fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
+import { gatesOf } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 
@@ -9,8 +10,7 @@ export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
 /** Of the Gates in the binding's spec. `gates`: those that exist, by `namespace/name`. */
 export function judgedGates({ spec }: FluxBinding, gates: ReadonlyMap<string, Gate>, now: EpochMs): JudgedGate[] {
-  const refs = (spec?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
-  return judgeGates(refs, (ref) => gates.get(refKey(ref)), now).all;
+  return judgeGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
 }
 
 /** As a reader in the binding's namespace may see them. */

@@ -2,7 +2,8 @@
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
-import type { FluxBinding, FluxBindingSpec, GateRef } from '../../api/types.ts';
+import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import type { RequiredGate } from '../gate/refs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { sourceOf } from '../pin/source.ts';
@@ -12,7 +13,7 @@ import { observedOf } from './observed.ts';
 export const BINDING_API_VERSION = apiVersionOf(KINDS.FluxBinding);
 
 export interface BindingGates {
-  gates: GateRef[];
+  gates: RequiredGate[];
   problems: string[];
 }
 
@@ -44,7 +45,7 @@ export function bindingOf(
       uid: object.metadata.uid ?? '',
     },
     ...(pins.length > 0 && { pins }),
-    ...(gates.length > 0 && { gates }),
+    ...(gates.length > 0 && { gates: gates.map(({ name, ...ref }) => ({ ...ref, gate: name })) }),
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),
     ...(awaits && { awaits }),

@@ -3,40 +3,37 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pin, Rollout } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
-import { deploymentOf, deploymentText, formatDeployments, isSameDeployment } from '../pin/deployment.ts';
+import { deploymentText, formatDeployments, isSameDeployment } from '../pin/deployment.ts';
 import { type Whole, wholeVersion } from '../pin/whole.ts';
-import { isPassing } from '../suspend/passage.ts';
 import { awaitsOf } from '../suspend/resume.ts';
-import { closingKey } from '../suspend/stateAnnotation.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 import { FOLLOWER, whyNothingComes } from './follower.ts';
-import type { GateEntry } from './gates.ts';
+import { headOf, rolloutsOf, type Said } from './said.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 
 export interface RelatedToBinding {
-  /** By name, those that exist. */
-  rollouts: ReadonlyMap<string, Rollout>;
+  said: Said;
+  /** Where a version arrives with its source. */
+  whole?: Whole | undefined;
   /** The source named in the binding's spec, where it exists. */
   source?: FluxObject | undefined;
   /** The Kustomization that the binding's spec awaits, where it exists. */
   applier?: FluxObject | undefined;
-  /** One for each Gate of the binding's spec. */
-  gates: GateEntry[];
 }
 
 /** Holds no times but those of changes: the same input gives the same status. */
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
-  const held = related.gates.some((gate) => !gate.opened);
+  const { said, whole } = related;
+  const { gates = [], passing = [] } = said;
+  const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const isFollower = spec.target.kind === FOLLOWER;
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, isFollower ? spec : undefined));
-  const passing = held ? passingDeployments(spec, related, now) : [];
-  const whole = wholeOf(binding, related);
-  const desired = desiredDeployments(spec, related, { held, passing, whole });
+  const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
@@ -46,7 +43,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
     ...(pins.length > 0 && { pins }),
     ...(whole && { source: sourceEntry(whole) }),
     ...(applied.length > 0 && { applied }),
-    ...(related.gates.length > 0 && { gates: related.gates }),
+    ...(gates.length > 0 && { gates }),
     ...(passing.length > 0 && { passing }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
     ...(awaits && { awaits }),
@@ -55,7 +52,11 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
 }
 
 /** Where the object's source is pinned by one of its Rollouts too. */
-function wholeOf({ spec, metadata }: FluxBinding, { source, rollouts }: RelatedToBinding): Whole | undefined {
+export function wholeOf(
+  { spec, metadata }: FluxBinding,
+  rollouts: ReadonlyMap<string, Rollout>,
+  source: FluxObject | undefined,
+): Whole | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
   return isOwn && spec.target.kind !== FOLLOWER ? wholeVersion(spec?.pins ?? [], rollouts, source) : undefined;
 }
@@ -69,37 +70,14 @@ function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindin
 }
 
 /** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
-function desiredDeployments(
-  spec: FluxBindingSpec,
-  related: RelatedToBinding,
-  { held, passing, whole }: { held: boolean; passing: readonly DeploymentRef[]; whole: Whole | undefined },
-): DeploymentRef[] {
-  const names = rolloutsOf(spec);
-  return names.flatMap((name) => {
+function desiredDeployments(spec: FluxBindingSpec, { said, whole }: RelatedToBinding, held: boolean): DeploymentRef[] {
+  return rolloutsOf(spec).flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
-    const head = deploymentOf(related.rollouts.get(name));
-    const next = whole?.rollout === name ? whole.fetched : head;
-    const stays = held && !passing.some(({ rollout }) => rollout === name);
+    const next = whole?.rollout === name ? whole.fetched : headOf(said, name);
+    const stays = held && !said.passing?.some(({ rollout }) => rollout === name);
     const deployment = stays ? carried : (next ?? carried);
     return deployment ? [deployment] : [];
   });
-}
-
-function passingDeployments(
-  spec: FluxBindingSpec,
-  { rollouts, gates }: RelatedToBinding,
-  now: EpochMs,
-): DeploymentRef[] {
-  const closings = closedClosings(gates);
-  return rolloutsOf(spec).flatMap((name) => {
-    const rollout = rollouts.get(name);
-    return rollout && isPassing(rollout, closings, now) ? [deploymentOf(rollout)!] : [];
-  });
-}
-
-/** See `closingKey`. */
-export function closedClosings(gates: FluxBindingStatus['gates']): string[] {
-  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
 }
 
 /** Proven once is proven: a later suspension moves the generation and hides the proof. Older deployments are dropped. */
@@ -107,7 +85,7 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
   return names.flatMap((name) => {
-    const head = deploymentOf(related.rollouts.get(name));
+    const head = headOf(related.said, name);
     const latched = before.find((deployment) => deployment.rollout === name);
     if (!head) return latched ? [latched] : [];
     if (latched && isSameDeployment(latched, head)) return [latched];
@@ -122,18 +100,14 @@ function pinState(
   applied: readonly DeploymentRef[],
   follower: FluxBindingSpec | undefined,
 ): PinState {
-  const rollout = related.rollouts.get(pin.rollout);
-  const head = deploymentOf(rollout);
+  const head = headOf(related.said, pin.rollout);
   if (!head) {
-    const why = rollout ? 'has deployed nothing yet' : 'does not exist';
+    const exists = related.said.rollouts?.some(({ rollout }) => rollout === pin.rollout);
+    const why = exists ? 'has deployed nothing yet' : 'does not exist';
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
   if (carries(applied, head)) return { ...pin, id, version, uid, state: 'Applied' };
   const why = follower && whyNothingComes(follower, related.source, pin.rollout);
   return { ...pin, id, version, uid, state: 'Waiting', ...(why !== undefined && { message: why }) };
-}
-
-function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
-  return [...new Set((spec?.pins ?? []).map((pin) => pin.rollout))].sort();
 }

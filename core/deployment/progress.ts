@@ -2,7 +2,7 @@
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
-import { closedClosings } from '../binding/status.ts';
+import { closedClosings } from '../binding/said.ts';
 import { isHeld } from '../binding/trigger.ts';
 import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';

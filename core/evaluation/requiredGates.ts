@@ -2,10 +2,11 @@
  * The Gates that stand in the way of a Rollout's deployments: those that it requires itself, which it names in `spec.gates` or
  * which select it, and those of the objects bound to it.
  */
+
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { boundTo } from '../deployment/progress.ts';
-import { gateRefsOf, TOO_MANY } from '../gate/refs.ts';
+import { gateRefsOf, gatesOf, TOO_MANY } from '../gate/refs.ts';
 import { gateSelectsRollout } from '../gate/selects.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -29,8 +30,7 @@ function ownGates(rollout: Rollout, { gates, namespaceLabels }: Selectors): Name
 
 /** The Gates that the bound objects require. */
 export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
-  const refs = boundTo(rollout, bindings).flatMap(({ spec }) => spec?.gates ?? []);
-  return refs.map(({ namespace, name }) => ({ namespace, name }));
+  return boundTo(rollout, bindings).flatMap(({ spec }) => gatesOf(spec));
 }
 
 /** All of them, each once. More than the limit are not judged one by one: they count as one closed Gate that says so. */

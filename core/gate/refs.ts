@@ -1,6 +1,6 @@
-/** References to Gates: `spec.gates` of a Rollout, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
+/** References to Gates: `spec.gates` of a Rollout and of a FluxBinding, and the annotation `gate.fluxcd.io/gates: a,ns/b` of a Flux object. */
 import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
+import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
 import { splitNames } from '../kube/names.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -16,6 +16,19 @@ export function isTooMany({ namespace, name }: NamespacedName): boolean {
 /** The Gates that a Rollout names in `spec.gates`; one without a namespace is of its own. */
 export function gateRefsOf({ spec, metadata }: Rollout): NamespacedName[] {
   return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
+}
+
+export interface RequiredGate extends NamespacedName {
+  /** The Gate selects the object; the object does not name it. */
+  selected?: boolean;
+}
+
+/** No Gate can have the name, and one that does not exist counts as closed. */
+const UNKNOWN = '(unknown)';
+
+/** Those that its object requires. What an older version wrote is not known, until the object's decorator writes it again. */
+export function gatesOf(spec: FluxBindingSpec | undefined): NamespacedName[] {
+  return (spec?.gates ?? []).map(({ namespace, gate }) => ({ namespace, name: gate ?? UNKNOWN }));
 }
 
 /**

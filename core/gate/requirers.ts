@@ -1,10 +1,11 @@
 /** What requires a Gate, open or closed: Flux objects by their bindings, and Rollouts. A closed Gate holds all of them. */
+
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Requiring } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { identityOf } from '../kube/names.ts';
-import { gateRefsOf } from './refs.ts';
+import { gateRefsOf, gatesOf } from './refs.ts';
 import { gateSelectsRollout } from './selects.ts';
 
 export type Requirer = ObjectName;
@@ -17,7 +18,7 @@ export function requirersOf(gate: Gate, { bindings, rollouts, namespaces }: Requ
   const isSelected = (rollout: Rollout) =>
     gateSelectsRollout(gate, rollout, namespaces.get(rollout.metadata.namespace ?? '') ?? {});
   const objects = bindings.flatMap(({ spec, metadata }) =>
-    spec && isNamed(spec.gates ?? [])
+    spec && isNamed(gatesOf(spec))
       ? [{ kind: spec.target.kind, namespace: metadata.namespace ?? '', name: spec.target.name }]
       : [],
   );

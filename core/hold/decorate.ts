@@ -2,9 +2,10 @@
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { FluxBindingStatus, Gate, GateRef } from '../../api/types.ts';
+import type { FluxBindingStatus, Gate } from '../../api/types.ts';
 import { closingOf, evaluateGate } from '../gate/evaluate.ts';
 import { TOO_MANY_TEXT } from '../gate/judge.ts';
+import type { RequiredGate } from '../gate/refs.ts';
 import { TOO_MANY } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -15,7 +16,7 @@ import { type GateWorld, type RefRules, requiredGates, selectedByText } from './
 
 export interface Gating {
   /** For the binding's spec. */
-  gates: GateRef[];
+  gates: RequiredGate[];
   problems: string[];
   /** Closed ones; undefined while the state of a named Gate is not known yet. Empty lists mean open or no gate. */
   closed: NamespacedName[] | undefined;

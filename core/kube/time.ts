@@ -40,3 +40,8 @@ export function dayNumber(text: string): number | undefined {
   const at = Date.parse(`${text}T00:00:00Z`);
   return new Date(at).getTime() === at && formatTime(at).startsWith(text) ? at / DAY_MS : undefined;
 }
+
+/** After how many seconds to look, to see what changes at `at`: half a second past it, at least one from now. */
+export function secondsUntil(at: EpochMs, now: EpochMs): number {
+  return Math.max(1, (at - now) / 1000 + 0.5);
+}

@@ -8,7 +8,7 @@ import { Problem } from '../local/process/problem.ts';
 import { type BudgetLine, memoryLines, runBench } from './command.ts';
 import { type Arrivals, watchArrivals } from './fleets/arrivals.ts';
 import { type Fleet, fleet } from './fleets/gated.ts';
-import { peakMemoryMiB } from './measure.ts';
+import { cpuOf, peakMemoryMiB } from './measure.ts';
 import { endOf, ours, requestsSince } from './requests.ts';
 
 /** Of a thousand objects. */
@@ -18,7 +18,7 @@ const OPEN_SECONDS = 12;
 const HELP = `Usage: node dev/bench/freeze.ts [--objects N] [--rounds N] [--json] [--metacontroller PATH]
 
 Closes one Gate that N Flux objects require, and opens it again. Prints the time until the last of them is suspended, the time until each
-is exactly what it was, the requests for each object, the same after ten flips in fifteen seconds, and the peak memory of each process. Ends with 1
+is exactly what it was, processor time and requests for each object, the same after ten flips in fifteen seconds, and the peak memory of each process. Ends with 1
 above its budget: ${CLOSE_SECONDS} s to suspend a thousand, ${OPEN_SECONDS} s to restore them, and in proportion.
 
   --objects N            how many objects (1000)
@@ -35,6 +35,8 @@ interface Result {
   objects: number;
   driver: string;
   rounds: { closeSeconds: number; openSeconds: number }[];
+  /** Of each process, for one closing and one opening of one object. */
+  cpuMilliseconds: Record<string, number>;
   /** By who asked for what, for one closing and one opening. */
   requests: { user: string; verb: string; resource: string; perObject: number }[];
   /** From the last of ten flips in fifteen seconds until each object is what it was. */
@@ -88,12 +90,16 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
   const results: Result['rounds'] = [];
   const log = join(cluster.dir, 'audit.log');
   const from = endOf(log);
+  const cpuBefore = cpuOf(cluster);
   for (let round = 1; round <= rounds; round++) {
     const closeSeconds = await timed(all, watches, 'close');
     const openSeconds = await timed(all, watches, 'open');
     results.push({ closeSeconds, openSeconds });
     logToStderr(`Round ${round}: closed in ${closeSeconds.toFixed(1)} s, opened in ${openSeconds.toFixed(1)} s`);
   }
+  const used = Object.entries(cpuOf(cluster)).map(
+    ([process, cpu]) => [process, cpu - (cpuBefore[process] ?? 0)] as const,
+  );
   const counted = ours(await requestsSince(log, from));
   const requests = counted.map(({ count, ...what }) => ({ ...what, perObject: count / objects / rounds }));
   const afterFlipsSeconds = await flipped(all, watches);
@@ -104,6 +110,7 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
     objects,
     driver: cluster.driver()?.name ?? '',
     rounds: results,
+    cpuMilliseconds: Object.fromEntries(used.map(([process, cpu]) => [process, (cpu * 1000) / objects / rounds])),
     requests: requests.filter(({ perObject }) => perObject >= 0.05),
     afterFlipsSeconds,
     peakMemoryMiB: memory,
@@ -127,6 +134,9 @@ function asText(result: Result): string {
     );
   });
   lines.push(`  after ten flips in fifteen seconds: all as they were in ${result.afterFlipsSeconds.toFixed(1)} s`);
+  lines.push('processor time of one closing and one opening, for each object');
+  for (const [process, ms] of Object.entries(result.cpuMilliseconds))
+    lines.push(`  ${process.padEnd(24)} ${ms.toFixed(1)} ms`);
   lines.push('requests of one closing and one opening, for each object');
   for (const { user, verb, resource, perObject } of result.requests) {
     lines.push(`  ${user.padEnd(15)} ${verb.padEnd(7)} ${resource.padEnd(28)} ${perObject.toFixed(2)}`);

@@ -5,14 +5,16 @@ import { FLUX_BINDINGS, GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { seenStatus, sentOf, withInformed } from '../../core/binding/seen.ts';
+import { sentOf } from '../../core/binding/said.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
+import { toldBinding } from '../../core/binding/told.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
 import { withGateCondition } from '../../core/hold/conditions.ts';
 import { gateAnnotations, gatingOf } from '../../core/hold/decorate.ts';
 import { namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { secondsUntil } from '../../core/kube/time.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
 import { reconcileRequest } from '../../core/suspend/reconcileRequest.ts';
 import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../../core/suspend/resume.ts';
@@ -46,11 +48,11 @@ export const fluxHook: DecoratorHook = {
 
     const sent = sentOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const wanted = bindingOf(object, gating, observed);
-    const binding = wanted && withInformed(wanted, sent);
-    const answer: DecoratorResponse = { attachments: binding ? [binding] : [] };
+    const told = wanted && toldBinding(wanted, observed, sent, now);
+    const answer: DecoratorResponse = { attachments: told ? [told.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const seen = seenStatus(binding, observed?.status, sent, now);
+    const seen = told ? told.status : observed?.status;
     const annotations = gateAnnotations(object, gating, seen, now);
     const deployed = deploymentTrigger(object, seen);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
@@ -67,10 +69,10 @@ export const fluxHook: DecoratorHook = {
     const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status) answer.status = status;
-    const end = resumedAloneAt(awaits);
+    const looks = [told?.lookAt, resumedAloneAt(awaits)].filter((at) => at !== undefined);
     // Metacontroller swallows a conflict of either write: look again soon.
     if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
-    else if (end !== undefined) answer.resyncAfterSeconds = Math.max(0, end - now) / 1000 + 1;
+    else if (looks.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...looks), now);
     return answer;
   },
 };

@@ -104,6 +104,25 @@ describe('suspension and its undoing', () => {
     await sre.create(gate(ns, 'nowhere', opened));
     await isFree(admin, orphan);
   });
+
+  it('gates of one name in two namespaces hold each for itself, as the FluxBinding says', async () => {
+    const [ns, platform] = [await newNamespace(), await newNamespace()];
+    for (const namespace of [ns, platform]) await sre.create(gate(namespace, 'freeze', opened));
+    const object = gated('Kustomization', ns, 'app', `freeze,${platform}/freeze`);
+    await developer.create(object);
+    for (const namespace of [ns, platform, ns]) {
+      await ask(sre, namespace, 'freeze', 'close');
+      await isHeld(admin, object);
+      await waitFor(async () => {
+        const { status } = await admin.get(ref('fluxBinding', ns, 'kustomization-app'));
+        const says = status.gates.map((each: { namespace: string; opened: boolean }) => !each.opened && each.namespace);
+        expect(says.sort()).toEqual([false, namespace]);
+        return true;
+      }, 'the binding to be told');
+      await ask(sre, namespace, 'freeze', 'open');
+      await isFree(admin, object);
+    }
+  });
 });
 
 describe('created behind a closed gate', () => {

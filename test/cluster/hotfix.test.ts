@@ -223,7 +223,7 @@ describe('the same by somebody who may not bypass all of the Gates', () => {
     await waitFor(async () => {
       const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
       const ofApp = bindings.filter(({ metadata }) => metadata.name?.endsWith('-app'));
-      return ofApp.every(({ spec }) => spec.gates?.some(({ name }: { name: string }) => name === 'second'));
+      return ofApp.every(({ spec }) => spec.gates?.some(({ gate }: { gate: string }) => gate === 'second'));
     }, 'the bindings to know the second gate');
     await expect(developer.mergePatch(app, hotfix('1.1.0', 'please'))).rejects.toMatchObject({
       code: 403,

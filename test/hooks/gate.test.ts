@@ -182,7 +182,7 @@ describe('what it holds', () => {
       metadata: { name, namespace: 'apps' },
       spec: {
         target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name, uid: 'u' },
-        gates: [{ namespace: 'platform', name: 'freeze' }],
+        gates: [{ namespace: 'platform', gate: 'freeze' }],
       },
     });
 

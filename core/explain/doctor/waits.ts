@@ -2,7 +2,7 @@
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../../api/types.ts';
-import { gateRefsOf } from '../../gate/refs.ts';
+import { gateRefsOf, gatesOf } from '../../gate/refs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { policyRef } from '../../policy/imagePolicy.ts';
@@ -38,7 +38,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         `create the Gate, or take it out of spec.gates: kubectl -n ${home(by)} edit rollout ${nameOf(by)}`,
       ),
     ),
-    ...missing(bindings, gates, ({ spec }) => (spec?.gates ?? []).filter(({ name }) => !name.startsWith('('))).map(
+    ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter(({ name }) => !name.startsWith('('))).map(
       ({ object, ref }) => {
         const { kind, name } = object.spec!.target;
         const namespace = object.metadata.namespace ?? '';

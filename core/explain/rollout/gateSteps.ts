@@ -1,11 +1,12 @@
 /** The Gates in the way of a version, as the Rollout's status has them; live Gates say who, why and until when. */
+
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { backgroundOf } from '../../evaluation/approvals.ts';
 import type { NextDeployment } from '../../gate/approved.ts';
 import { type JudgedGate, judgeGates } from '../../gate/judge.ts';
-import { gateRefsOf, isTooMany } from '../../gate/refs.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../gate/refs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { closingsPassed } from '../../suspend/passage.ts';
 import { closingKey } from '../../suspend/stateAnnotation.ts';
@@ -28,7 +29,7 @@ export function gateSteps(
   const said = new Map(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
-  const ofBound = bound.flatMap(({ spec }) => spec?.gates ?? []);
+  const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
   const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
   for (const key of said.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
   const find = finder(around.gates);

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import type { GateEntry } from '../../../core/binding/gates.ts';
+import { saidBy } from '../../../core/binding/said.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { bindingStatus } from '../../../core/binding/status.ts';
+import { bindingStatus, wholeOf } from '../../../core/binding/status.ts';
 import {
   deployment,
   helmRelease,
@@ -311,7 +312,9 @@ describe('status of a FluxBinding', () => {
   it.each([...rows, ...followers])('$says', (row) => {
     const binding = bound(row.object, row);
     const { source, applier, gates = [] } = row;
-    const around = { rollouts: rolloutsByName(...(row.rollouts ?? [my])), source, applier, gates };
+    const rollouts = rolloutsByName(...(row.rollouts ?? [my]));
+    const said = saidBy(binding.spec, rollouts, gates, NOW);
+    const around = { said, whole: wholeOf(binding, rollouts, source), source, applier };
     const status = bindingStatus(binding, around, NOW);
     expect(status.pins?.[0]?.state).toBe(row.state);
     expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);
@@ -322,8 +325,12 @@ describe('status of a FluxBinding', () => {
 
   it('says since when a gate holds, and what the gate says', () => {
     const object = kustomization(at2);
-    const around = { rollouts: rolloutsByName(my), source: git, gates: [closed] };
-    const status = bindingStatus(bound(object, { gates: [closed] }), around, NOW);
+    const binding = bound(object, { gates: [closed] });
+    const around = (gate: GateEntry) => ({
+      said: saidBy(binding.spec, rolloutsByName(my), [gate], NOW),
+      source: git,
+    });
+    const status = bindingStatus(binding, around(closed), NOW);
     expect(status).toMatchObject({ heldSince: '2026-03-04T10:00:00Z', gates: [closed] });
     expect(status.conditions).toContainEqual(
       expect.objectContaining({
@@ -332,8 +339,7 @@ describe('status of a FluxBinding', () => {
         message: "Reconciliation is waiting approval, gate 'shop/freeze' is closed.",
       }),
     );
-    const open = { ...around, gates: [{ ...closed, opened: true }] };
-    const after = bindingStatus({ ...bound(object, { gates: [closed] }), status }, open, NOW + 5000);
+    const after = bindingStatus({ ...binding, status }, around({ ...closed, opened: true }), NOW + 5000);
     expect(after.heldSince).toBeUndefined();
     expect(after.conditions).toContainEqual(expect.objectContaining({ type: 'Approved', status: 'True' }));
   });

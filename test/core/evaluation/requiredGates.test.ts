@@ -20,7 +20,7 @@ const binding = (gate: string) =>
     spec: {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
       pins: [{ rollout: 'app' }],
-      gates: [{ namespace: 'apps', name: gate }],
+      gates: [{ namespace: 'apps', gate }],
     },
   });
 const seen = (...gates: ReturnType<typeof selecting>[]) => ({ gates, namespaceLabels: {} });

@@ -195,9 +195,9 @@ describe('the FluxBinding composite', () => {
     });
     const [binding] = (await decorate(object)).attachments as FluxBinding[];
     binding!.spec!.gates = [
-      { namespace: 'ops', name: 'one' },
-      { namespace: 'shop', name: 'two' },
-      { namespace: 'ops', name: 'three' },
+      { namespace: 'ops', gate: 'one' },
+      { namespace: 'shop', gate: 'two' },
+      { namespace: 'ops', gate: 'three' },
     ];
     const { relatedResources } = await fluxBindingHook.customize!({ controller, parent: binding as any }, call);
     expect(relatedResources).toEqual([

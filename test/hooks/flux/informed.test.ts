@@ -29,7 +29,8 @@ interface Row {
   binding?: FluxBindingStatus;
   /** The annotation that triggers the webhook. */
   asks: Record<string, unknown> | undefined;
-  informed: true | undefined;
+  /** The binding is told what they say, and need not relate them. */
+  tells: boolean;
 }
 
 const rows: Row[] = [
@@ -39,21 +40,21 @@ const rows: Row[] = [
     sent: [twoDeployed],
     binding: atOne,
     asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
-    informed: true,
+    tells: true,
   },
   {
     says: 'the first deployment, before there is a binding',
     object: kustomization({ substitute: null }),
     sent: [rollout('my-app', '1.0.0')],
     asks: { [DEPLOYED]: deployment('my-app', 1, '1.0.0') },
-    informed: true,
+    tells: true,
   },
   {
     says: 'the tag of an OCIRepository',
     object: ociRepository({ tag: '1.0.0' }, { deployed: deployment('my-app', 1, '1.0.0') }),
     sent: [twoDeployed],
     asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
-    informed: true,
+    tells: true,
   },
   {
     says: 'a Gate that it is sent has closed, and the binding says that it is open',
@@ -61,7 +62,7 @@ const rows: Row[] = [
     sent: [closed],
     binding: says(true),
     asks: { [GATE_STATE]: 'closed: shop/freeze' },
-    informed: true,
+    tells: true,
   },
   {
     says: 'a deployment behind a Gate that has closed',
@@ -69,7 +70,7 @@ const rows: Row[] = [
     sent: [twoDeployed, closed],
     binding: { ...atOne, ...says(true) },
     asks: { [GATE_STATE]: 'closed: shop/freeze' },
-    informed: true,
+    tells: true,
   },
   {
     says: 'a Rollout that it is not sent: the binding speaks',
@@ -77,14 +78,14 @@ const rows: Row[] = [
     sent: [],
     binding: { ...atOne, deployed: deployment('my-app', 2, '1.1.0') },
     asks: { [DEPLOYED]: deployment('my-app', 2, '1.1.0') },
-    informed: undefined,
+    tells: false,
   },
   {
     says: 'one of two Gates that it is not sent: the binding speaks for both, and is waited for',
     object: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,weekend' } }),
     sent: [opened],
     asks: undefined,
-    informed: undefined,
+    tells: false,
   },
   {
     says: 'a version that arrives with its source follows the source, which only the binding relates',
@@ -92,19 +93,19 @@ const rows: Row[] = [
     sent: [twoDeployed],
     binding: atOne,
     asks: undefined,
-    informed: undefined,
+    tells: false,
   },
   {
     says: 'a HelmRelease has no field to bring up to date',
     object: helmRelease(),
     sent: [twoDeployed],
     asks: undefined,
-    informed: undefined,
+    tells: false,
   },
 ];
 
 describe('the Flux decorator is sent what the annotations name', () => {
-  it.each(rows)('$says', async ({ object, sent, binding: status, asks, informed }) => {
+  it.each(rows)('$says', async ({ object, sent, binding: status, asks, tells }) => {
     const { call } = fakeHookCall({ now: NOW });
     const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
       fluxHook.sync(
@@ -114,7 +115,7 @@ describe('the Flux decorator is sent what the annotations name', () => {
     const [binding] = (await sync([], [])).attachments as FluxBinding[];
     const answer = await sync(status && binding ? [{ ...binding, status }] : [], sent);
     expect(answer.annotations).toEqual(asks && expect.objectContaining(asks));
-    expect((answer.attachments[0] as FluxBinding).spec?.informed).toBe(informed);
+    expect((answer.attachments[0] as FluxBinding).spec?.said !== undefined).toBe(tells);
   });
 
   it.each([

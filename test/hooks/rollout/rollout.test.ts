@@ -126,7 +126,7 @@ describe('sync', () => {
     const binding = object('kuberik.com/v1alpha1', 'FluxBinding', 'b', {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
       pins: [{ rollout: 'app' }],
-      gates: [{ namespace: 'team-a', name: 'of-object' }],
+      gates: [{ namespace: 'team-a', gate: 'of-object' }],
     });
     const { tags, status, reads, resyncAfterSeconds } = await sync(
       rollout({ gates: [{ name: 'own' }] }, deployed),
@@ -154,7 +154,7 @@ describe('sync', () => {
       object('kuberik.com/v1alpha1', 'FluxBinding', `b${i}`, {
         target: { apiVersion: 'v1', kind: 'Kustomization', name: `app-${i}`, uid: 'u' },
         pins: [{ rollout: 'app' }],
-        gates: Array.from({ length: 100 }, (_, n) => ({ namespace: 'team-a', name: `g-${i}-${n}` })),
+        gates: Array.from({ length: 100 }, (_, n) => ({ namespace: 'team-a', gate: `g-${i}-${n}` })),
       }),
     );
     const { tags, status, reads } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...bindings]);

@@ -130,7 +130,7 @@ export const STEPS: Record<string, Step> = {
   /** What a binding says of the Gates of its object, and whether that still waits for its Kustomization's next apply. */
   bindingGates: async (world, { name, opened, awaits }: Data) => {
     const binding = copyOf(world, 'FluxBinding', name);
-    const gates = (binding.spec.gates ?? []).map((ref: Data) => ({ ...ref, opened }));
+    const gates = (binding.spec.gates ?? []).map(({ namespace, gate }: Data) => ({ namespace, name: gate, opened }));
     const { awaits: _, ...status } = binding.status ?? {};
     await world.put({ ...binding, status: { ...status, gates, ...(awaits && { awaits }) } });
   },

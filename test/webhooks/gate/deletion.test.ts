@@ -12,7 +12,7 @@ describe('DELETE of a Gate', () => {
     metadata: { name: 'kustomization-web', namespace: 'apps' },
     spec: {
       target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'u' },
-      gates: [{ namespace: 'platform', name: 'freeze' }],
+      gates: [{ namespace: 'platform', gate: 'freeze' }],
     },
   });
   const rollout = objectOf('Rollout', {

@@ -30,7 +30,7 @@ const binding = (kind: string, spec: object = {}): KubeObject<any, any> => {
   const made = object('kuberik.com/v1alpha1', 'FluxBinding', `${kind.toLowerCase()}-app`, {
     target,
     pins: [{ rollout: 'app' }],
-    gates: [{ namespace: 'team-a', name: 'bound' }],
+    gates: [{ namespace: 'team-a', gate: 'bound' }],
     ...spec,
   });
   return { ...made, metadata: { ...made.metadata, labels: { [boundLabel('app')]: '' } } };
