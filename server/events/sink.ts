@@ -13,7 +13,8 @@ export const COMPONENT = 'rollout-controller';
 
 const MAX_WAITING = 1000;
 const AT_ONCE = 4;
-const ATTEMPTS = 3;
+/** Half a minute in all, each wait twice the last: an API server restarts in that time. */
+const ATTEMPTS = 6;
 const MAX_MESSAGE = 1024;
 const MAX_NAME = 253;
 /** Names of recent Events: a repeated sync costs no request. */
@@ -110,7 +111,7 @@ async function createWithPatience(
       // An API server that has just started forbids what it will allow: it has not read the roles yet.
       const passing = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!passing || attempt === ATTEMPTS) throw error;
-      await wait(1000 * attempt);
+      await wait(1000 * 2 ** (attempt - 1));
     }
   }
 }

@@ -6,6 +6,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
+import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
 import { deployment, gate, helmRelease, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
 import { controller, mapOf } from './cluster.ts';
 
@@ -138,5 +139,34 @@ describe('the Flux decorator is sent what the annotations name', () => {
     expect(byName.map(({ resource, namespace, names }) => `${resource} ${namespace}: ${names!.join(', ')}`)).toEqual(
       expected,
     );
+  });
+});
+
+describe('a FluxBinding that is told', () => {
+  const object = kustomization({ ...at1, annotations: { ...pinned, ...named } });
+  const { call } = fakeHookCall({ now: NOW });
+  const tell = async (...sent: KubeObject<any, any>[]) => {
+    const request = { controller, object, attachments: {}, related: mapOf(...sent), finalizing: false };
+    const [binding] = (await fluxHook.sync(request, call)).attachments;
+    return binding as KubeObject;
+  };
+
+  it('relates no Rollout and no Gate', async () => {
+    const resources = async (parent: KubeObject) =>
+      (await fluxBindingHook.customize!({ controller, parent }, call)).relatedResources.map(({ resource }) => resource);
+    expect(await resources(await tell(twoDeployed, opened))).toEqual(['gitrepositories']);
+    expect(await resources(await tell(twoDeployed))).toEqual(['rollouts', 'gates', 'gitrepositories']);
+  });
+
+  it('says what it was told', async () => {
+    const parent = await tell(twoDeployed, closed);
+    const { status } = await fluxBindingHook.sync(
+      { controller, parent, children: {}, related: {}, finalizing: false },
+      call,
+    );
+    expect(status).toMatchObject({
+      pins: [{ rollout: 'my-app', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
+      gates: [{ namespace: 'shop', name: 'freeze', opened: false }],
+    });
   });
 });
