@@ -149,6 +149,7 @@ export interface Application {
   namespace: string;
   name: string;
   uid?: string;
+  /** Without the one that the hooks set. */
   labels: Record<string, string>;
   /** What the image says of itself. */
   title?: string;

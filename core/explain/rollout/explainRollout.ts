@@ -1,6 +1,6 @@
 /** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
 
-import { REQUESTED_AT, REQUESTED_BY } from '../../../api/annotations.ts';
+import { REQUESTED_AT, REQUESTED_BY, WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
@@ -40,7 +40,8 @@ export function explainRollouts(rollouts: readonly Rollout[], around: Surroundin
 
 export function explainRollout(rollout: Rollout, around: Surroundings, now: EpochMs): Application {
   const { metadata, status } = rollout;
-  const { namespace = '', name = '', uid, labels = {} } = metadata;
+  const { namespace = '', name = '', uid } = metadata;
+  const { [WATCHES_LABEL]: _, ...labels } = metadata.labels ?? {};
   const bound = boundTo(rollout, around.bindings);
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(deploymentView);
