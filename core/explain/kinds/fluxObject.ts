@@ -49,7 +49,7 @@ export function explainFluxObject(
   const causes: Cause[] = [
     ...gateCauses(name, closed, state?.is, isSuspended),
     ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
-    ...bindingCauses(name, binding, closed.length > 0),
+    ...bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now)),
     ...readyCause(object, name, isSuspended),
   ];
   const isHeld = closed.length > 0 || isSuspended;
@@ -120,12 +120,19 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
   };
 }
 
-function bindingCauses(name: string, binding: FluxBinding | undefined, isHeld: boolean): Cause[] {
+/** It is told some seconds later that a Gate has opened. */
+function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
+  const said = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
+  return said.length > 0 && judgeGates(said, finder(gates), now).closed.length === 0;
+}
+
+/** @param saysGates whether what it says of closed gates is said already, or no longer true */
+function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
   if (!binding) return [];
   const { awaits, conditions } = binding.status ?? {};
   const ready = findCondition(conditions, READY);
   if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
-  const isSaid = ready?.status === 'True' || (isHeld && ready?.reason === GATE_CLOSED);
+  const isSaid = ready?.status === 'True' || (saysGates && ready?.reason === GATE_CLOSED);
   return ready && !isSaid ? [{ code: ready.reason, text: `${name} is ${ready.message}` }] : [];
 }
 
