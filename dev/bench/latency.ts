@@ -1,10 +1,12 @@
 /** `node dev/bench/latency.ts`: how long one release takes in a settled fleet. */
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
-import { populate, populateApplier, release, watchKustomizations } from './fleets/releases.ts';
+import { populate, populateApplier, release, told, watchKustomizations } from './fleets/releases.ts';
 import { quantile } from './measure.ts';
+import { untilQuiet } from './requests.ts';
 
 const P99_SECONDS = 0.3;
 const HELP = `Usage: node dev/bench/latency.ts [--rollouts N] [--releases N] [--json] [--metacontroller PATH]
@@ -37,6 +39,9 @@ async function measure(cluster: LocalCluster, rollouts: number, releases: number
   await populate(admin, indexes);
   const kustomizations = watchKustomizations(admin);
   logToStderr(`First deployment: ${(await release(admin, kustomizations, indexes, '1.0.0')).toFixed(1)} s`);
+  logToStderr('Waiting until the fleet is at rest');
+  await told(admin, rollouts, '1.0.0');
+  await untilQuiet(join(cluster.dir, 'audit.log'));
   const seconds: number[] = [];
   for (let i = 0; i < releases; i++) {
     await wait(PAUSE_MS);
