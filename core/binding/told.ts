@@ -61,7 +61,7 @@ function statusToBe(
 }
 
 /** When `next` has to be told; undefined: now. */
-export function tellLater(before: Said, next: Said, sent: Sent, now: EpochMs): EpochMs | undefined {
+function tellLater(before: Said, next: Said, sent: Sent, now: EpochMs): EpochMs | undefined {
   if (!sameJson(unhurried(before), unhurried(next))) return undefined;
   const changed = [...changedRollouts(before, next, sent), ...changedGates(before, next, sent, now)];
   const due = changed.map(({ at, lasts }) => (at <= now ? at + lasts : now));

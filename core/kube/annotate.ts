@@ -6,6 +6,11 @@ export function annotate<T extends KubeObject<any, any>>(object: T, key: string,
   return withValue(object, 'annotations', key, value);
 }
 
+/** The same for several. */
+export function annotateAll<T extends KubeObject<any, any>>(object: T, values: Record<string, string | undefined>): T {
+  return Object.entries(values).reduce((before, [key, value]) => annotate(before, key, value), object);
+}
+
 /** The object with the labels set, or without those that are undefined. The same object when it is so already. */
 export function label<T extends KubeObject<any, any>>(object: T, labels: Record<string, string | undefined>): T {
   return Object.entries(labels).reduce((before, [key, value]) => withValue(before, 'labels', key, value), object);

@@ -9,7 +9,7 @@ import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
-import { annotate, label } from '../../core/kube/annotate.ts';
+import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -29,20 +29,18 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   if (!gate || request.subResource) return allowed();
   const mine = gate.metadata.annotations ?? {};
   const before = old?.metadata.annotations ?? {};
-  const metadata = { ...gate.metadata };
   const counts = await reasonCounts(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, request.userInfo.username, now);
   const written = await writeGateApprovals(recorded(gate, acceptance), old, acceptance, request, call);
   const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
   if (denial !== undefined) return denied('invalid', `Gate '${refKey(identityOf(gate))}': ${denial}`);
-  setAnnotations(metadata, {
-    ...mine,
+  const noted = annotateAll(gate, {
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
     [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
   });
-  return { allowed: true, object: label({ ...gate, metadata }, selectsLabels(gate)), warnings: written.warnings };
+  return { allowed: true, object: label(noted, selectsLabels(gate)), warnings: written.warnings };
 }
 
 /** As it will be stored, for what asks which of its requests counts. */
@@ -102,11 +100,4 @@ async function refuseReach(
     `${SELECT_NAMESPACES} on gates for the whole cluster (ClusterRole gate-selector, by a ClusterRoleBinding). ` +
     'Without namespaceSelector a Gate selects in its own namespace.'
   );
-}
-
-/** Without the keys that have no value; no map where there is nothing in it. */
-function setAnnotations(metadata: Gate['metadata'], values: Record<string, string | undefined>): void {
-  const kept = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (kept.length > 0) metadata.annotations = Object.fromEntries(kept);
-  else delete metadata.annotations;
 }
