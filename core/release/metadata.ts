@@ -1,9 +1,15 @@
 /** What the registry says of releases, filled into the entries when it arrives. */
 import type { ImagePolicy } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
+import { parseTime } from '../kube/time.ts';
 import { latestOf } from '../policy/imagePolicy.ts';
+
+/** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of one a little older. */
+const FIRST_MS = 5_000;
+const RETRY_MS = 60_000;
 
 /** At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have thousands. */
 const MAX_RETRIED = 20;
@@ -36,6 +42,25 @@ export function metadataWanted(
     if (isLegalTag(tag) && !byTag.has(tag)) byTag.set(tag, digest ? { tag, digest } : { tag });
   }
   return [...byTag.values()];
+}
+
+/**
+ * When to ask again for what the registry has not said of a tag. A release that is older than a minute has only the resync of every ten
+ * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags that are held until
+ * their metadata is known.
+ */
+export function metadataLookAt(
+  tag: string,
+  available: readonly VersionInfo[],
+  awaited: readonly string[],
+  now: EpochMs,
+): EpochMs | undefined {
+  const release = available.find((each) => each.tag === tag);
+  if (!release || awaited.includes(tag)) return now + RETRY_MS;
+  const seen = parseTime(release.firstSeen);
+  // A time that lies ahead is one of a clock that was set back since.
+  if (seen === undefined || seen > now || now - seen >= RETRY_MS) return undefined;
+  return now + (now - seen < FIRST_MS ? FIRST_MS : RETRY_MS);
 }
 
 export function isBare({ version, revision, created }: VersionInfo): boolean {

@@ -16,11 +16,7 @@ import { LIMITS } from '../limits.ts';
 import { imageNameOf, latestOf } from '../policy/imagePolicy.ts';
 import { withFirstSeen } from '../release/age.ts';
 import { discover } from '../release/discovery.ts';
-import { artifactFields, metadataWanted, withMetadata } from '../release/metadata.ts';
-
-/** How long after a look-up without an answer the registry is asked again: of a release just discovered, and of others. */
-const METADATA_FIRST_MS = 5_000;
-const METADATA_RETRY_MS = 60_000;
+import { artifactFields, metadataLookAt, metadataWanted, withMetadata } from '../release/metadata.ts';
 
 /** Of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
@@ -67,8 +63,8 @@ export function takeReleases(
   const latest = latestOf(imagePolicy);
   const [head] = history;
   const wanted = authorsWanted(observed.rolloutGates, observed.gates, rollout);
-  const isMissing = metadataWanted(rollout, imagePolicy, wanted).some(({ tag }) => metadata[tag] === undefined);
-  const isNew = available.length > (rollout.status?.availableReleases?.length ?? 0);
+  const missing = metadataWanted(rollout, imagePolicy, wanted).filter(({ tag }) => metadata[tag] === undefined);
+  const looks = missing.map(({ tag }) => metadataLookAt(tag, available, wanted, now));
   return {
     history: head
       ? withHead(history, { ...head, version: withMetadata(head.version, metadata[head.version.tag]) })
@@ -85,10 +81,7 @@ export function takeReleases(
     },
     conditions: imagePolicy ? [UPDATED] : [],
     problems: problem === undefined ? [] : [problem],
-    requeueAt: [
-      ...(requeueAt === undefined ? [] : [requeueAt]),
-      ...(isMissing ? [now + (isNew ? METADATA_FIRST_MS : METADATA_RETRY_MS)] : []),
-    ],
+    requeueAt: [requeueAt, ...looks].filter((at) => at !== undefined),
   };
 }
 
