@@ -14,8 +14,8 @@ import type { GateEntry } from './gates.ts';
 import { isInformed, kept, remembered, type Said, type Sent, saidOf } from './said.ts';
 import { bindingStatus } from './status.ts';
 
-/** Of a deployment, after which it is worth saying that Flux has not applied it. Longer than a burst of a thousand: told in its midst, it would take twice the time. */
-const DEPLOYED_MS = 120_000;
+/** Of a deployment, after which it is worth saying that Flux has not applied it. Longer than a burst of thousands: told in its midst, it would take twice the time. */
+const DEPLOYED_MS = 600_000;
 /** Longer than a freeze of a thousand objects takes to suspend them. */
 const GATE_MS = 15_000;
 

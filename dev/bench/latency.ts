@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { type BudgetLine, runBench } from './command.ts';
-import { populate, populateApplier, release, told, watchKustomizations } from './fleets/releases.ts';
+import { populate, populateApplier, release, watchKustomizations } from './fleets/releases.ts';
 import { quantile } from './measure.ts';
 import { untilQuiet } from './requests.ts';
 
@@ -40,7 +40,6 @@ async function measure(cluster: LocalCluster, rollouts: number, releases: number
   const kustomizations = watchKustomizations(admin);
   logToStderr(`First deployment: ${(await release(admin, kustomizations, indexes, '1.0.0')).toFixed(1)} s`);
   logToStderr('Waiting until the fleet is at rest');
-  await told(admin, rollouts, '1.0.0');
   await untilQuiet(join(cluster.dir, 'audit.log'));
   const seconds: number[] = [];
   for (let i = 0; i < releases; i++) {

@@ -73,14 +73,6 @@ export async function release(
   return (performance.now() - start) / 1000;
 }
 
-/** Resolves when each FluxBinding says the version: two minutes after the release, where nobody plays Flux. That too is work of the release. */
-export async function told(admin: Access, count: number, version: string): Promise<void> {
-  const bindings = watchArrivals(admin, `/apis/kuberik.com/v1alpha1/namespaces/${NAMESPACE}/fluxbindings`);
-  const says = ({ status }: AnyObject) => status?.pins?.every((pin: { version?: string }) => pin.version === version);
-  await bindings.all(count, says, PATIENCE_MS);
-  bindings.close();
-}
-
 export function watchKustomizations(admin: Access): Arrivals {
   return watchArrivals(admin, `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${NAMESPACE}/kustomizations`);
 }
