@@ -37,6 +37,7 @@ export async function runBench<Counts extends Record<string, number>, Result>(
   const options = {
     prefix: 'rollout-hooks-bench-',
     metacontroller: values.metacontroller,
+    plain: true,
     ...(bench.hooks === false && { hooks: false }),
   };
   const code = await onTemporaryCluster(options, async (cluster, interrupt) => {

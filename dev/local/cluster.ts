@@ -28,6 +28,8 @@ export interface ClusterOptions {
   metacontroller?: string;
   /** False: API server and kinds only; no hook server, no driver, nothing that calls them. */
   hooks?: boolean;
+  /** True: without the components that some features ask for: what most clusters have, and what a bench measures. */
+  plain?: boolean;
   /** True: nothing of ours is installed and Metacontroller's kinds are not there: a cluster as it is before the first step of docs/install.md. */
   bare?: boolean;
   /** More flags of the API server. */
@@ -75,7 +77,8 @@ export interface LocalCluster {
 }
 
 /** Of manifests/components. The others are for cert-manager, and for what only a test asks for. */
-const COMPONENTS = ['authenticated-hooks', 'authenticated-webhook', 'release-config-map', 'release-copies'];
+const SECURING = ['authenticated-hooks', 'authenticated-webhook'];
+const FOR_FEATURES = ['release-config-map', 'release-copies'];
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
   const { log, hooks = true } = options;
@@ -98,7 +101,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     if (options.port) await requirePort(options.port, '--port');
     const binaries = await provideBinaries(log);
     const fluxCrds = await provideCrds(log);
-    const installation = await renderInstallation(COMPONENTS);
+    const installation = await renderInstallation(options.plain ? SECURING : [...SECURING, ...FOR_FEATURES]);
     log('Starting etcd and kube-apiserver');
     const { port = 0, auditRules, apiServerFlags } = options;
     const plane = await startControlPlane({ dir, port, binaries, auditRules, apiServerFlags });

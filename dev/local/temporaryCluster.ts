@@ -7,7 +7,7 @@ import { logToStderr } from './process/log.ts';
 import { asProblem } from './process/problem.ts';
 
 export interface TemporaryClusterOptions
-  extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks'> {
+  extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks' | 'plain'> {
   /** What its directory's name begins with. */
   prefix: string;
   metacontroller?: string | undefined;
