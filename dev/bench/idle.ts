@@ -29,7 +29,7 @@ const REQUESTS_OF_300_CHECKS = 5;
 /** Of driver and hook server together, of 2,000 Rollouts; a small fleet may use what the processes use by themselves. */
 const CORES_OF_2000 = 0.15;
 const CORES_OF_NONE = 0.04;
-const LAST_LOOK_MS = 35_000;
+const LAST_LOOK_MS = 70_000;
 /** Of requests, against that of the checks. */
 const GROWTH = 1.2;
 
@@ -70,7 +70,7 @@ async function measure(cluster: LocalCluster, counts: Counts): Promise<Result> {
     const size = { rollouts: Math.ceil(rollouts / share), checks: Math.ceil(checks / share), objects };
     logToStderr(`Settling ${size.rollouts} Rollouts and ${size.checks} HealthChecks`);
     await fleet.growTo(size);
-    // What the last deployments have set off ends first: a HealthCheck is looked at once more after its change.
+    // What the last deployments have set off ends first: a HealthCheck is looked at once more after its change, and the registry asked again a minute later.
     await wait(LAST_LOOK_MS);
     await untilQuiet(join(cluster.dir, 'audit.log'));
     logToStderr(`Measuring for ${seconds} s`);
