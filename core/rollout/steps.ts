@@ -63,7 +63,8 @@ export function takeReleases(
   const latest = latestOf(imagePolicy);
   const [head] = history;
   const wanted = authorsWanted(observed.rolloutGates, observed.gates, rollout);
-  const missing = metadataWanted(rollout, imagePolicy, wanted).filter(({ tag }) => metadata[tag] === undefined);
+  const asked = imagePolicy ? metadataWanted(rollout, imagePolicy, wanted) : [];
+  const missing = asked.filter(({ tag }) => metadata[tag] === undefined);
   const looks = missing.map(({ tag }) => metadataLookAt(tag, available, wanted, now));
   return {
     history: head
