@@ -46,8 +46,8 @@ export function metadataWanted(
 
 /**
  * When to ask again for what the registry has not said of a tag. A release that is older than a minute has only the resync of every ten
- * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags that are held until
- * their metadata is known.
+ * minutes: where a registry cannot be read at all, more would cost a sync of every Rollout each time. `awaited`: tags of which something
+ * is decided by what their metadata says.
  */
 export function metadataLookAt(
   tag: string,

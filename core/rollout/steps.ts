@@ -53,7 +53,7 @@ export interface Releases {
 /** What the ImagePolicy and the registry say. `known`: what they have said so far. */
 export function takeReleases(
   observed: Observed,
-  { minimumReleaseAge }: RolloutConfig,
+  { minimumReleaseAge, onFailure }: RolloutConfig,
   history: History,
   known: Pick<RolloutState, 'barriers' | 'authors'>,
   now: EpochMs,
@@ -65,7 +65,9 @@ export function takeReleases(
   const wanted = authorsWanted(observed.rolloutGates, observed.gates, rollout);
   const asked = imagePolicy ? metadataWanted(rollout, imagePolicy, wanted) : [];
   const missing = asked.filter(({ tag }) => metadata[tag] === undefined);
-  const looks = missing.map(({ tag }) => metadataLookAt(tag, available, wanted, now));
+  // Its metadata may say that it cannot be undone.
+  const undoable = onFailure === 'Rollback' && isBaking(head) ? [head!.version.tag] : [];
+  const looks = missing.map(({ tag }) => metadataLookAt(tag, available, [...wanted, ...undoable], now));
   return {
     history: head
       ? withHead(history, { ...head, version: withMetadata(head.version, metadata[head.version.tag]) })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VersionInfo } from '../../../api/types.ts';
+import { unseenBinding } from '../../../core/deployment/progress.ts';
+import type { OnFailure } from '../../../core/deployment/rollback.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { metadataLookAt } from '../../../core/release/metadata.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
@@ -22,10 +24,23 @@ describe('metadataLookAt', () => {
   });
 });
 
-it('a settled Rollout whose registry cannot be read has nothing to look at again', () => {
-  const settled = observed({}, { availableReleases: [seen(3600)] });
-  settled.imagePolicy!.status = { latestRef: { tag: '1.0.0' } };
-  const deployed = planRollout(settled, NOW).status;
-  settled.rollout.status = deployed;
-  expect(planRollout(settled, NOW + 60_000).resyncAfterSeconds).toBeUndefined();
+describe('a Rollout whose registry cannot be read', () => {
+  it.each<[string, OnFailure, string, number | undefined]>([
+    ['has nothing to look at again once it is settled', 'Rollback', 'Succeeded', undefined],
+    ['nor while it deploys', 'Hold', 'Deploying', undefined],
+    [
+      'asks each minute while it may be rolled back: the release may say that it cannot be undone',
+      'Rollback',
+      'Deploying',
+      60,
+    ],
+  ])('%s', (_title, onFailure, bakeStatus, expected) => {
+    const version = seen(3600);
+    const head = { id: 1, version: { tag: version.tag }, timestamp: formatTime(NOW - 3_600_000), bakeStatus };
+    const status = { availableReleases: [version], history: [head] };
+    const given = observed({ onFailure }, status);
+    given.imagePolicy!.status = { latestRef: { tag: version.tag } };
+    given.bindings = [unseenBinding(given.rollout, 'Kustomization', 'app')];
+    expect(planRollout(given, NOW).resyncAfterSeconds).toBe(expected);
+  });
 });
