@@ -1,15 +1,16 @@
 /** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
-import { GATE_STATE, GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED, GATE_STATE, GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { FluxBinding, Gate } from '../../../api/types.ts';
+import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
 import { closedText, type JudgedGate, judgeGates } from '../../gate/judge.ts';
 import { parseGateRefs } from '../../gate/refs.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { groupOf, identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
+import { deploymentText, parseDeployments } from '../../pin/deployment.ts';
 import { awaitsText } from '../../suspend/resume.ts';
 import { parseState } from '../../suspend/stateAnnotation.ts';
 import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
@@ -46,10 +47,13 @@ export function explainFluxObject(
   const state = parseState(object.metadata.annotations?.[GATE_STATE]);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
+  const untold = isSuspended ? [] : untoldDeployments(object, binding);
   const causes: Cause[] = [
     ...gateCauses(name, closed, state?.is, isSuspended),
     ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
-    ...bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now)),
+    ...(untold.length > 0
+      ? [notApplied(name, untold)]
+      : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
     ...readyCause(object, name, isSuspended),
   ];
   const isHeld = closed.length > 0 || isSuspended;
@@ -126,6 +130,21 @@ function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: Epo
   return said.length > 0 && judgeGates(said, finder(gates), now).closed.length === 0;
 }
 
+/** What the object carries and its binding does not speak of yet: it is told at once what Flux has applied, and minutes later what it has not. */
+function untoldDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
+  if (!binding) return [];
+  const told = parseDeployments(binding.status?.deployed);
+  return parseDeployments(metadata.annotations?.[DEPLOYED]).filter((carried) => {
+    const before = told.find(({ rollout }) => rollout === carried.rollout);
+    return !before || (before.uid === carried.uid && before.id < carried.id);
+  });
+}
+
+function notApplied(name: string, deployments: readonly DeploymentRef[]): Cause {
+  const versions = deployments.map(deploymentText).join(', ');
+  return { code: 'Progressing', text: `${name} is waiting for Flux to apply ${versions}` };
+}
+
 /** @param saysGates whether what it says of closed gates is said already, or no longer true */
 function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
   if (!binding) return [];
@@ -133,7 +152,10 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates
   const ready = findCondition(conditions, READY);
   if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
   const isSaid = ready?.status === 'True' || (saysGates && ready?.reason === GATE_CLOSED);
-  return ready && !isSaid ? [{ code: ready.reason, text: `${name} is ${ready.message}` }] : [];
+  if (!ready || isSaid) return [];
+  const text =
+    ready.reason === 'RolloutNotDeployed' ? `${name} waits: ${ready.message}` : `${name} is ${ready.message}`;
+  return [{ code: ready.reason, text }];
 }
 
 function readyCause({ status }: FluxObject, name: string, isSuspended: boolean): Cause[] {

@@ -31,7 +31,9 @@ const EXPLAIN = {
   Other: ({ object }: Case) => explainByConditions(object, 'rolloutschedules'),
 };
 
-const CASES = parse(readFileSync(join(import.meta.dirname, 'kinds.yaml'), 'utf8')) as Case[];
+const CASES = ['kinds.yaml', 'flux.yaml'].flatMap(
+  (file) => parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as Case[],
+);
 
 it.each(CASES.map((each) => [each.title, each] as const))('%s', (_, each) => {
   expect(shown(EXPLAIN[each.kind](each))).toEqual(each.expected);
