@@ -141,7 +141,7 @@ export interface FluxBinding {
       applied?: string;
     };
     /**
-     * What the Rollouts and Gates said to the decorator of the object, where it is sent all of them: the status is made of this, and the binding relates none. That a Gate has opened or closed may be told later (15 seconds), and that Flux has not applied a new deployment (two minutes).
+     * What the Rollouts and Gates said to the decorator of the object, where it is sent all of them: the status is made of this, and the binding relates none. That a Gate has opened or closed may be told later (15 seconds), and that Flux has not applied a new deployment (ten minutes).
      */
     said?: {
       /**
