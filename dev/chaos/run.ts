@@ -45,6 +45,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
   const workload = await startWorkload(cluster, randomFrom(random.integer(0, 2 ** 31)), options.teams, log);
   const mortals = mortalsOf(cluster, replicas, driver);
   const misfortunes = startMisfortunes(mortals, randomFrom(random.integer(0, 2 ** 31)), log);
+  let missing: string[];
   const progress = setInterval(() => log(asProgress(workload.tally, misfortunes, store)), PROGRESS_MS);
   try {
     await Promise.race([wait(seconds * 1000), misfortunes.failed]);
@@ -52,13 +53,17 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
     await misfortunes.stop();
     await restartCollector(cluster);
     log('Every gate opens: waiting until everything has arrived');
-    await workload.settle(options.patienceSeconds * 1000);
+    missing = await workload.settle(options.patienceSeconds * 1000);
   } finally {
     clearInterval(progress);
     await misfortunes.stop();
     await workload.stop();
   }
-  log('Everything has arrived: waiting for silence');
+  log(
+    missing.length === 0
+      ? 'Everything has arrived: waiting for silence'
+      : 'Not everything has arrived: waiting for silence',
+  );
   const silentSince = await silence(store);
   await store.stop();
 
@@ -67,6 +72,8 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
   const judge = new Judge(audit);
   for await (const version of readStored(stored)) judge.take(version);
   const { findings } = judge;
+  for (const text of missing)
+    findings.violations.push(`not arrived after ${options.patienceSeconds} s of peace: ${text}`);
   for (const write of audit.oursSince(silentSince)) findings.violations.push(`in silence: ${write}`);
   for (const [name, { crashed }] of misfortunes.counts) {
     // A real Metacontroller may exit when it loses the API server.

@@ -1,21 +1,22 @@
 /**
  * Half a minute of `npm run chaos`. `CHAOS_SEED=17 npx vitest run --project faults test/faults/chaos.test.ts` makes the same choices.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AUDIT_RULES } from '../../dev/chaos/audit.ts';
-import { replicasOf } from '../../dev/chaos/replicas.ts';
+import { type Replicas, replicasOf } from '../../dev/chaos/replicas.ts';
 import { runChaos } from '../../dev/chaos/run.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 
 const seed = Number(process.env.CHAOS_SEED ?? (process.env.CI ? 1 : Math.floor(Math.random() * 1e6)));
-const replicas = replicasOf();
+let replicas: Replicas;
 let cluster: TestCluster;
 
-beforeAll(async () => {
+beforeEach(async () => {
   process.stderr.write(`CHAOS_SEED=${seed}\n`);
+  replicas = replicasOf();
   cluster = await startTestCluster({ auditRules: AUDIT_RULES, serveHooks: replicas.serve });
 });
-afterAll(async () => {
+afterEach(async () => {
   await cluster?.dispose();
   await replicas.close();
 });
