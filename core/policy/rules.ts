@@ -46,7 +46,7 @@ function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
     return { refusal: () => refusal, rank: () => undefined };
   }
   const rule = ruleOf(kind);
-  const filtered = remembered(extract);
+  const filtered = filterTags?.pattern ? remembered(extract) : extract;
   const value = remembered((tag) => {
     const text = filtered(tag);
     return text === undefined ? undefined : rule?.read(text);
@@ -110,8 +110,11 @@ function directed<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): 
 function remembered<Value>(read: (tag: string) => Value): (tag: string) => Value {
   const values = new Map<string, Value>();
   return (tag) => {
-    if (!values.has(tag)) values.set(tag, read(tag));
-    return values.get(tag)!;
+    const known = values.get(tag);
+    if (known !== undefined || values.has(tag)) return known!;
+    const value = read(tag);
+    values.set(tag, value);
+    return value;
   };
 }
 

@@ -84,7 +84,7 @@ function comparatorOf(operator: string, text: string): Comparator | undefined {
 type Wild = 'major' | 'minor' | 'patch' | undefined;
 
 function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Bound[], not: boolean] {
-  const [major, minor, patch] = version.numbers;
+  const [major, minor, patch] = version.numbers.map(BigInt) as [bigint, bigint, bigint];
   const exact: Bound[] = [{ operator: '=', version }];
   const from: Bound = { operator: '>=', version };
   const before = (...numbers: [bigint, bigint, bigint]): Bound => ({ operator: '<', version: edge(numbers) });

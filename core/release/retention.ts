@@ -35,16 +35,24 @@ export function retained(
 export function bounded(available: readonly VersionInfo[], matters: Iterable<string>): readonly VersionInfo[] {
   if (available.length <= LIMITS.availableReleases && sizeOf(available) <= LIMITS.availableReleasesBytes)
     return available;
-  const byTag = new Map(available.map((release) => [release.tag, release]));
-  const important = [...matters].flatMap((tag) => byTag.get(tag) ?? []);
   const kept = new Set<VersionInfo>();
   let bytes = 0;
-  for (const release of new Set([...important, ...available.toReversed()])) {
+  for (const release of inTurn(available, matters)) {
+    if (kept.has(release)) continue;
     bytes += sizeOf([release]);
     if (kept.size === LIMITS.availableReleases || bytes > LIMITS.availableReleasesBytes) break;
     kept.add(release);
   }
   return kept.size === available.length ? available : available.filter((release) => kept.has(release));
+}
+
+function* inTurn(available: readonly VersionInfo[], matters: Iterable<string>): Iterable<VersionInfo> {
+  const byTag = new Map(available.map((release) => [release.tag, release]));
+  for (const tag of matters) {
+    const release = byTag.get(tag);
+    if (release) yield release;
+  }
+  yield* available.toReversed();
 }
 
 function sizeOf(releases: readonly VersionInfo[]): number {

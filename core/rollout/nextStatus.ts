@@ -19,10 +19,11 @@ export function nextStatus(
   const waiting = pending ?? young[0]?.tag;
   const asked = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
   const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
-  const matters = [...asked, ...[...history.map(({ version }) => version), ...next].map(({ tag }) => tag)];
+  const deployed = history.map(({ version }) => version.tag);
+  const matters = [...asked, ...deployed, ...next.map(({ tag }) => tag)];
   const available = bounded(state.available, matters);
-  const known = new Set([...available, ...history.map(({ version }) => version)].map(({ tag }) => tag));
   const kept = new Set(available.map(({ tag }) => tag));
+  const known = new Set([...kept, ...deployed]);
   const isKept = ({ tag }: { tag: string }) => kept.has(tag);
   const rolledBack = state.rolledBack.filter((tag) => known.has(tag));
   const barriers = state.barriers.filter((tag) => known.has(tag));
