@@ -47,7 +47,7 @@ export function passedText(gate: NamespacedName): string {
 export function heldWarning(closed: readonly JudgedGate[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `held, nothing changed: gate ${first}${more} is closed; the change is applied when it opens`;
+  return `held, nothing changed: gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
 }
 
 export function subjectOf(object: FluxObject): string {

@@ -91,7 +91,7 @@ describe('a Git sync behind a closed gate', () => {
     const before = await read(app);
     const { warnings } = await flux.apply(after[0]!, { manager: 'kustomize-controller', force: true });
     expect(warnings).toEqual([
-      `held, nothing changed: gate ${ns}/freeze is closed; the change is applied when it opens`,
+      `held, nothing changed: gate ${ns}/freeze is closed; apply it again once it opens (a Git sync does)`,
     ]);
     expect(warnings[0]!.length).toBeLessThanOrEqual(120);
     const held = await read(app);
