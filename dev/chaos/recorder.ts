@@ -47,12 +47,20 @@ export function recordRollouts(url: string): Recorder {
   return { of: (namespace) => seen.get(namespace) ?? [], stop };
 }
 
-/** Custom resources below `prefix`, which ends in a slash: the built-in kinds are not stored as JSON, and left out. */
-export function recordStored(url: string, prefix: string, take: (version: StoredVersion) => void): StoreRecorder {
+/**
+ * Custom resources below `prefix`, which ends in a slash: the built-in kinds are not stored as JSON, and left out. `from`: the first
+ * revision; etcd forgets those of more than five minutes ago.
+ */
+export function recordStored(
+  url: string,
+  prefix: string,
+  take: (version: StoredVersion) => void,
+  from = 1,
+): StoreRecorder {
   const abort = new AbortController();
   /** The key after all that begin with the prefix. */
   const end = prefix.replace(/\/$/, '0');
-  let next = 1;
+  let next = from;
   let problem: Error | undefined;
 
   function takeLine({ result }: Line): void {

@@ -1,9 +1,9 @@
 /** A stand-in for the API server, for what a real one does only on a bad day: it answers as it is told, over plain HTTP. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
@@ -33,7 +33,7 @@ export async function apiServer(answer: Answer): Promise<ApiServer> {
 
 /** A file with the context `test`, and the user and the namespace that it names. */
 export function kubeconfigOf(server: string, user: object = { token: 'secret' }): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'kubeconfig-')), 'config');
+  const file = join(temporaryFolder('kubeconfig-'), 'config');
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

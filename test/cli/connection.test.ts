@@ -1,9 +1,9 @@
 /** No cluster, wrong credentials, wrong names: one clear sentence on standard error, an exit code, no stack. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { apiServer, json, kubeconfigOf, list, rollout, status } from './apiServer.ts';
 
 const get = (kubeconfig: string, line = 'get') => call(line, { env: { KUBECONFIG: kubeconfig } });
@@ -15,53 +15,55 @@ describe('says in one sentence', () => {
   it.each([
     [
       'no kubeconfig',
-      '/nonexistent',
+      () => '/nonexistent',
       'get',
       'There is no kubeconfig at /nonexistent: set KUBECONFIG, or say which one with --kubeconfig.',
     ],
     [
       'an unknown context',
-      kubeconfigOf(NOBODY),
+      () => kubeconfigOf(NOBODY),
       'get --context prod',
       /^There is no context 'prod' in .*: it has test\.$/,
     ],
-    ['an unknown user', kubeconfigOf(NOBODY), 'get --user bob', /^There is no user 'bob' in .*: it has alice\.$/],
+    ['an unknown user', () => kubeconfigOf(NOBODY), 'get --user bob', /^There is no user 'bob' in .*: it has alice\.$/],
     [
       'an unknown cluster',
-      kubeconfigOf(NOBODY),
+      () => kubeconfigOf(NOBODY),
       'get --cluster far',
       /^There is no cluster 'far' with a server in .*: it has cluster\.$/,
     ],
     [
       'a time that is none',
-      kubeconfigOf(NOBODY),
+      () => kubeconfigOf(NOBODY),
       'get --request-timeout soon',
       "--request-timeout: 'soon' is not a time such as 30s or 2m.",
     ],
     [
       'nobody there',
-      kubeconfigOf(NOBODY),
+      () => kubeconfigOf(NOBODY),
       'get',
       "The API server http://127.0.0.1:1 of context 'test' does not answer: connection refused. Is the cluster running, and is this the right context.",
     ],
     [
       'a plugin that fails',
-      kubeconfigOf('https://127.0.0.1:1', {
-        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' },
-      }),
+      () =>
+        kubeconfigOf('https://127.0.0.1:1', {
+          exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' },
+        }),
       'get',
       "The credentials of context 'test' could not be had: the plugin failed.",
     ],
     [
       'a plugin that is not installed',
-      kubeconfigOf('https://127.0.0.1:1', {
-        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/nonexistent/login' },
-      }),
+      () =>
+        kubeconfigOf('https://127.0.0.1:1', {
+          exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/nonexistent/login' },
+        }),
       'get',
       "The credentials of context 'test' could not be had: spawn /nonexistent/login ENOENT.",
     ],
   ])('%s', async (_, kubeconfig, line, sentence) => {
-    const { code, out, err } = await get(kubeconfig, line);
+    const { code, out, err } = await get(kubeconfig(), line);
     expect([out, err.split('\n').length]).toEqual(['', 2]);
     expect(code).toBeGreaterThan(0);
     if (typeof sentence === 'string') expect(err).toBe(`${sentence}\n`);
@@ -69,7 +71,7 @@ describe('says in one sentence', () => {
   });
 
   it('a file that is no kubeconfig', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'kubeconfig-')), 'config');
+    const file = join(temporaryFolder('kubeconfig-'), 'config');
     writeFileSync(file, '{"a": [');
     const { code, err } = await get(file);
     expect(code).toBe(1);

@@ -1,9 +1,10 @@
 /** Runs the copy command as a Job does: a process with options and mounted Secrets, of which a line of JSON and an exit code come back. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REPOSITORY } from '../../dev/repository.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 export interface Ended {
   code: number | null;
@@ -26,7 +27,8 @@ export interface Options {
 }
 
 export function copyCommand({ source, target, tag, more = [], secure, watch }: Options): Promise<Ended> {
-  const terminationLog = join(mkdtempSync(join(tmpdir(), 'copy-')), 'termination-log');
+  const folder = mkdtempSync(join(tmpdir(), 'copy-'));
+  const terminationLog = join(folder, 'termination-log');
   writeFileSync(terminationLog, '');
   const insecure = secure ? [] : ['--source-insecure', '--target-insecure'];
   const places = ['--source', `oci://${source}`, '--target', `oci://${target}`, '--tag', tag];
@@ -44,6 +46,7 @@ export function copyCommand({ source, target, tag, more = [], secure, watch }: O
     child.on('close', (code, signal) => {
       const result = stdout === '' ? {} : JSON.parse(stdout);
       resolve({ code, signal, result, stderr, terminationLog: readFileSync(terminationLog, 'utf8') });
+      rmSync(folder, { recursive: true });
     });
   });
 }
@@ -56,7 +59,7 @@ export function mountedLogin(host: string, username: string, password: string): 
 
 /** A folder as the kubelet mounts any Secret. */
 export function mountedSecret(data: Record<string, string>): string {
-  const dir = mkdtempSync(join(tmpdir(), 'secret-'));
+  const dir = temporaryFolder('secret-');
   for (const [key, content] of Object.entries(data)) writeFileSync(join(dir, key), content);
   return dir;
 }

@@ -43,9 +43,11 @@ async function recorded(members: readonly Member[], rules: Rules, work: (ns: str
   const ns = await view.newNamespace();
   const stored: StoredVersion[] = [];
   const ours = new RegExp(`^/registry/kuberik[.]com/(rollouts|rolloutbudgets)/${ns}/`);
-  const recorder = recordStored(cluster.etcdUrl, '/registry/kuberik.com/', (version) => {
+  const take = (version: StoredVersion) => {
     if (ours.test(version.key)) stored.push(version);
-  });
+  };
+  const { metadata } = await view.admin.get({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: ns } });
+  const recorder = recordStored(cluster.etcdUrl, '/registry/kuberik.com/', take, Number(metadata.resourceVersion));
   for (const { name, selects, maxConcurrent, maxFailures, waves } of rules.budgets) {
     const isAll = selects.length === members.length;
     await view.admin.create({

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { violations } from '../../dev/chaos/invariants.ts';
 import { randomFrom } from '../../dev/chaos/random.ts';
 import { type Recorder, recordRollouts } from '../../dev/chaos/recorder.ts';
@@ -27,13 +27,13 @@ let cluster: TestCluster;
 let view: ClusterView;
 let recorder: Recorder;
 
-beforeAll(async () => {
+beforeEach(async () => {
   process.stderr.write(`DAY_SEED=${seed}\n`);
   cluster = await startTestCluster();
   view = viewCluster(cluster);
   recorder = recordRollouts(cluster.etcdUrl);
 });
-afterAll(() => cluster?.dispose());
+afterEach(() => cluster?.dispose());
 
 it(`day ${seed} ends as the model says, and no invariant was broken at any time`, async () => {
   const random = randomFrom(seed);

@@ -20,14 +20,21 @@ let cluster: TestCluster;
 let view: ClusterView;
 let story: Story;
 let client: KubeClient;
+let newest = '';
+let releases = 0;
+
+async function release(): Promise<string> {
+  newest = `1.${releases++}.0`;
+  await story.publish(newest);
+  return newest;
+}
 
 beforeAll(async () => {
   cluster = await startTestCluster();
   view = viewCluster(cluster);
   story = storyOf(view, await view.newNamespace());
   await story.create();
-  await story.publish('1.0.0');
-  await story.headIs('1.0.0', {});
+  await story.headIs(await release(), {});
   const selected = selectCluster({ kubeconfig: cluster.kubeconfigOf('developer') }, {});
   client = createClient(connect(selected, { timeoutMs: 3000, as: undefined, asGroup: undefined, userAgent: 'test' }));
 });
@@ -66,8 +73,8 @@ it('a watch whose version the API server no longer knows begins anew', async () 
   };
   const { told, end } = followed(aged);
   await waitFor(() => told.length === 2, 'the second list');
-  await story.publish('1.1.0');
-  await waitFor(() => told.includes('1.1.0'), 'the watch to go on');
+  const version = await release();
+  await waitFor(() => told.includes(version), 'the watch to go on');
   expect([told[0], told[1], lists]).toEqual(['all', 'all', 2]);
   await end();
 });
@@ -82,8 +89,8 @@ it('an API server that has stopped answering is said to be lost, and heard again
   } finally {
     apiServer.kill('SIGCONT');
   }
-  await story.publish('1.2.0');
-  await waitFor(() => told.includes('1.2.0'), 'the watch to go on', 60_000);
+  const version = await release();
+  await waitFor(() => told.includes(version), 'the watch to go on', 60_000);
   await end();
 });
 
@@ -98,13 +105,13 @@ it('a page whose server was stopped for an hour says so, and goes on by itself',
     const tab = await browser.newPage();
     await tab.clock.install();
     await tab.goto(await addressOf(server));
-    await tab.getByText('1.2.0', { exact: true }).first().waitFor();
+    await tab.getByText(newest, { exact: true }).first().waitFor();
     server.kill('SIGSTOP');
     await tab.clock.fastForward('01:00:00');
     await tab.getByText('What you see is how it was').waitFor();
-    await story.publish('1.3.0');
+    const version = await release();
     server.kill('SIGCONT');
-    await tab.getByText('1.3.0', { exact: true }).first().waitFor();
+    await tab.getByText(version, { exact: true }).first().waitFor();
     await tab.getByText('What you see is how it was').waitFor({ state: 'hidden' });
   } finally {
     server.kill('SIGCONT');
