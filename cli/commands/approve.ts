@@ -14,7 +14,7 @@ import {
   scheduleOf,
   withdraw,
 } from '../../core/requests/rolloutGate.ts';
-import { unknownText } from '../../core/requests/versions.ts';
+import { few, unknownText } from '../../core/requests/versions.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import {
   findGate,
@@ -27,13 +27,14 @@ import {
 } from '../read/gate.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { readSurroundings } from '../read/surroundings.ts';
-import { Problem } from '../terminal/exit.ts';
+import { waitingAt } from '../read/waiting.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { awaitRollout } from '../write/awaitRollout.ts';
 import { awaitRolloutGate } from '../write/awaitRolloutGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
-import { make } from '../write/make.ts';
+import { type Made, make } from '../write/make.ts';
 import { WAITING, WAITING_FOR_LIST, WRITING } from '../write/options.ts';
 
 const ARGUMENTS = [
@@ -88,18 +89,41 @@ async function judge(context: Context, invocation: Invocation, verb: Verb): Prom
     verb,
     reason,
   );
-  const before = rollout ?? (invocation.options.wait ? await rolloutOf(cluster, found) : undefined);
+  const waiting = rollout ? [rollout] : await waitingRollouts(cluster, found, invocation);
   const made = await make(context, invocation, () => ask(context, invocation, cluster, { rollout, ...found }, verb));
   return verb === 'reject'
     ? awaitRolloutGate(context, invocation, made, version)
-    : awaitRollout(context, invocation, made, before);
+    : awaitOne(context, invocation, made, waiting, version);
 }
 
-/** A RolloutGate is for one Rollout, a Gate for many. */
-async function rolloutOf({ client }: Cluster, { gate }: Found): Promise<Rollout | undefined> {
-  const found = gate?.kind === 'RolloutGate' ? await findRolloutGate(client, gate) : undefined;
-  const name = found?.spec?.rolloutRef.name;
-  return name && gate ? findRollout(client, { namespace: gate.namespace, name }) : undefined;
+/** As they are before the request is made. */
+async function waitingRollouts(
+  { client }: Cluster,
+  { gate }: Found,
+  { arguments: given, options }: Invocation,
+): Promise<Rollout[]> {
+  return gate && options.wait ? waitingAt(client, gate, given[1] as string) : [];
+}
+
+/** A Gate is for many Rollouts: where several wait, somebody has to say which one is meant. */
+async function awaitOne(
+  context: Context,
+  invocation: Invocation,
+  made: Made | undefined,
+  waiting: readonly Rollout[],
+  version: string,
+): Promise<number> {
+  const [only, ...others] = waiting;
+  if (only && others.length === 0) return awaitRollout(context, invocation, made, only);
+  if (invocation.options.wait && made && !made.isDryRun) {
+    const names = few(
+      waiting.map((rollout) => refKey(identityOf(rollout))),
+      8,
+    );
+    const where = only ? `in more than one Rollout (${names}): name one of them` : 'in no Rollout that is held there';
+    context.terminal.note(`Nothing is waited for: ${version} waits ${where}.`);
+  }
+  return EXIT.ok;
 }
 
 /** What is meant, and the Rollout, where that was named. */

@@ -1,6 +1,7 @@
 /** `--wait` of what holds and lets go, and `continue`, against the real API server: what came of it, and an exit code for it. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Rollout } from '../../api/types.ts';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type Called, call, type Surroundings } from '../support/command.ts';
@@ -117,6 +118,52 @@ describe('a RolloutGate', () => {
   it('that is for no Rollout holds nothing', async () => {
     await sre.create(rolloutGate(story.ns, 'stray', 'nobody', { passing: true }));
     await golden('wait-stray', story.ns, await as('sre', story.ns, words('close rolloutgate/stray --wait')));
+  });
+});
+
+describe('a Gate that lets one version through', () => {
+  const held = async (names: readonly string[]) => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'year-end', { spec: { default: 'opened' } }));
+    await publish(ns, 'app', '1.0.0');
+    const spec = { releasesImagePolicy: { name: 'app' }, gates: [{ name: 'year-end' }] };
+    for (const name of names) await developer.create(rollout(ns, name, { spec }));
+    const all = (ok: (status: Rollout['status']) => boolean) => async () =>
+      (await admin.list('kuberik.com/v1alpha1', 'Rollout', ns)).every(({ status }) => ok(status));
+    await waitFor(
+      all((status) => status?.currentVersion === '1.0.0'),
+      '1.0.0',
+    );
+    await as('sre', ns, words('close year-end --wait --yes'));
+    await publish(ns, 'app', '1.1.0');
+    await waitFor(
+      all((status) => status?.pendingVersion === '1.1.0'),
+      '1.1.0 to wait',
+    );
+    const counted = async () => (await sre.get(ref('gate', ns, 'year-end'))).status?.held === names.length;
+    await waitFor(counted, 'the Gate to name them', 120_000);
+    return ns;
+  };
+
+  it('brings it to the Rollout that waits, and that is waited for', async () => {
+    const ns = await held(['app']);
+    const approved = await as('sre', ns, words('approve gate/year-end 1.1.0 --wait --yes'));
+    expect([approved.code, approved.out]).toEqual([0, expect.stringContaining('1.1.0')]);
+    const { status } = await admin.get(ref('rollout', ns, 'app'));
+    expect(status?.history?.[0]).toMatchObject({ version: { tag: '1.1.0' }, bakeStatus: 'Succeeded' });
+  });
+
+  it('has to be told which, where it waits in several', async () => {
+    const ns = await held(['eu', 'us']);
+    const approve = async (version: string) => {
+      const { code, err } = await as('sre', ns, words(`approve gate/year-end ${version} --wait --yes`));
+      return [code, err.trimEnd().split('\n').at(-1)];
+    };
+    expect(await approve('1.1.0')).toEqual([
+      0,
+      `Nothing is waited for: 1.1.0 waits in more than one Rollout (${ns}/eu, ${ns}/us): name one of them.`,
+    ]);
+    expect(await approve('9.0.0')).toEqual([0, 'Nothing is waited for: 9.0.0 waits in no Rollout that is held there.']);
   });
 });
 
