@@ -105,6 +105,8 @@ export async function drivenThings({ admin }: ClusterView) {
     { spec = {}, annotations }: { spec?: object; annotations?: Record<string, string> } = {},
   ): Promise<AnyObject> {
     const metadata = { namespace, name, labels: { belongs }, annotations };
+    // Of a first try.
+    if (await admin.find(thingRef(name))) await admin.remove(thingRef(name));
     return (await admin.create({ apiVersion, kind: 'Thing', metadata, spec })).object;
   }
 
