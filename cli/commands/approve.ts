@@ -89,7 +89,7 @@ async function judge(context: Context, invocation: Invocation, verb: Verb): Prom
     verb,
     reason,
   );
-  const waiting = rollout ? [rollout] : await waitingRollouts(cluster, found, invocation);
+  const waiting = invocation.options.wait ? await waitingFor(cluster, { rollout, ...found }, version) : [];
   const made = await make(context, invocation, () => ask(context, invocation, cluster, { rollout, ...found }, verb));
   return verb === 'reject'
     ? awaitRolloutGate(context, invocation, made, version)
@@ -97,12 +97,9 @@ async function judge(context: Context, invocation: Invocation, verb: Verb): Prom
 }
 
 /** As they are before the request is made. */
-async function waitingRollouts(
-  { client }: Cluster,
-  { gate }: Found,
-  { arguments: given, options }: Invocation,
-): Promise<Rollout[]> {
-  return gate && options.wait ? waitingAt(client, gate, given[1] as string) : [];
+async function waitingFor({ client }: Cluster, { rollout, gate }: Found, version: string): Promise<Rollout[]> {
+  if (rollout) return [rollout];
+  return gate ? waitingAt(client, gate, version) : [];
 }
 
 /** A Gate is for many Rollouts: where several wait, somebody has to say which one is meant. */

@@ -5,7 +5,7 @@
 import { compare, SemVer } from 'semver';
 
 /** A bigint where it may be too large for a number. The two compare, but are never equal by `===`. */
-export type Numeral = number | bigint;
+type Numeral = number | bigint;
 
 export interface Version {
   /** Major, minor, patch. */

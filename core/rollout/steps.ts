@@ -16,7 +16,7 @@ import { LIMITS } from '../limits.ts';
 import { imageNameOf, latestOf } from '../policy/imagePolicy.ts';
 import { withFirstSeen } from '../release/age.ts';
 import { discover } from '../release/discovery.ts';
-import { artifactFields, isBare, metadataLookAt, metadataWanted, withMetadata } from '../release/metadata.ts';
+import { artifactFields, metadataLookAt, metadataWanted, withMetadata } from '../release/metadata.ts';
 
 /** Of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
@@ -73,7 +73,7 @@ export function takeReleases(
       ? withHead(history, { ...head, version: withMetadata(head.version, metadata[head.version.tag]) })
       : [],
     available: available
-      .map((entry) => (isBare(entry) ? withMetadata(entry, metadata[entry.tag]) : entry))
+      .map((entry) => withMetadata(entry, metadata[entry.tag]))
       .map((entry) => (minimumReleaseAge === undefined ? entry : withFirstSeen(entry, now))),
     barriers: barriersOf(known.barriers, metadata),
     authors: authorsOf(wanted, known.authors, metadata),
