@@ -95,7 +95,13 @@ async function main(): Promise<void> {
     );
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
-  const hooksApp = createApp({ ...shared, routes: hookRoutes(hookCall, decisions), refuseCaller, showsMetrics: true });
+  const hooksApp = createApp({
+    ...shared,
+    routes: hookRoutes(hookCall, decisions),
+    refuseCaller,
+    showsMetrics: true,
+    asksAgain: true,
+  });
   const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, maxConnections });
   listeners.push(hooksListener);
   let webhook: Listener | undefined;

@@ -160,9 +160,14 @@ export interface Requiring {
   namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
+/** The same, and metadata of every governed Flux object with its kind. */
+export interface RequiringObjects extends Requiring {
+  objects: readonly KubeObject[];
+}
+
 /** Read together, and not for each Gate that asks: what is at most `maxAgeMs` old will do. */
 export interface GateRequirers {
-  read(now: EpochMs, maxAgeMs: number): Promise<Requiring>;
+  read(now: EpochMs, maxAgeMs: number): Promise<RequiringObjects>;
 }
 
 /** Answers that many ask for at about the same time. A failure is not remembered. */
@@ -219,6 +224,12 @@ export interface Route {
   path: string;
   /** @throws an error with `status` (and perhaps `retryAfterSeconds`) when the request is to blame; anything else is a 500. */
   answer(body: unknown): Promise<unknown>;
+  /** What is answered to a body that is larger than `maxBytes`, without reading it; such a body is refused where this is absent. */
+  answerUnread?(): unknown;
+  /** Bytes of a body; the limit of all routes when absent. */
+  maxBytes?: number;
+  /** Requests and bytes in flight are counted apart from those of other routes, which cannot crowd this one out. */
+  apart?: true;
 }
 
 /** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot both take one call. */

@@ -12,7 +12,7 @@ export const LIMITS = {
   /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */
   boundRollouts: 64,
   /** Fields of one Flux object that Rollouts own: each has a line in the status of its FluxBinding. */
-  pins: 500,
+  pins: 64,
   /** Characters of a revision in a Flux object's status: it is written into a FluxBinding. */
   revision: 1024,
   /** Releases in the status of a Rollout, and the bytes of that list, which is written there up to four times. */

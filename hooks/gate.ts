@@ -9,6 +9,7 @@ import { gateEvents } from '../core/gate/events.ts';
 import { type Requirer, requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
+import { type Unheld, unheldOf } from '../core/gate/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { standInsOf } from '../core/notification/standIns.ts';
@@ -29,12 +30,12 @@ export const gateHook: CompositeHook = {
     const gate = parent as unknown as Gate;
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [requirers, receiver] = await Promise.all([readRequirers(gate, call), receiverOf(gate, ref, call)]);
+    const [required, receiver] = await Promise.all([readRequired(gate, call), receiverOf(gate, ref, call)]);
     const record = standingApprovals(gate, call.now);
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
-    const status = gateStatus(gate, evaluation, { requirers, receiver, approvals }, call.now);
+    const status = gateStatus(gate, evaluation, { ...required, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
-    const standIns = standInsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    const standIns = standInsOf(required?.requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
       call.events.record({ ...eventRecord(event, gate, call.now), standIns });
     }
@@ -49,10 +50,14 @@ export const gateHook: CompositeHook = {
 const unknown = () => undefined;
 
 /** undefined when the cluster does not answer: a Gate is evaluated anyway. */
-async function readRequirers(gate: Gate, { requirers, now }: HookCall): Promise<Requirer[] | undefined> {
+async function readRequired(
+  gate: Gate,
+  { requirers, now }: HookCall,
+): Promise<{ requirers: Requirer[]; unheld: Unheld[] } | undefined> {
   const reading = requirers.read(now, isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS);
   try {
-    return requirersOf(gate, await reading);
+    const found = await reading;
+    return { requirers: requirersOf(gate, found), unheld: unheldOf(gate, found.objects, found.namespaces) };
   } catch {
     return undefined;
   }

@@ -18,6 +18,9 @@ export interface CompositeHook {
 export interface DecoratorHook {
   customize?(request: CustomizeRequest, call: HookCall): Promise<CustomizeResponse>;
   sync(request: DecoratorRequest, call: HookCall): Promise<DecoratorResponse>;
+  /** The answer to a request that is larger than `maxBytes`, which is not read. */
+  unseen?(): DecoratorResponse;
+  maxBytes?: number;
 }
 
 /** A hook in doubt throws: nothing is applied and Metacontroller asks again later. The message is for the reader of its event. */

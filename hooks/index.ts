@@ -13,6 +13,7 @@ import { considerationOf, decisionsOf, type Sync } from './decisions.ts';
 import { envelopeCheck } from './envelope.ts';
 import { fluxHook } from './flux/flux.ts';
 import { fluxBindingHook } from './flux/fluxBinding.ts';
+import { holdHook } from './flux/hold.ts';
 import { gateHook } from './gate.ts';
 import { healthCheckHook } from './healthCheck/healthCheck.ts';
 import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
@@ -51,6 +52,7 @@ export const HOOKS: readonly Entry[] = [
   { name: 'gate-labels', subject: 'object', kinds: ['Gate'], hook: gateLabelsHook },
   { name: 'fluxbinding', subject: 'parent', kinds: ['FluxBinding'], hook: fluxBindingHook },
   { name: 'flux', subject: 'object', kinds: GOVERNED_KINDS.map(({ kind }) => kind), hook: fluxHook },
+  { name: 'hold', subject: 'object', kinds: GOVERNED_KINDS.map(({ kind }) => kind), hook: holdHook },
 ];
 
 /** `callOf` is asked once per request, with the hook's name: it takes the time. */
@@ -74,6 +76,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
           if (log) tell(log, { hook: entry.name, ...askedOf(body, entry.subject), answer });
           return answer;
         },
+        ...(entry.subject === 'object' && unreadOf(entry.hook)),
       },
     ];
     if (customize) {
@@ -89,6 +92,12 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
     }
     return routes;
   });
+}
+
+/** A hook that has an answer to requests of any size is the one that nothing else may crowd out. */
+function unreadOf({ unseen, maxBytes }: DecoratorHook): Partial<Route> {
+  if (!unseen || maxBytes === undefined) return {};
+  return { answerUnread: unseen, maxBytes, apart: true };
 }
 
 function askedOf(body: unknown, subject: Entry['subject']): Pick<Sync, 'subject' | 'observed'> {

@@ -4,7 +4,7 @@ import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { considerationOf, decisionsOf } from './decisions.ts';
-import { mutateCreatedFlux, mutateFlux, validateFlux } from './flux/flux.ts';
+import { mutateFlux, validateFlux } from './flux/flux.ts';
 import { mutateGate, validateGate } from './gate/gate.ts';
 import { validateHealthCheck } from './healthCheck.ts';
 import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
@@ -16,7 +16,10 @@ import { validateSchedule } from './schedule.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
-  'mutate/flux-created': mutateCreatedFlux,
+  // Without an annotation of ours: a Gate that selects an object, and has not marked it yet, holds it in the write that creates or changes it.
+  'mutate/flux-unmarked': mutateFlux,
+  // The name of that in the configuration of versions before, which is still there when an upgrade begins.
+  'mutate/flux-created': mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
   'mutate/rolloutgate': mutateRolloutGate,

@@ -295,6 +295,35 @@ export interface Gate {
       name: string;
     }[];
     /**
+     * How many Flux objects require the gate and are not suspended although it has been closed for ten seconds.
+     */
+    notHeld?: number;
+    /**
+     * The first twenty of them, by kind, namespace and name.
+     */
+    notHeldObjects?: {
+      /**
+       * A kind of Flux.
+       */
+      kind: string;
+      /**
+       * Its namespace.
+       */
+      namespace: string;
+      /**
+       * Its name.
+       */
+      name: string;
+      /**
+       * NotMarked: nothing of ours is on it; NotSuspended: the webhook has not suspended it.
+       */
+      reason: string;
+      /**
+       * What is in the way.
+       */
+      message?: string;
+    }[];
+    /**
      * The approvals that count now, where spec.approvals asks for any.
      */
     approvals?: {

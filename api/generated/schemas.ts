@@ -321,6 +321,38 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "notHeld": {
+      "type": "integer"
+     },
+     "notHeldObjects": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "kind",
+        "namespace",
+        "name",
+        "reason"
+       ],
+       "properties": {
+        "kind": {
+         "type": "string"
+        },
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "approvals": {
       "type": "object",
       "required": [

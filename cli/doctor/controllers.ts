@@ -25,6 +25,8 @@ export const CONTROLLERS: Record<string, readonly string[]> = {
     'flux-source',
     'gate-labels',
     'healthchecks',
+    'hold-kustomize',
+    'hold-source',
     'rollout-requests',
     'rolloutbudget-slots',
     'rolloutgates',

@@ -16,7 +16,7 @@ const SOON_DAYS = 14;
 export const WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
-    'flux-created',
+    'flux-unmarked',
     'rollout',
     'rollout-status',
     'rolloutgate',
@@ -27,7 +27,7 @@ export const WEBHOOKS: Record<string, readonly string[]> = {
 };
 
 /** An object that is created while the server is down is held by the decorator a moment later. */
-const LEFT_OPEN = /^flux-created\./;
+const LEFT_OPEN = /^flux-unmarked\./;
 
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
 type Configuration = KubeObject<any, any> & { webhooks?: Webhook[] };

@@ -23,12 +23,13 @@ export function bindingName(object: FluxObject): string {
 
 /**
  * undefined for an object that names no Rollout and no Gate, that no Gate selects, that has no problem, and that waits for
- * no applier.
+ * no applier. `asks`: whether it may ask its applier for an apply.
  */
 export function bindingOf(
   object: FluxObject,
   { gates, problems: gateProblems }: BindingGates,
   before: FluxBinding | undefined,
+  asks = true,
 ): FluxBinding | undefined {
   const { pins: own, follows, problems: pinProblems } = pinAnnotationsOf(object);
   const pins = follows === undefined ? own : [{ rollout: follows }];
@@ -53,7 +54,7 @@ export function bindingOf(
     ...(Object.keys(observed).length > 0 && { observed }),
   };
   const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));
-  if (awaits) labels[RESUME_LABEL] = resumeLabel(awaits);
+  if (awaits && asks) labels[RESUME_LABEL] = resumeLabel(awaits);
   return {
     apiVersion: BINDING_API_VERSION,
     kind: 'FluxBinding',

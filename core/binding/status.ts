@@ -5,6 +5,7 @@ import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Pi
 import { formatTime } from '../kube/time.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../pin/deployment.ts';
 import { type Whole, wholeVersion } from '../pin/whole.ts';
+import type { Applied } from '../suspend/applier.ts';
 import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
@@ -34,7 +35,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const isFollower = spec.target.kind === FOLLOWER;
   const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, isFollower ? spec : undefined));
   const desired = desiredDeployments(spec, related, held);
-  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, now);
+  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, appliedBy(binding), now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
       ...(!isFollower && { deployed: formatDeployments(desired) }),
@@ -49,6 +50,11 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
     ...(awaits && { awaits }),
   };
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
+}
+
+function appliedBy({ spec, metadata }: FluxBinding): Applied {
+  const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name };
 }
 
 /** Where the object's source is pinned by one of its Rollouts too. */

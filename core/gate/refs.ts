@@ -2,12 +2,13 @@
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
 import { splitNames } from '../kube/names.ts';
+import { BEYOND } from '../suspend/stateAnnotation.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Stands for the Gates of an object that requires more than are looked at. No Gate can have the name; it is always closed. */
-export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
+export const TOO_MANY: NamespacedName = { namespace: '', name: BEYOND };
 
 export function isTooMany({ namespace, name }: NamespacedName): boolean {
   return namespace === TOO_MANY.namespace && name === TOO_MANY.name;

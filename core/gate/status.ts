@@ -2,7 +2,7 @@
 import { OPENED, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
-import { setCondition } from '../kube/conditions.ts';
+import { findCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -11,9 +11,14 @@ import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
 import { askedBy } from './judge.ts';
 import type { Requirer } from './requirers.ts';
+import type { Unheld } from './unheld.ts';
 
-/** How many of the objects that require it the status of a Gate names. */
+/** How many of the objects that require it the status of a Gate names, and of those that it does not hold. */
 const NAMED = 100;
+const NAMED_UNHELD = 20;
+
+/** How long a closing takes to reach what it holds before what it has not reached is reported. */
+const REACHES_MS = 10_000;
 
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
 const DEFAULT_MS = 60_000;
@@ -29,6 +34,8 @@ const SPREAD = 0.1;
 export interface GateFacts {
   /** undefined: not known now, the last count stays. */
   requirers?: readonly Requirer[] | undefined;
+  /** Of these, the Flux objects that nothing suspends. */
+  unheld?: readonly Unheld[] | undefined;
   /** What was approved; undefined where nothing asks for approvals. */
   approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */
@@ -39,6 +46,7 @@ export interface GateFacts {
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
+  const unheld = hasReached(gate, evaluation, now) ? facts.unheld : [];
   const objects = requirers ? requirers.slice(0, NAMED).map((each) => ({ ...each })) : gate.status?.heldObjects;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
@@ -52,10 +60,23 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     nextTransition: time(until),
     held: requirers?.length ?? gate.status?.held,
     heldObjects: objects?.length ? objects : undefined,
+    notHeld: unheld ? unheld.length || undefined : gate.status?.notHeld,
+    notHeldObjects: unheld
+      ? unheld.length > 0
+        ? unheld.slice(0, NAMED_UNHELD).map((each) => ({ ...each }))
+        : undefined
+      : gate.status?.notHeldObjects,
     approvals,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
     conditions: conditionsOf(gate, evaluation, receiver, now),
   });
+}
+
+/** Whether the Gate has been closed for so long that everything it requires should stand still. */
+function hasReached({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
+  const closed = findCondition(status?.conditions, OPENED);
+  const since = closed?.status === 'False' ? parseTime(closed.lastTransitionTime) : undefined;
+  return !opened && since !== undefined && now - since >= REACHES_MS;
 }
 
 function conditionsOf(

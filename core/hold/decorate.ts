@@ -1,5 +1,5 @@
-/** What the decorator knows of an object's Gates, and what it writes so that the webhook settles the rest. */
-import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+/** What an object's decorator knows of its Gates for the FluxBinding, and how it releases the object when they have opened. */
+import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
@@ -12,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
 import { closingKey, formatState, INVALID_REFERENCE, isBypassed, parseState } from '../suspend/stateAnnotation.ts';
 import { isSeenPassing } from './passing.ts';
-import { type GateWorld, type RefRules, requiredGates, selectedByText } from './requiredGates.ts';
+import { type GateWorld, type RefRules, requiredGates } from './requiredGates.ts';
 
 export interface Gating {
   /** For the binding's spec. */
@@ -22,7 +22,6 @@ export interface Gating {
   closed: NamespacedName[] | undefined;
   /** The same with which closing it is: see `closingKey`. */
   closings: string[];
-  selectedBy: string | undefined;
 }
 
 /** `sent`: the Gates that may select the object, and those that it names as far as the decorator relates them; of the others the observed binding tells. */
@@ -54,8 +53,7 @@ export function gatingOf(
     return closingKey({ ref, closing });
   });
   const all = [...namedOnly, ...selecting.map((ref) => ({ ...ref, selected: true }))];
-  const selectedBy = selectedByText(required);
-  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, closings, selectedBy };
+  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, closings };
   // Closed ones first: a Rollout that is bound to the object waits for these too.
   const isClosed = new Set(closed.map(refKey));
   const sorted = [true, false].flatMap((wanted) => all.filter((ref) => isClosed.has(refKey(ref)) === wanted));
@@ -64,27 +62,14 @@ export function gatingOf(
     problems: [...problems, TOO_MANY_TEXT],
     closed: [TOO_MANY],
     closings: [refKey(TOO_MANY)],
-    selectedBy,
   };
 }
 
-/** The annotations to write: each only triggers the webhook, which works out what is stored. Empty when all is settled. */
-export function gateAnnotations(
-  object: FluxObject,
-  gating: Gating,
-  observed: FluxBindingStatus | undefined,
-  now: EpochMs,
-): Record<string, string | null> {
-  const wanted: Record<string, string | null> = {};
-  const annotations = object.metadata.annotations ?? {};
-  if (annotations[SELECTED_BY] !== gating.selectedBy) wanted[SELECTED_BY] = gating.selectedBy ?? null;
-  const state = wantedState(object, gating, observed, now);
-  if (state !== undefined && (annotations[GATE_STATE] ?? null) !== state) wanted[GATE_STATE] = state;
-  return wanted;
-}
-
-/** undefined: leave it. null: no gate is required any more. */
-function wantedState(
+/**
+ * The annotation GATE_STATE as the decorator that follows Rollouts should write it; undefined: leave it, null: no gate is required any
+ * more. It only triggers the webhook, which works out what is stored. That an object comes to be held is the other decorator's: hold.ts.
+ */
+export function releasingState(
   object: FluxObject,
   { gates, problems, closed, closings }: Gating,
   observed: FluxBindingStatus | undefined,
@@ -102,13 +87,17 @@ function wantedState(
   if (names.length > 0) {
     const all = [...closings, ...invalid];
     if (isBypassed(state, all)) return undefined;
-    if (isSeenPassing(object, observed, all)) return formatState({ is: 'passing', gates: all });
-    return formatState({ is: 'closed', gates: names });
+    if (isSeenPassing(object, observed, all)) return changed(text, formatState({ is: 'passing', gates: all }));
+    return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
   }
   // The webhook resumes it in the applier's apply, or without one that will not come.
   if (awaitedApply(object)) {
     const end = resumedAloneAt(currentAwaits(object, observed));
     if (end === undefined || now < end) return undefined;
   }
-  return formatState({ is: 'open' });
+  return changed(text, formatState({ is: 'open' }));
+}
+
+function changed(text: string | undefined, wanted: string): string | undefined {
+  return text === wanted ? undefined : wanted;
 }

@@ -18,6 +18,7 @@ import { pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
 import { bypassText, heldWarning, pinnedText, type Refusal, subjectOf } from './messages.ts';
+import { refuseNesting } from './nesting.ts';
 import { closingsOf, passingRollouts } from './passing.ts';
 import {
   candidatesOf,
@@ -29,7 +30,6 @@ import {
   selectedByText,
   selectingGates,
 } from './requiredGates.ts';
-import { refuseFilling, refuseNesting } from './sizeLimits.ts';
 import { type FluxWrite, gatesInTheWay } from './write.ts';
 
 export type WriteOutcome =
@@ -48,13 +48,11 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
   const tooDeep = refuseNesting(write.object, oldObject);
   if (tooDeep) return beyondLimit(write, tooDeep);
 
-  const inTheWay = oldObject && !bypass?.granted ? gatesInTheWay(oldObject, world) : [];
+  const inTheWay = oldObject && !bypass?.granted ? gatesInTheWay(oldObject, write.object, world) : [];
   const content = oldObject && inTheWay.length > 0 ? hold({ ...write, oldObject }, inTheWay) : pin(write);
   if (content.refusal) return content;
 
   const gates = gatesOf(content.object, write);
-  const tooLarge = refuseFilling(content.object, oldObject, gates.count);
-  if (tooLarge) return beyondLimit(write, tooLarge, content.warnings);
 
   const marked = annotate(content.object, SELECTED_BY, gates.selectedBy);
   const settled = settleSuspension({
@@ -83,8 +81,8 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
   return { object: recordReason(settled, oldObject, write.user, world.now, counts), warnings, held };
 }
 
-function beyondLimit({ object }: FluxWrite, sentence: string, warnings: string[] = []): WriteOutcome {
-  return { refusal: { reason: 'limit', text: `${subjectOf(object)}: ${sentence}` }, warnings };
+function beyondLimit({ object }: FluxWrite, sentence: string): WriteOutcome {
+  return { refusal: { reason: 'limit', text: `${subjectOf(object)}: ${sentence}` }, warnings: [] };
 }
 
 /** Behind a closed gate nothing moves, pins included, but those of a deployment that passes it. */

@@ -16,13 +16,13 @@ export interface GateReads {
   namespace: boolean;
 }
 
-/** Of both, the object as stored and as it would become. `isNew`: no decorator has written SELECTED_BY yet. */
-export function gateReads(objects: readonly FluxObject[], rules: RefRules, isNew = false): GateReads {
+/** Of both, the object as stored and as it would become. `mustList`: SELECTED_BY may not name them all yet. */
+export function gateReads(objects: readonly FluxObject[], rules: RefRules, mustList = false): GateReads {
   const named = objects.flatMap((object) => namedGates(object, rules).refs);
   const selectedBy = objects.map(gatesInSelectedBy);
   const selecting = selectedBy.flatMap((refs) => refs ?? []);
   const all = unique([...named, ...selecting]);
-  const list = isNew || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
+  const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
   return { refs: list ? unique(named) : all, list, namespace: list || selecting.length > 0 };
 }
 

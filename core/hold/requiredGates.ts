@@ -9,6 +9,7 @@ import { gateSelects } from '../gate/selects.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
+import { MAX_LIST } from '../suspend/stateAnnotation.ts';
 
 /** The Gates there are, as read for one object. */
 export interface GateWorld extends RefRules {
@@ -123,7 +124,8 @@ export function selectedByText(
   truncated = false,
 ): string | undefined {
   if (truncated || isCrowd(named, selecting)) return TOO_MANY.name;
-  return selecting.length > 0 ? selecting.map(refKey).sort().join(',') : undefined;
+  const text = selecting.map(refKey).sort().join(',');
+  return text.length > MAX_LIST ? TOO_MANY.name : text || undefined;
 }
 
 function isCrowd(...lists: NamespacedName[][]): boolean {

@@ -7,7 +7,6 @@
  *   nesting          refuses a spec that is too deep to be compared    -
  *   hold             behind a closed gate: holds, refuses or lets be   nothing that gates govern has changed since
  *   pins             gates open: sets what the Rollouts say            pinned fields are still what the Rollouts say
- *   size limits      refuses what leaves no room for our annotations   -
  *   selected-by      written                                           -
  *   suspension       suspends and resumes                              what is marked closed is still suspended
  *   bypass record    written                                           -
@@ -21,7 +20,7 @@ import type { Rollout } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { sameJson } from '../kube/json.ts';
-import { closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
+import { candidatesOf, closedGates, type GateWorld, requiredGates } from './requiredGates.ts';
 
 /** What is read of the cluster for one write, once and before anything is decided. */
 export interface World extends GateWorld {
@@ -50,9 +49,13 @@ export interface FluxWrite {
   reasonCounts?: boolean | undefined;
 }
 
-/** Every closed gate that the stored object is behind, or leaves by this write. */
-export function gatesInTheWay(oldObject: FluxObject, world: World): JudgedGate[] {
-  return [...closedGates(requiredGates(oldObject, world), world), ...(world.closedForPins ?? [])];
+/**
+ * Every closed gate that the stored object is behind, or leaves by this write. Where none were listed, those that the write itself names in
+ * SELECTED_BY are looked at too: a decorator marks an object with a Gate that has just begun to select it.
+ */
+export function gatesInTheWay(oldObject: FluxObject, object: FluxObject | undefined, world: World): JudgedGate[] {
+  const candidates = candidatesOf(object ? [object, oldObject] : [oldObject], world);
+  return [...closedGates(requiredGates(oldObject, world, candidates), world), ...(world.closedForPins ?? [])];
 }
 
 /**

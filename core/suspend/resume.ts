@@ -12,12 +12,20 @@ import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
-import { type Awaits, applierOf, applierState, waitEnds } from './applier.ts';
+import { type Applied, type Awaits, applierOf, applierState, applies, NOT_LISTED, waitEnds } from './applier.ts';
 import { parseState } from './stateAnnotation.ts';
 
 /** Value of RESUME_LABEL for a Kustomization. */
 export function resumeLabel({ namespace, name }: NamespacedName): string {
   return labelValue(`${namespace}.${name}`);
+}
+
+/** How many objects ask for the same applier at once: one apply resumes all of them, and each is sent with it to its hook. */
+export const MAX_ASKING = 10;
+
+/** Whether an object that waits for this Kustomization may ask for its apply. */
+export function mayAsk(applier: FluxObject | undefined, applied: Applied): boolean {
+  return applier !== undefined && applies(applier, applied) !== false;
 }
 
 /** The applier that the object waits for, and since when; undefined when it waits for none. */
@@ -32,11 +40,12 @@ export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
   before: Awaits | undefined,
   applier: FluxObject | undefined,
+  applied: Applied,
   now: EpochMs,
 ): Awaits | undefined {
   if (!awaited) return undefined;
   const same = isAbout(before, awaited) ? before : undefined;
-  const found = applierState(applier, parseTime(awaited.since) ?? now, now);
+  const found = applierState(applier, applied, parseTime(awaited.since) ?? now, now);
   if (same?.state === 'Failing' && found.state === 'Asked') return same;
   const stateSince = same?.state === found.state ? same.stateSince : formatInstant(now);
   return { ...awaited, ...found, stateSince };
@@ -62,6 +71,7 @@ export function awaitsText(awaits: Awaits): string {
   const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
   if (state === 'Failing') return `${text}; its last try failed: ${reason}`;
   if (state === 'Suspended') return `${text}, which is suspended; ${alone}`;
+  if (reason === NOT_LISTED) return `${text}, which does not list it in its inventory; ${alone}`;
   if (state === 'Missing') return `${text}, which does not exist; ${alone}`;
   if (state === 'Deleting') return `${text}, which is being deleted; ${alone}`;
   if (state === 'Done') return `${text}; it has applied everything since, but not this; ${alone}`;

@@ -15,10 +15,18 @@ export type StateAnnotation =
 /** Stands in the list of closed gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 
+/** Stands for gates that are too many to be looked at or listed. No Gate can have the name. */
+export const BEYOND = '(too-many)';
+
+/** Characters of a list of closed gates: what is written on an object has to fit beside everything else there. */
+export const MAX_LIST = 16_384;
+
 export function formatState(state: StateAnnotation): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
-  return `${state.is}: ${[...state.gates].sort().join(',')}`;
+  const list = [...state.gates].sort().join(',');
+  // Of a bypass every closing counts; of a hold the list is for readers.
+  return `${state.is}: ${state.is === 'closed' && list.length > MAX_LIST ? BEYOND : list}`;
 }
 
 /** undefined when the text is not ours. */

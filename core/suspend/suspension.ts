@@ -7,7 +7,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/managedFields.ts';
-import { applierOf, applierState, waitEnds } from './applier.ts';
+import { appliedOf, applierOf, applierState, waitEnds } from './applier.ts';
 import { formatState, isBypassed, parseState, type StateAnnotation } from './stateAnnotation.ts';
 
 type Memory = 'true' | 'false' | 'unset';
@@ -113,7 +113,7 @@ function resumed(at: SuspensionCase, memory: Memory, since: EpochMs): boolean | 
   if (wasTouched(at)) return at.sent.spec?.suspend;
   if (!applierOf(at.object)) return recall(memory);
   if (!asksToResume(at.sent, at.oldObject)) return 'wait';
-  const end = waitEnds(applierState(at.applier, since, at.now), since);
+  const end = waitEnds(applierState(at.applier, appliedOf(at.object), since, at.now), since);
   return end !== undefined && end <= at.now ? recall(memory) : 'wait';
 }
 

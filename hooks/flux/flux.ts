@@ -1,9 +1,13 @@
-/** Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, and triggers the webhook. */
+/**
+ * Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, has the webhook set what its Rollouts deploy,
+ * and releases it when its Gates have opened. What suspends it is hold.ts.
+ */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { FLUX_BINDINGS, GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { Settings } from '../../api/ports.ts';
+import type { ClusterReader, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { sentOf } from '../../core/binding/said.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
@@ -11,13 +15,23 @@ import { toldBinding } from '../../core/binding/told.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
 import { withGateCondition } from '../../core/hold/conditions.ts';
-import { gateAnnotations, gatingOf } from '../../core/hold/decorate.ts';
+import { gatingOf, releasingState } from '../../core/hold/decorate.ts';
+import { isUnheld } from '../../core/hold/hold.ts';
 import { namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
+import { appliedOf } from '../../core/suspend/applier.ts';
 import { reconcileRequest } from '../../core/suspend/reconcileRequest.ts';
-import { currentAwaits, mayApplyFluxObjects, resumedAloneAt, resumeLabel } from '../../core/suspend/resume.ts';
+import {
+  awaitedApply,
+  currentAwaits,
+  MAX_ASKING,
+  mayApplyFluxObjects,
+  mayAsk,
+  resumedAloneAt,
+  resumeLabel,
+} from '../../core/suspend/resume.ts';
 import { homeLabels, homeRules } from '../home.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
@@ -47,35 +61,68 @@ export const fluxHook: DecoratorHook = {
     const gating = gatingOf(object, gates, labels, observed?.status, now, rulesOf(settings));
 
     const sent = sentOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
-    const wanted = bindingOf(object, gating, observed);
+    const awaited = awaitedApply(object);
+    const asks = awaited !== undefined && (await mayAskFor(awaited, object, observed, cluster));
+    const wanted = bindingOf(object, gating, observed, asks);
     const told = wanted && toldBinding(wanted, observed, sent, now);
     const answer: DecoratorResponse = { attachments: told ? [told.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
     const seen = told ? told.status : observed?.status;
-    const annotations = gateAnnotations(object, gating, seen, now);
+    const annotations: Record<string, string | null> = {};
+    const state = releasingState(object, gating, seen, now);
+    if (state !== undefined) annotations[GATE_STATE] = state;
     const deployed = deploymentTrigger(object, seen);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
     Object.assign(annotations, artifactTrigger(object, seen));
-    const asked = reconcileRequest(object, objectsOf<FluxBinding>(related, KINDS.FluxBinding), now);
+    const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding).filter((binding) =>
+      isAppliedBy(object, binding),
+    );
+    const asked = reconcileRequest(object, waiting, now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
 
     const awaits = currentAwaits(object, seen);
     const isGated = gating.gates.length > 0;
     const closed = isGated ? gating.closed : undefined;
     // First the hold, then what is said of it: a status written first costs each object of a freeze a write before it is suspended.
-    const changesHold = annotations[GATE_STATE] !== undefined;
+    const changesHold = state !== undefined || isUnheld(object, closed ?? [], gating.closings);
     const knows = !isGated || closed !== undefined;
     const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status) answer.status = status;
-    const looks = [told?.lookAt, resumedAloneAt(awaits)].filter((at) => at !== undefined);
+    const looks = [told?.lookAt, resumedAloneAt(awaits), awaited && !asks ? now + ASK_LATER_MS : undefined].filter(
+      (at) => at !== undefined,
+    );
     // Metacontroller swallows a conflict of either write: look again soon.
     if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
     else if (looks.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...looks), now);
     return answer;
   },
 };
+
+/** When an object looks again whether it may ask for its applier, or still has to. */
+const ASK_LATER_MS = 10_000;
+
+/** Not where so many ask already, and not for a Kustomization that does not apply the object, whatever its labels say. */
+async function mayAskFor(
+  applier: NamespacedName,
+  object: FluxObject,
+  observed: FluxBinding | undefined,
+  cluster: ClusterReader,
+): Promise<boolean> {
+  const label = resumeLabel(applier);
+  if (observed?.metadata.labels?.[RESUME_LABEL] === label) return true;
+  const [found, asking] = await Promise.all([
+    cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
+    cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_ASKING }),
+  ]);
+  return asking.length < MAX_ASKING && mayAsk(found, appliedOf(object));
+}
+
+function isAppliedBy(applier: FluxObject, { spec, metadata }: FluxBinding): boolean {
+  const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
+  return mayAsk(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
+}
 
 /** One object must not burden each event with as many rules as it can name namespaces: of more, the binding tells. */
 const MAX_GATE_NAMESPACES = 3;

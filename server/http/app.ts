@@ -1,5 +1,6 @@
 /** Express applications from routes: bounded bodies, plain errors, health and metrics. */
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route } from '../../api/ports.ts';
 import type { Logger } from '../log.ts';
@@ -23,9 +24,22 @@ export interface AppOptions {
   refuseCaller?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
+  /**
+   * Answers 429 with Retry-After where a request is too large or fails here: Metacontroller would wait twice as long after each failure, up to
+   * a quarter of an hour, whatever has become of the cause.
+   */
+  asksAgain?: boolean;
 }
 
-export function createApp({ routes, log, metrics, notReady, refuseCaller, showsMetrics }: AppOptions): Express {
+export function createApp({
+  routes,
+  log,
+  metrics,
+  notReady,
+  refuseCaller,
+  showsMetrics,
+  asksAgain = false,
+}: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -43,10 +57,10 @@ export function createApp({ routes, log, metrics, notReady, refuseCaller, showsM
     });
   }
 
-  const budget = createByteBudget(SERVER_LIMITS.bodyBytesAtOnce);
-  let inFlight = 0;
-  const isBusy = () => inFlight >= SERVER_LIMITS.requestsAtOnce;
-  for (const { path, answer } of routes) {
+  const common = createLane();
+  for (const { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes, apart } of routes) {
+    const lane = apart ? createLane() : common;
+    const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
     app.post(path, async (request: Request, response: Response) => {
       const end = metrics.request(path);
       const refusal = refuseCaller?.(request);
@@ -59,24 +73,30 @@ export function createApp({ routes, log, metrics, notReady, refuseCaller, showsM
       let held = 0;
       let body: unknown;
       try {
-        const bytes = await readBody(request, SERVER_LIMITS.bodyBytes, budget);
+        const bytes = await readBody(request, maxBytes, lane.budget);
         held = bytes.length;
         // Counted only now, so that slow senders do not use up the limit.
         if (isBusy()) return tellBusy(response, end);
-        inFlight++;
+        lane.inFlight++;
         try {
-          body = parseBody(bytes);
-          response.json(await answer(body));
+          response.json(
+            await lane.turn(held, async () => {
+              body = parseBody(bytes);
+              return answer(body);
+            }),
+          );
           end('answered');
         } finally {
-          inFlight--;
+          lane.inFlight--;
         }
       } catch (error) {
-        refuse(error, response);
-        end('refused');
+        const isTooLarge = (error as Refused).status === 413;
+        if (isTooLarge && answerUnread) response.json(answerUnread());
+        else refuse(error, response, asksAgain);
+        end(isTooLarge ? 'too_large' : 'refused');
         void logRefusal(error, body, path, log);
       } finally {
-        budget.give(held);
+        lane.budget.give(held);
       }
     });
     app.all(path, (_request, response) => {
@@ -89,6 +109,26 @@ export function createApp({ routes, log, metrics, notReady, refuseCaller, showsM
   app.use((request, response) => void response.status(404).json({ error: `no such endpoint: ${request.path}` }));
   app.use(unexpected(log));
   return app;
+}
+
+/** What the requests of some routes share. */
+function createLane() {
+  return { budget: createByteBudget(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
+}
+
+/** Bytes from which a body is large: it takes milliseconds to parse, in which nothing else is answered. */
+const LARGE_BYTES = 256 * 1024;
+
+/** Large bodies are parsed one after another, and whoever else is waiting comes between: a small one waits for one of them at most. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve();
+  return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
+    if (bytes < LARGE_BYTES) return answer();
+    // Not awaited here: what an answer reads of the cluster keeps nobody waiting.
+    const begun = last.then(() => setImmediate()).then(() => ({ answering: answer() }));
+    last = begun;
+    return (await begun).answering;
+  };
 }
 
 function tellBusy(response: Response, end: (outcome: string) => void): void {
@@ -106,12 +146,17 @@ interface Refused {
 /** An error that says what is wrong with the request; any other is ours. */
 const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
 
+/** Seconds until a caller that backs off without end is asked to come again: after what lies in its own request, and after what does not. */
+const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
+
 /** The caller gets one sentence; the stack stays in the log. */
-function refuse(error: unknown, response: Response): void {
-  const { status, message, retryAfterSeconds } = error as Refused;
-  const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
+function refuse(error: unknown, response: Response, asksAgain: boolean): void {
+  const { status: known, message, retryAfterSeconds } = error as Refused;
+  const status = isKnown(error as Refused) ? known! : 500;
+  const again = status === 413 ? AGAIN_SECONDS.tooLarge : status >= 500 ? AGAIN_SECONDS.failed : undefined;
+  const wait = retryAfterSeconds ?? (status === 429 ? 1 : asksAgain ? again : undefined);
   if (wait) response.set('Retry-After', String(Math.ceil(wait)));
-  response.status(isKnown(error as Refused) ? status! : 500).json({ error: message || 'internal error' });
+  response.status(asksAgain && again !== undefined ? 429 : status).json({ error: message || 'internal error' });
 }
 
 async function logRefusal(error: unknown, body: unknown, route: string, log: Logger): Promise<void> {

@@ -9,7 +9,7 @@ import { REPOSITORY } from '../../dev/repository.ts';
 
 const read = (path: string) => readFileSync(join(REPOSITORY, 'manifests', path), 'utf8');
 /** Of components of Flux that a cluster may do without. */
-const OPTIONAL = ['flux-helm', 'flux-image-automation'];
+const OPTIONAL = ['flux-helm', 'flux-image-automation', 'hold-helm', 'hold-image-automation'];
 
 it('the controllers', () => {
   const installed = readdirSync(join(REPOSITORY, 'manifests/controllers'))

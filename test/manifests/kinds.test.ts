@@ -9,7 +9,7 @@ const governed = GOVERNED_KINDS.map(({ group, resource }) => `${group}/${resourc
 describe('every governed kind of Flux', () => {
   it.each([
     ['webhooks/mutating.yaml', 'flux.'],
-    ['webhooks/mutating.yaml', 'flux-created.'],
+    ['webhooks/mutating.yaml', 'flux-unmarked.'],
     ['webhooks/validating.yaml', 'flux.'],
   ])('is in the Flux rules of %s, %s, in any version', (file, webhook) => {
     const { rules } = objectIn(file).webhooks.find(({ name }: { name: string }) => name.startsWith(webhook));

@@ -64,6 +64,7 @@ describe('controllers', () => {
 /** Where a bypass is recorded as an Event. */
 const RECORDS_BYPASS = [
   '/admission/mutate/flux',
+  '/admission/mutate/flux-unmarked',
   '/admission/mutate/rollout',
   '/admission/validate/flux',
   '/admission/validate/rollout',
@@ -76,7 +77,9 @@ const TAKES_APPROVALS = ['/admission/mutate/gate', '/admission/mutate/rolloutgat
 describe('webhooks', () => {
   it('call every admission route of the server, and no other', () => {
     const called = webhooks.map(({ webhook }) => webhook.clientConfig.service.path);
-    expect(called.sort()).toEqual([...webhookPaths].sort());
+    // Of versions before.
+    const served = [...webhookPaths].filter((path) => path !== '/admission/mutate/flux-created');
+    expect(called.sort()).toEqual(served.sort());
   });
 
   it.each(webhooks.map(({ kind, name, webhook }) => [kind, name, webhook] as const))(
@@ -84,7 +87,7 @@ describe('webhooks', () => {
     (kind, name, webhook) => {
       expect(webhook).toMatchObject({
         // Every new Flux object of the cluster comes by there, whether it concerns us or not.
-        failurePolicy: name.startsWith('flux-created.') ? 'Ignore' : 'Fail',
+        failurePolicy: name.startsWith('flux-unmarked.') ? 'Ignore' : 'Fail',
         sideEffects: RECORDS_BYPASS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
         timeoutSeconds: 5,
         matchPolicy: 'Equivalent',

@@ -30,10 +30,10 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const crowd = refuseCrowd(object, stored);
   if (crowd) return denied('limit', `${subjectOf(object)}: ${crowd}`);
 
-  const world = await readWorld({ object, oldObject: stored }, namespaceOf(request), call);
+  const world = await readWorld({ object, oldObject: stored }, request, call);
   const oldObject = stored && repaired(object, stored, world);
   const reason = freshReason(object, oldObject);
-  const closed = oldObject && reason !== undefined ? gatesInTheWay(oldObject, world).map(({ ref }) => ref) : [];
+  const closed = oldObject && reason !== undefined ? gatesInTheWay(oldObject, object, world).map(({ ref }) => ref) : [];
   const bypass = await getPast(closed, reason, request, call);
   const { fieldManager } = request.options ?? {};
   const outcome = judgeWrite({
@@ -89,14 +89,6 @@ async function countsForDeletion(
   return (await getPast(gates, reason, request, call))?.granted ?? false;
 }
 
-/**
- * A new object without an annotation of ours: the Gates that select it hold it in the write that creates it, before Flux sees
- * it. It fails open where we do not answer: every other new Flux object of the cluster comes by here.
- */
-export async function mutateCreatedFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  return request.oldObject ? allowed() : mutateFlux(request, call);
-}
-
 /** The object is final here: other webhooks have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { object, oldObject: stored } = objectsOf(request);
@@ -106,7 +98,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const crowd = refuseCrowd(object, stored);
   if (crowd) return denied('limit', `${subjectOf(object)}: ${crowd}`);
 
-  const world = await readWorld({ object, oldObject: stored }, namespaceOf(request), call, { again: true });
+  const world = await readWorld({ object, oldObject: stored }, request, call, { again: true });
   const oldObject = stored && repaired(object, stored, world);
   const refusal = verifyWrite({ object, oldObject, world, user: request.userInfo.username });
   return refusal ? denied(refusal.reason, refusalText(refusal, namespaceOf(request))) : allowed();
@@ -118,8 +110,8 @@ async function validateDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const world = await readWorld({ object: undefined, oldObject }, namespaceOf(request), call);
-  const closed = gatesInTheWay(oldObject, world);
+  const world = await readWorld({ object: undefined, oldObject }, request, call);
+  const closed = gatesInTheWay(oldObject, undefined, world);
   if (!refuseDeletion(oldObject, closed)) return allowed();
   return passOrDenyDelete(
     oldObject,

@@ -1,21 +1,24 @@
 /** Live reads for the admission of one Flux object: by name, only what is named, all at once. A cache could be stale. */
 import type { AdmissionRequest } from '../../api/admission.ts';
+import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
+import { freshReason } from '../../core/gate/bypass.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
 import { isTruncated } from '../../core/gate/selects.ts';
 import { gateReads } from '../../core/hold/reads.ts';
 import type { GateWorld } from '../../core/hold/requiredGates.ts';
-import type { World } from '../../core/hold/write.ts';
+import { gatesInTheWay, type World } from '../../core/hold/write.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { boundRollouts, pinAnnotationsOf, rolloutsLeft } from '../../core/pin/annotations.ts';
 import { isSettled } from '../../core/pin/mutate.ts';
 import { sourceOf } from '../../core/pin/source.ts';
 import { applierOf } from '../../core/suspend/applier.ts';
+import { parseState } from '../../core/suspend/stateAnnotation.ts';
 import { asksToResume } from '../../core/suspend/suspension.ts';
 import { readClosed } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
@@ -36,20 +39,43 @@ export function objectsOf(request: AdmissionRequest): Objects {
  */
 export async function readWorld(
   { object, oldObject }: Objects,
-  namespace: string,
+  request: AdmissionRequest,
   call: WebhookCall,
   { again = false } = {},
 ): Promise<World> {
+  const namespace = namespaceOf(request);
   const objects = [object, oldObject].filter((each) => each !== undefined);
   // Of both: what an apply leaves out is held behind a closed gate, and may be what passes it.
   const followed = object ? objects.flatMap(boundRollouts) : [];
-  const [{ rollouts, source }, gates, closedForPins, applier] = await Promise.all([
-    readPinned(object, again ? 'settled' : oldObject, followed, namespace, call),
-    readGates(objects, namespace, call, !again && !oldObject),
-    !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : [],
+  const pinned = readPinned(object, again ? 'settled' : oldObject, followed, namespace, call);
+  const left = !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : undefined;
+  const reading = Promise.all([
+    pinned,
+    left,
     !again && object && asksToResume(object, oldObject) ? readApplier(object, call) : undefined,
   ]);
+  // All are read at once, and what is not waited for may fail.
+  reading.catch(() => {});
+  // A decorator marks an object by what it has been sent: everybody else's write is judged by the Gates there are now.
+  const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
+  const gates = await readGates(objects, namespace, call, list);
+  if (object && oldObject && staysHeld(object, oldObject, gates)) {
+    return { ...gates, rollouts: new Map(), closedForPins: (await left) ?? [] };
+  }
+  const [{ rollouts, source }, closedForPins = [], applier] = await reading;
   return { ...gates, rollouts, source, closedForPins, applier };
+}
+
+/**
+ * Whether a closed Gate holds the object in this write, whatever its Rollouts say. They are not waited for then: how many they are and how
+ * large is in the hands of whom the Gate holds.
+ */
+function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateWorld): boolean {
+  const passes = [object, oldObject].some(
+    ({ metadata }) => parseState(metadata.annotations?.[GATE_STATE])?.is === 'passing',
+  );
+  if (passes || freshReason(object, oldObject) !== undefined) return false;
+  return gatesInTheWay(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
 
 /** What the object's pins follow. `followed`: the Rollouts; `before`: as stored, or `settled` where the source has been looked at already. */
@@ -94,10 +120,10 @@ async function readGates(
   objects: FluxObject[],
   namespace: string,
   call: WebhookCall,
-  isNew: boolean,
+  list: boolean,
 ): Promise<GateWorld> {
   const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
-  const reads = gateReads(objects, rules, isNew);
+  const reads = gateReads(objects, rules, list);
   const refs = new Map(reads.refs.map((ref) => [refKey(ref), ref]));
   const [gates, labels, listed] = await Promise.all([
     readAll([...refs.keys()], (key) => call.cluster.get<Gate>({ ...GATES, ...refs.get(key)! })),

@@ -141,7 +141,7 @@ export async function admit(asSent: Write): Promise<Outcome> {
   const { mutate, validate } = webhooksOf(about, write);
   let { object } = write;
   if (unmarked) {
-    const { patch } = await review('/admission/mutate/flux-created', write);
+    const { patch } = await review('/admission/mutate/flux-unmarked', write);
     object = patch ? patched(object, JSON.parse(Buffer.from(patch, 'base64').toString())) : object;
     if (!isMarked(object!)) return { allowed: true, asked: true, message: '', object };
   }

@@ -318,26 +318,6 @@ describe('one write of a gated Kustomization', () => {
       stored: kustomization({ annotations: { note: '' } }),
     },
     {
-      says: 'an object that grows until nothing more can be written on it is refused',
-      old: kustomization({ annotations: GATED }),
-      object: kustomization({ annotations: GATED, spec: { patches: ['<'.repeat(90_000)] } }),
-      gates: [openGate],
-      denial: /540\d{3} bytes without status and managedFields leave no room/,
-    },
-    {
-      says: 'one that was too large before may shrink, and be marked',
-      old: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { path: 'x'.repeat(600_000) } }),
-      object: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'x' },
-        spec: { path: 'x'.repeat(599_999) },
-      }),
-      gates: [openGate],
-      stored: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' },
-        spec: { path: 'x'.repeat(599_999) },
-      }),
-    },
-    {
       says: 'a mark that is removed comes back',
       old: kustomization({
         annotations: { [MARK]: 'shop/all', [MEMORY]: 'unset', [STATE]: 'closed: shop/all' },
@@ -364,15 +344,6 @@ describe('one write of a gated Kustomization', () => {
       gates: [gate('ops/all', { selects: { namespaceSelector: { matchLabels: { env: 'prod' } } } })],
       namespaceLabels: { env: 'prod' },
       denial: /gate 'ops\/all' is closed/,
-    },
-    {
-      says: 'annotations that leave no room for the suspension are refused',
-      old: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open' } }),
-      object: kustomization({
-        annotations: { 'gate.fluxcd.io/gates': 'freeze', [STATE]: 'open', padding: 'x'.repeat(261_000) },
-      }),
-      gates: [openGate],
-      denial: /leave no room for what a closed gate writes/,
     },
   ]);
 });

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
-import { applierOf, applierState, waitEnds } from '../../../core/suspend/applier.ts';
+import { applierOf, applierState, applies, NOT_LISTED, waitEnds } from '../../../core/suspend/applier.ts';
 import { kustomization, NOW } from '../hold/objects.ts';
 
 const OPENED = formatInstant(NOW);
 const EARLIER = formatInstant(NOW - 1000);
 const MINUTE = 60_000;
+const APPLIED = { apiVersion: 'apps.example/v1', kind: 'App', namespace: 'shop', name: 'api' };
 
 interface Applier {
   /** `True`, `Unknown`, or the reason of Ready=False. */
@@ -85,14 +86,14 @@ const rows: Row[] = [
 
 describe('the applier', () => {
   it.each(rows)('%s', (_, parts, state, wait) => {
-    const found = applierState(parts && applier(parts), NOW, NOW + MINUTE);
+    const found = applierState(parts && applier(parts), APPLIED, NOW, NOW + MINUTE);
     expect(found.state).toBe(state);
     const end = waitEnds(found, NOW);
     expect(end === undefined ? 'as long as it is so' : end - NOW).toBe(wait);
   });
 
   it('says why it fails, in one word: a message has times and counts in it, and would be news at each retry', () => {
-    expect(applierState(applier({ ready: 'BuildFailed' }), NOW, NOW)).toEqual({
+    expect(applierState(applier({ ready: 'BuildFailed' }), APPLIED, NOW, NOW)).toEqual({
       state: 'Failing',
       reason: 'BuildFailed',
     });
@@ -115,5 +116,30 @@ describe('who applies an object', () => {
     ['nobody, where it applies itself', labels('web', 'shop'), undefined],
   ])('%s', (_, of, expected) => {
     expect(applierOf(kustomization({ labels: of }))).toEqual(expected);
+  });
+});
+
+describe('the labels that name an applier are believed', () => {
+  const named = (namespace: string, ids?: string[]) => {
+    const inventory = ids && { inventory: { entries: ids.map((id) => ({ id, v: 'v1' })) } };
+    const found = kustomization({ annotations: {}, status: inventory ?? {} });
+    return { ...found, metadata: { ...found.metadata, namespace, name: 'apps' } };
+  };
+  const listed = ['shop_api_apps.example_App'];
+
+  it.each([
+    ['where its inventory lists the object', named('flux-system', listed), true],
+    ['not where it lists others', named('flux-system', ['shop_api_apps_Deployment']), false],
+    ['not where it lists others in its own namespace either', named('shop', []), false],
+    ['without an inventory in its own namespace alone: nothing is said yet', named('shop'), undefined],
+    ['without an inventory not in another namespace', named('flux-system'), false],
+  ])('%s', (_, found, expected) => {
+    expect(applies(found, APPLIED)).toBe(expected);
+  });
+
+  it('and an object that is not listed goes on alone after two minutes', () => {
+    const found = applierState(named('flux-system', []), APPLIED, NOW, NOW);
+    expect(found).toEqual({ state: 'Missing', reason: NOT_LISTED });
+    expect(waitEnds(found, NOW)).toBe(NOW + 2 * MINUTE);
   });
 });

@@ -9,6 +9,7 @@ import { kustomization, NOW } from '../hold/objects.ts';
 const SINCE = formatInstant(NOW);
 const AWAITED = { namespace: 'flux-system', name: 'apps', since: SINCE };
 const MINUTE = 60_000;
+const APPLIED = { apiVersion: 'apps.example/v1', kind: 'App', namespace: 'shop', name: 'api' };
 
 const ready = (status: string, reason: string, handled?: string) =>
   kustomization({
@@ -26,7 +27,8 @@ const suspended = { ...done, spec: { ...done.spec, suspend: true } };
 /** What is said after each of these, a minute apart. */
 function said(...appliers: (typeof done | undefined)[]): Awaits[] {
   const all: Awaits[] = [];
-  for (const [i, applier] of appliers.entries()) all.push(awaitsOf(AWAITED, all.at(-1), applier, NOW + i * MINUTE)!);
+  for (const [i, applier] of appliers.entries())
+    all.push(awaitsOf(AWAITED, all.at(-1), applier, APPLIED, NOW + i * MINUTE)!);
   return all;
 }
 
@@ -57,13 +59,13 @@ describe('an object that waits for its Kustomization', () => {
   it('begins anew with the next opening, or with another Kustomization', () => {
     const [before] = said(failing);
     for (const other of [{ since: formatInstant(NOW + MINUTE) }, { name: 'platform' }, { namespace: 'team' }]) {
-      const found = awaitsOf({ ...AWAITED, ...other }, before, retrying, NOW + MINUTE);
+      const found = awaitsOf({ ...AWAITED, ...other }, before, retrying, APPLIED, NOW + MINUTE);
       expect(found).toEqual({ ...AWAITED, ...other, state: 'Asked', stateSince: formatInstant(NOW + MINUTE) });
     }
   });
 
   it('waits for nobody otherwise', () => {
-    expect(awaitsOf(undefined, said(failing)[0], failing, NOW)).toBeUndefined();
+    expect(awaitsOf(undefined, said(failing)[0], failing, APPLIED, NOW)).toBeUndefined();
     expect(resumedAloneAt(undefined)).toBeUndefined();
   });
 });

@@ -2,12 +2,13 @@
 import { expect } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { ObjectMap } from '../../../api/metacontroller.ts';
+import type { DecoratorResponse, ObjectMap } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { holdHook } from '../../../hooks/flux/hold.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
 import { NOW } from '../../core/hold/objects.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
@@ -106,7 +107,18 @@ export class Cluster {
     return [...sent('gates', this.gates), ...sent('rollouts', this.rollouts)];
   }
 
-  async decorate() {
+  /** Suspends: what it is sent is all of its Gates, and nothing else. */
+  async hold() {
+    const related = mapOf(...this.gates, this.namespace);
+    return holdHook.sync({ controller, object: this.object, attachments: {}, related, finalizing: false }, this.call);
+  }
+
+  /** As one decorator: the one that suspends comes first where it has something to write, and is not asking whether an object still passes. */
+  async decorate(): Promise<DecoratorResponse> {
+    const held = await this.hold();
+    const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('passing');
+    if (held.annotations && !passes)
+      return { ...held, attachments: this.binding ? [this.binding as unknown as KubeObject] : [] };
     const selecting = this.gates.filter((g) => g.spec.selects);
     const related = mapOf(...selecting, ...(await this.named()), this.namespace, ...this.others);
     const attachments = mapOf(this.binding);
@@ -140,7 +152,7 @@ export class Cluster {
         );
         expect(allowed, 'our own writes always conform').toBe(true);
       }
-      const [binding] = answer.attachments as FluxBinding[];
+      const [binding] = answer.attachments as unknown as FluxBinding[];
       this.binding = binding && { ...binding, ...(this.binding?.status && { status: this.binding.status }) };
       await this.bind();
       if (JSON.stringify([this.object, this.binding]) !== before) continue;

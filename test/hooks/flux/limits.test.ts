@@ -139,7 +139,7 @@ describe('one review reads no more than its limits', () => {
   );
   const rows: [says: string, object: ReturnType<typeof many>, old: ReturnType<typeof many>, reads: number][] = [
     ['200 names before and 200 others after', many(names(200, 'a')), many(names(200, 'b')), 0],
-    ['300 names', many(names(300)), many('freeze'), 1],
+    ['300 names', many(names(300)), many('freeze'), 4],
     ['100 Rollouts', kustomization({ annotations: rollouts }), kustomization({ annotations: {} }), 0],
     ['a mark of 300 Gates', kustomization({ annotations: { 'gate.fluxcd.io/selected-by': names(300) } }), many(''), 3],
   ];

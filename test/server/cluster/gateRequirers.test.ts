@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { GOVERNED_KINDS } from '../../../api/kinds.ts';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createGateRequirers } from '../../../server/cluster/gateRequirers.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -6,8 +7,8 @@ import { objectOf } from '../../support/objects.ts';
 const at = (seconds: number) => Date.parse('2021-03-26T09:00:00Z') + seconds * 1000;
 const binding = (name: string) => objectOf('FluxBinding', { metadata: { name, namespace: 'apps' } });
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps', labels: { env: 'production' } } };
-/** One each for bindings, Rollouts and Namespaces. */
-const LISTS = 3;
+/** One each for bindings, Rollouts and Namespaces, and for each governed kind. */
+const LISTS = 3 + GOVERNED_KINDS.length;
 
 it('are listed once for all Gates, for as long as what is that old will do', async () => {
   const cluster = fakeCluster([...Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`)), namespace]);

@@ -18,6 +18,8 @@ export interface World {
   mayGet?: string[];
   glassBreakers?: string[];
   noCrossNamespaceRefs?: boolean;
+  /** Plurals of kinds that cannot be read. */
+  broken?: string[];
 }
 
 export interface Answer {
@@ -67,7 +69,10 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
   };
   const reads: string[] = [];
   const cluster = fakeCluster(world.objects ?? [], {
-    onRequest: ({ resource, name = '*' }) => reads.push(`${resource}/${name}`),
+    onRequest({ resource, name = '*' }) {
+      reads.push(`${resource}/${name}`);
+      if (world.broken?.includes(resource)) throw new Error(`${resource} cannot be read`);
+    },
   });
   const { call, events, counts } = fakeWebhookCall({
     now: world.now ?? NOW,

@@ -219,7 +219,6 @@ describe('the denial of a pinned field', () => {
 });
 
 const untouched: [says: string, write: Parameters<typeof send>[1]][] = [
-  ['a DELETE of what follows no Rollout', { oldObject: kustomization({ annotations: {} }), name: '' }],
   [
     'a status write',
     { object: kustomization(at(1, '1.0.0')), oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' },

@@ -1,7 +1,7 @@
 /** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
-import { mutateCreatedFlux, mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/hold/objects.ts';
 import { send, type World, type Write } from './call.ts';
 
@@ -260,14 +260,9 @@ describe('a new object that a closed Gate selects', () => {
   const plain = kustomization({ annotations: {} });
   const { name: _, ...generated } = { ...plain.metadata, generateName: 'web-' };
   const rows: [says: string, handler: typeof mutateFlux, object: FluxObject, gates: any[]][] = [
-    ['from its own namespace', mutateCreatedFlux, plain, [here]],
-    ['from another', mutateCreatedFlux, plain, [everywhere]],
-    [
-      'and gets its name from the API server',
-      mutateCreatedFlux,
-      { ...plain, metadata: generated } as FluxObject,
-      [here],
-    ],
+    ['from its own namespace', mutateFlux, plain, [here]],
+    ['from another', mutateFlux, plain, [everywhere]],
+    ['and gets its name from the API server', mutateFlux, { ...plain, metadata: generated } as FluxObject, [here]],
     ['and carries a mark of another kind', mutateFlux, kustomization(), [here]],
     ['and carries any word of ours', mutateFlux, kustomization({ annotations: { 'gate.fluxcd.io/x': '' } }), [here]],
     [
@@ -291,7 +286,7 @@ describe('a new object that a closed Gate selects', () => {
 
   it('is left as it is where no Gate selects it', async () => {
     const elsewhere = gate('ops/own', { selects: {} });
-    const answer = await send(mutateCreatedFlux, { object: plain }, { objects: [shop, elsewhere] });
+    const answer = await send(mutateFlux, { object: plain }, { objects: [shop, elsewhere] });
     expect(answer.object).toEqual(plain);
   });
 });
@@ -320,27 +315,79 @@ describe('who closed a Gate of another namespace, and why,', () => {
   });
 });
 
+describe('a Gate that selects the object and has not marked it yet', () => {
+  const all = gate('ops/all', { selects: { namespaceSelector: {} } });
+  const stored = kustomization({ annotations: {} });
+
+  it('refuses an edit', async () => {
+    const object = kustomization({ annotations: {}, spec: { path: './evil' } });
+    const answer = await send(mutateFlux, { object, oldObject: stored }, { objects: [all] });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining("gate 'ops/all' is closed") });
+  });
+
+  it('holds an apply, and suspends the object in it', async () => {
+    const object = kustomization({ annotations: {}, spec: { path: './next' } });
+    object.metadata.managedFields = [
+      { manager: 'kustomize-controller', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:path': {} } } },
+    ];
+    const options = { fieldManager: 'kustomize-controller' };
+    const answer = await send(mutateFlux, { object, oldObject: stored, options }, { objects: [all] });
+    expect(answer.object?.spec).toEqual({ ...stored.spec, suspend: true });
+    expect(answer.object?.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
+  });
+
+  it('refuses a deletion of an object that carries something of ours', async () => {
+    const bound = kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app' } });
+    const answer = await send(validateFlux, { oldObject: bound }, { objects: [all, gate('x/y'), terminatingNot] });
+    expect(answer.allowed).toBe(false);
+  });
+});
+
+const terminatingNot = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
+
+describe('what holds an object', () => {
+  const followed = { 'rollout.kuberik.com/substitute.APP.from': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };
+
+  it('does not wait for its Rollouts, which may be too many or too large to be read', async () => {
+    const oldObject = kustomization({ annotations: followed, substitute: { APP: '1.0.0' } });
+    const annotations = { ...oldObject.metadata.annotations, 'gate.fluxcd.io/state': 'closed: shop/freeze' };
+    const object = { ...oldObject, metadata: { ...oldObject.metadata, annotations } };
+    for (const handler of [mutateFlux, validateFlux]) {
+      const answer = await send(
+        handler,
+        { object: { ...object, spec: { ...object.spec, suspend: true } }, oldObject },
+        { objects: [closed], broken: ['rollouts'] },
+      );
+      expect(answer.allowed).toBe(true);
+    }
+  });
+});
+
 describe('live reads', () => {
-  it('are of the Gates that either object names, and of the Namespace only for a selecting Gate', async () => {
+  it('are of the Gates that a decorator names, and of the Namespace only for a selecting Gate', async () => {
+    const user = { username: 'system:serviceaccount:metacontroller:metacontroller' };
     const object = frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/b' });
-    expect((await send(mutateFlux, { object, oldObject: frozen() }, { objects: [closed] })).reads.sort()).toEqual([
-      'gates/b',
-      'gates/freeze',
-    ]);
+    expect((await send(mutateFlux, { object, oldObject: frozen(), user }, { objects: [closed] })).reads.sort()).toEqual(
+      ['gates/b', 'gates/freeze'],
+    );
     const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
-    expect((await send(mutateFlux, { object: marked, oldObject: frozen() }, { objects: [] })).reads.sort()).toEqual([
+    const write = { object: marked, oldObject: frozen(), user };
+    expect((await send(mutateFlux, write, { objects: [] })).reads.sort()).toEqual([
       'gates/all',
       'gates/freeze',
       'namespaces/shop',
     ]);
   });
 
-  it('are of all that may select it for a new object, whether it is marked or not', async () => {
+  it('are of all that may select it in everybody else’s write, whether the object is new, marked or neither', async () => {
     const all = ['gates/*', 'gates/*', 'namespaces/shop'];
+    const stored = kustomization({ annotations: {} });
+    const changed = kustomization({ annotations: {}, spec: { path: './other' } });
+    expect((await send(mutateFlux, { object: changed, oldObject: stored }, { objects: [] })).reads.sort()).toEqual(all);
     const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
     expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual(all);
     const plain = kustomization({ annotations: {} });
-    expect((await send(mutateCreatedFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
+    expect((await send(mutateFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
   });
 
   it('take effect at the second of a window edge, with nobody else awake', async () => {

@@ -1,0 +1,98 @@
+/** Decorator of every governed Flux kind that suspends what a closed Gate holds. It is sent the object's Gates and Namespace, and nothing else. */
+import { SELECTS_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { GATES, KINDS } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
+import type { ClusterReader, Settings } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
+import { isTooMany } from '../../core/gate/refs.ts';
+import { selectingGateRules } from '../../core/gate/selects.ts';
+import { type Hold, holdOf, UNSEEN } from '../../core/hold/hold.ts';
+import { type GateWorld, namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { objectsOf } from '../../core/kube/objectMap.ts';
+import { secondsUntil } from '../../core/kube/time.ts';
+import { homeLabels, homeRules } from '../home.ts';
+import type { DecoratorHook } from '../hook.ts';
+import { namedRules } from '../namedRules.ts';
+
+/** One object must not burden each event with as many rules as it can name namespaces: the Gates of more are read. */
+const MAX_GATE_NAMESPACES = 3;
+
+/** Metacontroller drops a decorator's write that meets a conflict, silently. */
+const RETRY_SECONDS = 1;
+/** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/architecture.md, fact M6). */
+const UNRELATED_SECONDS = 5;
+/** The longest until the next look at an object that something keeps from being held, or that passes its Gates. */
+const NEXT_LOOK_SECONDS = 60;
+/** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */
+const AFTER_EDGE_MS = 1000;
+
+/** Bytes of a request that is read: the object takes at most 1.5 MiB, as etcd does, and a Gate a few KiB. */
+const MAX_BYTES = 3 * 1024 * 1024;
+
+export const holdHook: DecoratorHook = {
+  maxBytes: MAX_BYTES,
+
+  async customize({ parent }, { cluster, settings }) {
+    const { namespace = '' } = parent.metadata;
+    const named = namedRules(GATES, namedGates(parent, rulesOf(settings)).refs);
+    return {
+      relatedResources: [
+        ...selectingGateRules(namespace, SELECTS_LABEL),
+        ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
+        ...(named.length > MAX_GATE_NAMESPACES ? [] : named),
+      ],
+    };
+  },
+
+  async sync(request, { now, settings, cluster }) {
+    const { object, related } = request as DecoratorRequest<FluxObject>;
+    if (object.metadata.deletionTimestamp) return { attachments: [] };
+    const rules = rulesOf(settings);
+    const sent = objectsOf<Gate>(related, KINDS.Gate);
+    const known = new Set(sent.map((gate) => refKey(identityOf(gate))));
+    const unsent = namedGates(object, rules).refs.filter((ref) => !isTooMany(ref) && !known.has(refKey(ref)));
+    const [labels, read] = await Promise.all([
+      homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
+      readGates(unsent, cluster),
+    ]);
+    const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
+    const world: GateWorld = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
+    return answerOf(holdOf(object, world), unsent.length, read.length, now);
+  },
+
+  /** Of a request too large to be read: the webhook lists the Gates itself. */
+  unseen(): DecoratorResponse {
+    return { attachments: [], annotations: UNSEEN, resyncAfterSeconds: NEXT_LOOK_SECONDS };
+  },
+};
+
+const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
+
+async function readGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
+  const found = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
+  return found.filter((gate) => gate !== undefined);
+}
+
+/** @param unsent how many of the Gates that the object names came with no event; `found`: how many of these exist */
+function answerOf(
+  { annotations, isPassing, until }: Hold,
+  unsent: number,
+  found: number,
+  now: EpochMs,
+): DecoratorResponse {
+  const isWritten = Object.keys(annotations).length > 0;
+  const looks = [
+    ...(isWritten && !isPassing ? [RETRY_SECONDS] : []),
+    ...(isPassing ? [NEXT_LOOK_SECONDS] : []),
+    ...(found > 0 ? [UNRELATED_SECONDS] : unsent > 0 ? [NEXT_LOOK_SECONDS] : []),
+    ...(until === undefined ? [] : [secondsUntil(until + AFTER_EDGE_MS, now)]),
+  ];
+  return {
+    attachments: [],
+    ...(isWritten && { annotations }),
+    ...(looks.length > 0 && { resyncAfterSeconds: Math.min(...looks) }),
+  };
+}

@@ -1,0 +1,142 @@
+/** Between a Gate that closes and what it holds stands nothing that a tenant can make large or many. On the real API server. */
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
+import { GOVERNED, gated, isFree, isHeld } from './support/gates.ts';
+
+const { admin, developer, sre, newNamespace } = sharedCluster();
+
+const everything = { default: 'closed', selects: {} };
+const withAnnotations = (object: AnyObject, annotations: Record<string, string>): AnyObject => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
+});
+
+describe('a freeze reaches an object', () => {
+  it('whose Rollouts together are larger than a request to the hooks may be', async () => {
+    const ns = await newNamespace();
+    const names = Array.from({ length: 64 }, (_, i) => `big-${i}`);
+    const timestamp = '2026-03-04T10:00:00Z';
+    const history = Array.from({ length: 200 }, (_, i) => ({
+      id: 200 - i,
+      timestamp,
+      version: { tag: `1.0.${200 - i}` },
+      bakeStatus: 'Succeeded',
+      message: 'x'.repeat(600),
+    }));
+    const spec = { releasesImagePolicy: { name: 'none' }, versionHistoryLimit: 200 };
+    for (const name of names) {
+      const rollout = { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', metadata: { namespace: ns, name }, spec };
+      await developer.create(rollout);
+      await admin.patchStatus(rollout, { history });
+    }
+    const follows = Object.fromEntries(names.map((name, i) => [`rollout.kuberik.com/substitute.V${i}.from`, name]));
+    const app = withAnnotations(gated('Kustomization', ns, 'app'), follows);
+    await developer.create(app);
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+    await expect(developer.mergePatch(app as never, { spec: { path: './evil' } })).rejects.toThrow(`${ns}/freeze`);
+  });
+
+  it('in the very write that changes it, where no decorator has marked it yet', async () => {
+    const ns = await newNamespace();
+    const app = gated('Kustomization', ns, 'app');
+    await developer.create(app);
+    // Closed and edited at once: whichever is first, the edit is either from before the freeze or refused.
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await expect(developer.mergePatch(app as never, { spec: { path: './evil' } })).rejects.toThrow(/is closed/);
+    await isHeld(admin, app);
+  });
+
+  it('beside a hundred Gates of its own namespace', async () => {
+    const [ns, platform] = await Promise.all([newNamespace({ freeze: 'path' }), newNamespace()]);
+    const app = gated('Kustomization', ns, 'app');
+    await developer.create(app);
+    const reason = '<'.repeat(4000);
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        sre.create(
+          withAnnotations(gate(ns, `open-${i}`, { spec: { default: 'opened', selects: {} } }), { 'x/reason': reason }),
+        ),
+      ),
+    );
+    const selects = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': ns } } };
+    await sre.create(gate(platform, 'freeze', { spec: { default: 'closed', selects } }));
+    await isHeld(admin, app);
+    await sre.remove(ref('gate', platform, 'freeze') as never).catch(() => {});
+  });
+});
+
+describe('an object of a governed kind', () => {
+  const LARGE = 'y'.repeat(140_000);
+
+  it.each(GOVERNED.map(({ kind }) => kind))(
+    '%s: annotations that would leave no room for ours are refused',
+    async (kind) => {
+      const ns = await newNamespace();
+      const large = withAnnotations(gated(kind, ns, 'app'), { 'x/a': LARGE });
+      await expect(developer.create(large)).rejects.toThrow(
+        /metadata.annotations take 140003 bytes, and at most 131072/,
+      );
+      const app = gated(kind, ns, 'app');
+      await developer.create(app);
+      await expect(developer.mergePatch(app as never, { metadata: { annotations: { 'x/a': LARGE } } })).rejects.toThrow(
+        /at most 131072 leave room for what a closed gate writes/,
+      );
+    },
+  );
+
+  it.each([
+    ['plain', 'z'.repeat(600_000)],
+    ['characters that Go writes as six bytes', '<'.repeat(100_000)],
+    ['control characters', '\u0001'.repeat(200_000)],
+    ['line separators', '\u2028'.repeat(200_000)],
+  ])('a spec that would leave no room for ours is refused: %s', async (_, text) => {
+    const ns = await newNamespace();
+    const large = gated('Kustomization', ns, 'app', undefined, { postBuild: { substitute: { A: text } } });
+    await expect(developer.create(large)).rejects.toThrow(
+      /leave room for what a closed gate writes on it: make it smaller/,
+    );
+  });
+
+  it('field managers that fill it are refused', async () => {
+    const ns = await newNamespace();
+    const text = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`VARIABLE_${i}`, '1']));
+    const app = gated('Kustomization', ns, 'app', undefined, { postBuild: { substitute: text } });
+    await developer.create(app);
+    const applies = async () => {
+      for (let i = 0; i < 40; i++) await developer.apply(app, { manager: `m-${i}`, force: true });
+    };
+    await expect(applies()).rejects.toThrow(/make it smaller/);
+  });
+
+  it('at the limit of everything is suspended all the same, and resumed', async () => {
+    const ns = await newNamespace();
+    const substitute = { A: 'z'.repeat(440_000) };
+    const app = withAnnotations(gated('Kustomization', ns, 'app', undefined, { postBuild: { substitute } }), {
+      'x/a': 'y'.repeat(130_000),
+    });
+    await developer.create(app);
+    const entries = Array.from({ length: 700 }, (_, i) => ({
+      id: `${ns}_${'n'.repeat(100)}-${i}_apps_Deployment`,
+      v: 'v1',
+    }));
+    await admin.patchStatus(app as never, { inventory: { entries } });
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+    await sre.mergePatch(ref('gate', ns, 'freeze'), { spec: { default: 'opened' } });
+    await isFree(admin, app);
+  });
+});
+
+it('a Rollout or Gate that is too large to be sent around is refused', async () => {
+  const ns = await newNamespace();
+  const rollout = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { namespace: ns, name: 'big', annotations: { 'x/a': '<'.repeat(20_000) } },
+    spec: { releasesImagePolicy: { name: 'none' } },
+  };
+  await expect(developer.create(rollout)).rejects.toThrow(/at most 65536 are allowed: make them smaller/);
+  const large = withAnnotations(gate(ns, 'freeze', { spec: everything }), { 'x/a': 'y'.repeat(70_000) });
+  await expect(sre.create(large)).rejects.toThrow(/at most 65536 are allowed/);
+});
