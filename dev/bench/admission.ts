@@ -21,6 +21,7 @@ more than ${P99_RATIO} times theirs.
   --writes N             writes of each (1000)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 `;
 
 const NAMESPACE = 'bench';

@@ -20,6 +20,7 @@ the two is the growth. Ends with 1 above its budget.
   --part N               measure first with one Nth of Rollouts and HealthChecks; 1: with all of them only (4)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 `;
 
 /** Of Metacontroller's and the hook server's processor time for each release, from the part to all of it. */

@@ -1,7 +1,6 @@
 /** What the benches share as commands: options, a cluster of their own, text or JSON, an exit code. */
-import { parseArgs } from 'node:util';
 import type { LocalCluster } from '../local/cluster.ts';
-import { logToStderr } from '../local/process/log.ts';
+import { numberOf, parseOptions, readCommandLine } from '../local/process/options.ts';
 import { Problem } from '../local/process/problem.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 
@@ -25,15 +24,11 @@ export interface Bench<Counts extends Record<string, number>, Result> {
   hooks?: false;
 }
 
-/** Ends the process: 0 after a measurement, 1 above the budget, or with a sentence without a measurement, 130 after Ctrl-C. Leaves nothing behind. */
+/** Ends the process: 0 after a measurement, 1 above the budget, or with a sentence without a measurement, 2 for a wrong option, 130 after Ctrl-C. Leaves nothing behind. */
 export async function runBench<Counts extends Record<string, number>, Result>(
   bench: Bench<Counts, Result>,
 ): Promise<never> {
-  const { values, counts, list } = readOptions(bench.counts, bench.list);
-  if (values.help) {
-    process.stdout.write(bench.help);
-    process.exit(0);
-  }
+  const { values, counts, list } = readCommandLine(bench.help, (args) => read(args, bench.counts, bench.list));
   const options = {
     prefix: 'rollout-hooks-bench-',
     metacontroller: values.metacontroller,
@@ -53,40 +48,24 @@ export async function runBench<Counts extends Record<string, number>, Result>(
   process.exit(code);
 }
 
-/** Ends the process with a sentence where the command line is wrong. */
-function readOptions<Counts extends Record<string, number>>(defaults: Counts, listed?: string) {
-  try {
-    return parse(defaults, listed);
-  } catch (error) {
-    logToStderr((error as Error).message.split('. ')[0] ?? '');
-    process.exit(1);
-  }
-}
-
-function parse<Counts extends Record<string, number>>(defaults: Counts, listed?: string) {
+function read<Counts extends Record<string, number>>(args: string[], defaults: Counts, listed?: string) {
   const names = [...Object.keys(defaults), ...(listed ? [listed] : [])];
   const numbers = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  const { values } = parseArgs({
-    options: {
-      ...numbers,
-      json: { type: 'boolean' },
-      metacontroller: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
+  const { values } = parseOptions({
+    args,
+    options: { ...numbers, json: { type: 'boolean' }, metacontroller: { type: 'string' } },
   });
   const given = values as Record<string, string | undefined>;
-  const counts = Object.entries(defaults).map(([name, fallback]) => [name, countOf(name, given[name], fallback)]);
+  const counts = Object.entries(defaults).map(([name, fallback]) => [
+    name,
+    countOf(name, given[name] ?? `${fallback}`),
+  ]);
   const several = (listed && given[listed]?.split(',')) || [];
-  const list = several.map((text) => countOf(listed ?? '', text, 0));
+  const list = several.map((text) => countOf(listed ?? '', text));
   return { values, counts: Object.fromEntries(counts) as Counts, list };
 }
 
-function countOf(option: string, text: string | undefined, fallback: number): number {
-  const value = Number(text ?? fallback);
-  if (!Number.isInteger(value) || value < 1 || value > 10_000)
-    throw new Problem(`--${option} ${text} is not a number from 1 to 10000.`);
-  return value;
-}
+const countOf = (name: string, text: string) => numberOf(`--${name}`, text, { least: 1, most: 10_000 });
 
 // What is no number is above it, too.
 const isAbove = ({ value, limit }: BudgetLine) => !(value <= limit);

@@ -25,6 +25,7 @@ above its budget: ${CLOSE_SECONDS} s to suspend a thousand, ${OPEN_SECONDS} s to
   --rounds N             how often (3)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 `;
 
 const PATIENCE_MS = 300_000;

@@ -16,6 +16,7 @@ as parsing its JSON and nothing else.
 
   --seconds N  how long for each size (5)
   --json       print JSON instead of text
+  --help       this text
 `;
 
 /** Entries of history and of availableReleases each. */

@@ -1,5 +1,5 @@
 /** `node dev/bench/hostile.ts`: what the decision of a hostile input costs, against parsing the same input as JSON. */
-import { parseArgs } from 'node:util';
+import { parseOptions, readCommandLine, UsageError } from '../local/process/options.ts';
 import { INPUTS } from './hostile/inputs.ts';
 import { BUDGET, type Cost, costOf } from './hostile/measure.ts';
 
@@ -12,20 +12,15 @@ Exits with 1 when one is above.
 
   --only TEXT  those whose name has this text
   --json       print JSON instead of text
+  --help       this text
 `;
 
-function readOptions() {
-  try {
-    const options = {
-      only: { type: 'string' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    } as const;
-    return parseArgs({ options }).values;
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message.split('. ')[0]}\n`);
-    process.exit(2);
-  }
+function read(args: string[]) {
+  const { values } = parseOptions({ args, options: { only: { type: 'string' }, json: { type: 'boolean' } } });
+  const { only = '', json = false } = values;
+  const chosen = Object.entries(INPUTS).filter(([name]) => name.includes(only));
+  if (chosen.length === 0) throw new UsageError(`--only ${only} is in the name of no input.`);
+  return { chosen, json };
 }
 
 function line({ name, bytes, time, first, memory, requests, problems }: Cost): string {
@@ -40,16 +35,7 @@ function line({ name, bytes, time, first, memory, requests, problems }: Cost): s
   return `${cells.join('')}${problems.length > 0 ? `  ABOVE: ${problems.join('; ')}` : ''}\n`;
 }
 
-const { only = '', json, help } = readOptions();
-if (help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
-const chosen = Object.entries(INPUTS).filter(([name]) => name.includes(only));
-if (chosen.length === 0) {
-  process.stderr.write(`No input has '${only}' in its name.\n`);
-  process.exit(2);
-}
+const { chosen, json } = readCommandLine(HELP, read);
 const costs: Cost[] = [];
 if (!json) process.stdout.write(`${'input'.padEnd(70)}     size      time    first  memory reads\n`);
 for (const [name, make] of chosen) {

@@ -21,6 +21,7 @@ memory. Once with a part of the fleet and once with all of it: the factor betwee
   --seconds N            how long each is measured; in less than 600 not every timer comes once (120)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 `;
 
 const FLUX_INTERVAL_S = 600;

@@ -18,6 +18,7 @@ Prints the median and the slowest hundredth. Ends with 1 where that is more than
   --releases N           how many of them get a version, one after the other (200)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 `;
 
 /** What the release before has left to do is over: its Events, its second look. */

@@ -17,6 +17,7 @@ screenful scrolled, and from a change in the cluster to its row; and how many ti
   --many N    how many are many (5000)
   --rounds N  how often each is measured; the median counts (5)
   --json      print JSON instead of text
+  --help      this text
 `;
 
 const SCREENS = 20;

@@ -21,6 +21,7 @@ growing, and ends with 1 where a release of the largest fleet costs more than ${
   --rounds N             how many versions, one after the other; the first deployment is not counted (3)
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 `;
 
 interface Round {

@@ -1,6 +1,6 @@
 /** `npm run chaos`: every process is killed and paused at random under load; afterwards it is proven that nothing was lost. */
 import { logToStderr } from '../local/process/log.ts';
-import { readRunOptions } from '../local/process/options.ts';
+import { numberOf, parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { AUDIT_RULES } from './audit.ts';
 import { replicasOf } from './replicas.ts';
@@ -25,21 +25,30 @@ server's audit log says of it has to prove:
   --teams N              how many namespaces with a Rollout each (4)
   --patience S           seconds in which everything has to arrive in the end (600)
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 
 Exits with 1 where one of these does not hold; it prints the seed and keeps what every process wrote.
 `;
 
-const options = readRunOptions(['minutes', 'seed', 'teams', 'patience', 'metacontroller'], HELP);
-const seconds = options.number('minutes', 5) * 60;
-const seed = options.number('seed', Math.floor(Math.random() * 1e6));
-const teams = options.number('teams', 4);
-const patienceSeconds = options.number('patience', 600);
+const { seconds, seed, teams, patienceSeconds, metacontroller } = readCommandLine(HELP, (args) => {
+  const text = { type: 'string' } as const;
+  const options = { minutes: text, seed: text, teams: text, patience: text, metacontroller: text };
+  const { values } = parseOptions({ args, options });
+  const { minutes = '5', seed = `${Math.floor(Math.random() * 1e6)}`, teams = '4', patience = '600' } = values;
+  return {
+    seconds: numberOf('--minutes', minutes, { least: 0, most: 1e6, whole: false }) * 60,
+    seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),
+    teams: numberOf('--teams', teams, { least: 1, most: 1000 }),
+    patienceSeconds: numberOf('--patience', patience, { least: 0, most: 1e6, whole: false }),
+    metacontroller: values.metacontroller,
+  };
+});
 logToStderr(`Seed ${seed}`);
 const replicas = replicasOf();
 const code = await onTemporaryCluster(
   {
     prefix: 'rollout-hooks-chaos-',
-    metacontroller: options.text('metacontroller'),
+    metacontroller,
     failure: `Seed ${seed}: `,
     keepFailed: true,
     auditRules: AUDIT_RULES,

@@ -1,7 +1,8 @@
 /** `npm run fuzz`: see options.ts. */
 import { endRequested } from '../local/process/endRequested.ts';
+import { readCommandLine } from '../local/process/options.ts';
 import { MemoryWatch } from './memory.ts';
-import { HELP, type Options, parseOptions, UsageError } from './options.ts';
+import { HELP, type Options, parseFuzzOptions } from './options.ts';
 import { type Failure, fuzz, type Progress, replay } from './run.ts';
 import { Finding } from './world/finding.ts';
 
@@ -68,22 +69,14 @@ async function run(options: Options): Promise<number> {
 }
 
 async function main(): Promise<number> {
+  const options = readCommandLine(HELP, (args) => parseFuzzOptions(args, Date.now));
   try {
-    const options = parseOptions(process.argv.slice(2), Date.now);
-    if (options.help) {
-      process.stdout.write(HELP);
-      return 0;
-    }
     if (options.replay === undefined) return await run(options);
     const failure = await replay(options.seed, options.replay, options.only);
     if (failure) report(failure, options);
     else say('This input shows nothing any more.');
     return failure ? 1 : 0;
   } catch (error) {
-    if (error instanceof UsageError) {
-      say(`${error.message}: see npm run fuzz -- --help`);
-      return 2;
-    }
     say(error instanceof Finding ? error.message : ((error as Error).stack ?? String(error)));
     return 1;
   }

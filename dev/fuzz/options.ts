@@ -1,5 +1,5 @@
 /** The command line of the fuzzer. */
-import { parseArgs } from 'node:util';
+import { numberOf, parseOptions, UsageError } from '../local/process/options.ts';
 import { FAMILIES, type Family } from './cases.ts';
 
 export const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
@@ -22,44 +22,20 @@ export interface Options {
   seed: number;
   only: Family | undefined;
   replay: string | undefined;
-  help: boolean;
 }
 
-export class UsageError extends Error {}
-
-export function parseOptions(args: string[], clock: () => number): Options {
-  const { runs, seed, only, replay, help = false } = parse(args);
+export function parseFuzzOptions(args: string[], clock: () => number): Options {
+  const text = { type: 'string' } as const;
+  const { values } = parseOptions({ args, options: { runs: text, seed: text, only: text, replay: text } });
+  const { runs = '10000', seed, only, replay } = values;
   if (only !== undefined && !FAMILIES.includes(only as Family))
-    throw new UsageError(`--only ${only} is not one of ${FAMILIES.join(', ')}`);
+    throw new UsageError(`--only ${only} is not one of ${FAMILIES.join(', ')}.`);
   if (replay !== undefined && (seed === undefined || !/^\d+(:\d+)*$/.test(replay)))
-    throw new UsageError('--replay takes the path of a finding, such as 12:0:1, and its --seed beside it');
+    throw new UsageError('--replay takes the path of a finding, such as 12:0:1, and its --seed beside it.');
   return {
-    runs: numberOf('--runs', runs ?? '10000', 1, 1e9),
-    seed: numberOf('--seed', seed ?? String(clock() % 1e9), 0, 2 ** 31 - 1),
+    runs: numberOf('--runs', runs, { least: 1, most: 1e9 }),
+    seed: numberOf('--seed', seed ?? String(clock() % 1e9), { least: 0, most: 2 ** 31 - 1 }),
     only: only as Family | undefined,
     replay,
-    help,
   };
-}
-
-function parse(args: string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    const options = {
-      runs: text,
-      seed: text,
-      only: text,
-      replay: text,
-      help: { type: 'boolean', short: 'h' },
-    } as const;
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0]);
-  }
-}
-
-function numberOf(option: string, text: string, least: number, most: number): number {
-  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new UsageError(`${option} ${text} is not a whole number from ${least} to ${most}`);
 }

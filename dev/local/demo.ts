@@ -1,6 +1,5 @@
 /** `npm run demo`: the main job, done on a real API server and told as a story. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { openBrowser } from '../../cli/ui/openBrowser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
@@ -10,6 +9,7 @@ import { withFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
 import { createStory, terminalOf } from './demo/story.ts';
 import { logToStderr } from './process/log.ts';
+import { parseOptions, readCommandLine } from './process/options.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
 const HELP = `Usage: npm run demo -- [--keep] [--ui] [--metacontroller PATH]
@@ -33,31 +33,14 @@ async function tell(stage: Stage, pauseMs: number): Promise<void> {
   }
 }
 
-function parse() {
-  try {
-    return parseArgs({
-      options: {
-        keep: { type: 'boolean' },
-        ui: { type: 'boolean' },
-        metacontroller: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values;
-  } catch (error) {
-    logToStderr(`${(error as Error).message.split('. ')[0]}: see npm run demo -- --help.`);
-    return undefined;
-  }
+function read(args: string[]) {
+  const options = { keep: { type: 'boolean' }, ui: { type: 'boolean' }, metacontroller: { type: 'string' } } as const;
+  return parseOptions({ args, options }).values;
 }
 
 async function main(): Promise<number> {
-  const values = parse();
-  if (!values) return 1;
-  if (values.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
+  const { keep = false, ui = false, metacontroller } = readCommandLine(HELP, read);
   logToStderr('Starting a control plane on this machine …');
-  const { keep = false, ui = false, metacontroller } = values;
   const options = { prefix: 'rollout-hooks-demo-', metacontroller, failure: '\nThe demo stopped: ' };
   return onTemporaryCluster(options, (cluster, interrupt) => tellOn(cluster, interrupt, { keep, ui }));
 }

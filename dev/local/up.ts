@@ -1,13 +1,13 @@
 /** `npm run up`: a control plane with the hooks on this machine, until it is stopped. */
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { REPOSITORY } from '../repository.ts';
 import { startCluster } from './cluster.ts';
 import { USERS } from './controlPlane/users.ts';
 import { type ServedCluster, serveCluster } from './existing/existingCluster.ts';
 import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
-import { asProblem, Problem } from './process/problem.ts';
+import { numberOf, parseOptions, readCommandLine, UsageError } from './process/options.ts';
+import { asProblem, type Problem } from './process/problem.ts';
 
 const DEFAULT_DIR = '.local/up';
 /** Beside the other: a control plane of our own and an existing cluster can be served at the same time. */
@@ -40,20 +40,25 @@ interface UpOptions {
   kubeconfig?: string;
   metacontroller?: string;
   hooks: boolean;
-  help: boolean;
 }
 
-/** Reads the command line; throws a Problem for what it does not know. */
+/** Reads the command line; throws a UsageError for what it does not know. */
 export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOptions {
-  const { values } = parse(args);
-  const port = values.port === undefined ? undefined : Number(values.port);
-  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw new Problem(`--port ${values.port} is not a port: give a number from 1 to 65535.`);
-  }
+  const { values } = parseOptions({
+    args,
+    options: {
+      dir: { type: 'string' },
+      port: { type: 'string' },
+      kubeconfig: { type: 'string' },
+      metacontroller: { type: 'string' },
+      'no-hooks': { type: 'boolean' },
+    },
+  });
+  const port = values.port === undefined ? undefined : numberOf('--port', values.port, { least: 1, most: 65_535 });
   const { kubeconfig } = values;
   for (const option of ['port', 'no-hooks'] as const) {
     if (kubeconfig === undefined || values[option] === undefined) continue;
-    throw new Problem(`--${option} has no effect on an existing cluster: leave out either it or --kubeconfig.`);
+    throw new UsageError(`--${option} has no effect on an existing cluster: leave out either it or --kubeconfig.`);
   }
   return {
     dir: resolve(values.dir ?? join(REPOSITORY, kubeconfig === undefined ? DEFAULT_DIR : EXISTING_DIR)),
@@ -61,26 +66,7 @@ export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOption
     kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig),
     metacontroller: values.metacontroller ?? (env.METACONTROLLER || undefined),
     hooks: !values['no-hooks'],
-    help: values.help ?? false,
   };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        dir: { type: 'string' },
-        port: { type: 'string' },
-        kubeconfig: { type: 'string' },
-        metacontroller: { type: 'string' },
-        'no-hooks': { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new Problem(`${(error as Error).message.split('. ')[0]}: see npm run up -- --help.`);
-  }
 }
 
 function report(problem: Problem): void {
@@ -109,16 +95,11 @@ async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
 }
 
 async function main(): Promise<number> {
-  let dir = DEFAULT_DIR;
-  const end = endRequested();
+  const options = readCommandLine(HELP, (args) => parseUpOptions(args, process.env));
   try {
-    const options = parseUpOptions(process.argv.slice(2), process.env);
-    dir = options.dir;
-    if (!options.help) return await serve(options, end);
-    process.stdout.write(HELP);
-    return 0;
+    return await serve(options, endRequested());
   } catch (error) {
-    report(asProblem(error, dir));
+    report(asProblem(error, options.dir));
     return 1;
   }
 }

@@ -3,7 +3,8 @@
  * lacks. It is unpacked once for each version. Anywhere else, and where one wants another: CHROMIUM=/path/to/chromium.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
@@ -14,17 +15,39 @@ const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
 /** A sandbox takes rights that containers and CI do not give; what is opened here is our own page. */
 const ARGS = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'];
 
-/** `fonts`: its own, so that a page looks the same on every machine; or the system's, for what they lack. */
-export async function launchBrowser({ fonts = 'own' }: { fonts?: 'own' | 'system' } = {}): Promise<Browser> {
+/** `own` looks the same on every machine. `system` adds the machine's, if it has any, for the characters that those lack. */
+type Fonts = 'own' | 'system';
+
+export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): Promise<Browser> {
   const given = process.env.CHROMIUM;
   if (given) return chromium.launch({ executablePath: given, args: ARGS });
   const folder = unpacked();
-  const env = { ...process.env, ...(fonts === 'own' && { FONTCONFIG_PATH: join(folder, 'fonts') }) } as Record<
-    string,
-    string
-  >;
+  const env: Record<string, string | undefined> = { ...process.env, FONTCONFIG_FILE: fontsConf(folder, fonts) };
   if (lacksLibraries(folder)) env.LD_LIBRARY_PATH = join(folder, 'al2023/lib');
   return chromium.launch({ executablePath: join(folder, 'chromium'), args: ARGS, env });
+}
+
+/**
+ * Writes a configuration of fontconfig that names the unpacked fonts, and returns its path. The package's own names /tmp/fonts, and Chromium without any
+ * font draws no text and aborts at the first form control. Written at each start: the cache may come from an earlier version. Relative: it may be mounted
+ * at two places. Renamed into place: another browser may be reading it.
+ */
+function fontsConf(folder: string, fonts: Fonts): string {
+  const file = join(folder, `fonts-${fonts}.conf`);
+  const aside = `${file}-${randomUUID()}`;
+  const system = fonts === 'system' ? '<include ignore_missing="yes">/etc/fonts/fonts.conf</include>' : '';
+  writeFileSync(
+    aside,
+    `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>${system}
+</fontconfig>
+`,
+  );
+  renameSync(aside, file);
+  return file;
 }
 
 /** Answers the folder. Made aside and renamed: two runs that begin together do not see half a browser. */

@@ -9,6 +9,7 @@ import { withFlux } from '../local/demo/flux.ts';
 import { settleNeighbours } from '../local/demo/neighbours.ts';
 import { HOME } from '../local/demo/objects.ts';
 import { createStory } from '../local/demo/story.ts';
+import { parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { launchBrowser } from '../page/browser.ts';
 import { buildPage } from '../page/buildPage.ts';
@@ -16,6 +17,14 @@ import { servePageOn } from '../page/serveWith.ts';
 import { REPOSITORY } from '../repository.ts';
 
 const OUT = join(REPOSITORY, 'docs/pictures');
+
+const HELP = `Usage: node dev/preview/pictures.ts
+
+Takes the pictures of docs/pictures again: tells the story of \`npm run demo -- --ui\` on a cluster of its own up to where a version waits, and takes what the
+page and \`kubectl rollouts get\` show then. The terminal is drawn with DejaVu Sans Mono, where the machine has it.
+
+  --help  this text
+`;
 
 /** Up to where a version waits. */
 async function tell(cluster: LocalCluster): Promise<void> {
@@ -106,6 +115,7 @@ function html(text: string): string {
   return spans + '</span>'.repeat(open);
 }
 
+readCommandLine(HELP, (args) => parseOptions({ args }));
 process.exit(
   await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-' }, async (cluster) => {
     const played = withFlux(cluster.accessOf);

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
-import { readRunOptions } from '../local/process/options.ts';
+import { numberOf, parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { asText } from './report.ts';
 import { runSoak } from './run.ts';
@@ -24,6 +24,7 @@ real kube-state-metrics look at it. In the end every gate is opened, everything 
   --patience S           seconds in which everything has to arrive, in the beginning and in the end (900)
   --out FILE             writes there the result as JSON, and until then, every minute, all that is known
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
+  --help                 this text
 
 A line a minute says how it is; exits with 1 where one of these does not hold, and keeps what every process wrote. The first run builds Prometheus and
 kube-state-metrics.
@@ -32,19 +33,27 @@ kube-state-metrics.
 /** How long Ctrl-C waits for what is being asked of the cluster. */
 const END_MS = 10_000;
 
-const options = readRunOptions(['minutes', 'fleet', 'seed', 'patience', 'out', 'metacontroller'], HELP);
-const minutes = options.number('minutes', 120);
-const fleet = options.number('fleet', 500);
-const seed = options.number('seed', Math.floor(Math.random() * 1e6));
-const patience = options.number('patience', 900);
-const out = options.text('out');
+const { minutes, fleet, seed, patience, out, metacontroller } = readCommandLine(HELP, (args) => {
+  const text = { type: 'string' } as const;
+  const options = { minutes: text, fleet: text, seed: text, patience: text, out: text, metacontroller: text };
+  const { values } = parseOptions({ args, options });
+  const { minutes = '120', fleet = '500', seed = `${Math.floor(Math.random() * 1e6)}`, patience = '900' } = values;
+  return {
+    minutes: numberOf('--minutes', minutes, { least: 0, most: 1e6, whole: false }),
+    fleet: numberOf('--fleet', fleet, { least: 1, most: 10_000 }),
+    seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),
+    patience: numberOf('--patience', patience, { least: 0, most: 1e6, whole: false }),
+    out: values.out,
+    metacontroller: values.metacontroller,
+  };
+});
 const log = (line: string) => logToStderr(`${new Date().toISOString().slice(11, 19)} ${line}`);
 log(`Seed ${seed}`);
 
 const code = await onTemporaryCluster(
   {
     prefix: 'rollout-hooks-soak-',
-    metacontroller: options.text('metacontroller'),
+    metacontroller,
     failure: `Seed ${seed}: `,
     keepFailed: true,
     // Two hours of it would fill a disk; what was stored is judged as it comes.

@@ -1,7 +1,7 @@
 /** `node dev/week/week.ts`: the week by kubectl, by `kubectl rollouts` and on the page: steps, keystrokes, seconds. */
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { logToStderr } from '../local/process/log.ts';
+import { parseOptions, readCommandLine, UsageError } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { buildCli } from '../scripts/build-cli.ts';
 import { type Effort, effortOfCommands, effortOfPage } from './effort.ts';
@@ -17,6 +17,7 @@ tests in Chromium do that.
 
   --by WAY   only this one is played (default: kubectl, which has to be on the path, then rollouts, which is built)
   --json     print JSON instead of a table
+  --help     this text
 `;
 
 type Typed = 'kubectl' | 'rollouts';
@@ -28,19 +29,14 @@ interface Row {
   machine: Partial<Record<Typed, number>>;
 }
 
-const { values } = parseArgs({
-  options: { by: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
 const WAYS: Typed[] = ['kubectl', 'rollouts'];
-const played = WAYS.filter((way) => values.by === undefined || values.by === way);
-if (played.length === 0) {
-  logToStderr(`--by ${values.by} is not one of ${WAYS.join(', ')}.`);
-  process.exit(1);
-}
+
+const { played, json } = readCommandLine(HELP, (args) => {
+  const { values } = parseOptions({ args, options: { by: { type: 'string' }, json: { type: 'boolean' } } });
+  const played = WAYS.filter((way) => values.by === undefined || values.by === way);
+  if (played.length === 0) throw new UsageError(`--by ${values.by} is not one of ${WAYS.join(', ')}.`);
+  return { played, json: values.json };
+});
 
 const code = await onTemporaryCluster({ prefix: 'rollout-hooks-week-' }, async (cluster, interrupt) => {
   const rows: Row[] = readTasks().map((task) => ({
@@ -74,7 +70,7 @@ const code = await onTemporaryCluster({ prefix: 'rollout-hooks-week-' }, async (
   };
   const ended = await Promise.race([work(), interrupt]);
   if (ended === undefined) return 130;
-  process.stdout.write(values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : asTable(rows));
+  process.stdout.write(json ? `${JSON.stringify(rows, undefined, 2)}\n` : asTable(rows));
   return 0;
 });
 process.exit(code);

@@ -1,41 +1,49 @@
-/** The command line of a long run: each option takes a value, but for `--help`. What is wrong ends the process with 1 and a sentence. */
-import { parseArgs } from 'node:util';
+/** The command line of every program of dev/: `--help`, options, and what is wrong with them. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { logToStderr } from './log.ts';
 
-export interface RunOptions {
-  text(option: string): string | undefined;
-  number(option: string, fallback: number): number;
-}
+/** A command line that is wrong. The message is a sentence that says what to change. */
+export class UsageError extends Error {}
 
-/** With `--help` it prints that and ends the process with 0. */
-export function readRunOptions(names: readonly string[], help: string): RunOptions {
-  const values = parsed(names);
-  if (values.help) {
+/**
+ * Returns what `read` makes of the command line. `--help` prints `help` and ends the process with 0. A UsageError ends it with 2, and prints its sentence
+ * and the first line of `help`, which is the usage.
+ */
+export function readCommandLine<T>(help: string, read: (args: string[]) => T): T {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(help);
     process.exit(0);
   }
-  const text = (option: string) => values[option] as string | undefined;
-  return {
-    text,
-    number(option, fallback) {
-      const given = text(option);
-      const value = Number(given ?? fallback);
-      if (value >= 0 && value < 2 ** 31 && given !== '') return value;
-      return refuse(`--${option} ${given} is not a number.`);
-    },
-  };
-}
-
-function parsed(names: readonly string[]): Record<string, string | boolean | undefined> {
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   try {
-    return parseArgs({ options: { ...options, help: { type: 'boolean', short: 'h' } } }).values;
+    return read(args);
   } catch (error) {
-    return refuse((error as Error).message.split('. ')[0] ?? '');
+    if (!(error instanceof UsageError)) throw error;
+    logToStderr(error.message);
+    logToStderr(help.split('\n')[0] ?? '');
+    process.exit(2);
   }
 }
 
-function refuse(sentence: string): never {
-  logToStderr(sentence);
-  process.exit(1);
+/** `parseArgs` of Node, which throws a UsageError for what it does not know. */
+export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}.`);
+  }
+}
+
+interface Range {
+  least: number;
+  most: number;
+  /** True by default. */
+  whole?: boolean;
+}
+
+/** The number that an option was given. */
+export function numberOf(option: string, text: string, { least, most, whole = true }: Range): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
+  throw new UsageError(`${option} ${text} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`);
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { FAMILIES, type Family } from '../../../dev/fuzz/cases.ts';
 import { MemoryWatch } from '../../../dev/fuzz/memory.ts';
-import { parseOptions } from '../../../dev/fuzz/options.ts';
+import { parseFuzzOptions } from '../../../dev/fuzz/options.ts';
 import { fuzz } from '../../../dev/fuzz/run.ts';
 import { ask } from '../../../dev/fuzz/world/call.ts';
 
@@ -80,6 +80,6 @@ describe('the fuzzer', () => {
     [['--replay', '1:2'], '--replay takes the path of a finding'],
     [['--frobnicate'], "Unknown option '--frobnicate'"],
   ])('refuses %j', (args, message) => {
-    expect(() => parseOptions(args, () => 0)).toThrow(message);
+    expect(() => parseFuzzOptions(args, () => 0)).toThrow(message);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { goProblem, noGoProblem } from '../../../../dev/local/binaries/goTool.ts';
 import { deathProblem, lastLines } from '../../../../dev/local/process/childProcess.ts';
+import { UsageError } from '../../../../dev/local/process/options.ts';
 import { portProblem } from '../../../../dev/local/process/ports.ts';
 import { asProblem, Problem } from '../../../../dev/local/process/problem.ts';
 import { parseUpOptions } from '../../../../dev/local/up.ts';
@@ -8,15 +9,6 @@ import { parseUpOptions } from '../../../../dev/local/up.ts';
 const systemError = (code: string, path?: string) =>
   Object.assign(new Error(`${code}: it failed, write`), { code, ...(path && { path }) });
 const ended = (code: number | null, signal: NodeJS.Signals | null = null) => ({ code, signal, asked: false });
-const thrownBy = (action: () => unknown): Problem => {
-  try {
-    action();
-  } catch (error) {
-    return error as Problem;
-  }
-  throw new Error('nothing was thrown');
-};
-
 describe('what the person at the terminal reads', () => {
   it.each([
     [
@@ -85,21 +77,6 @@ describe('what the person at the terminal reads', () => {
       goProblem('Building etcd', 'write /tmp/a: no space left on device'),
       "The disk that holds Go's build cache (go env GOCACHE) or its temporary files is full: free some space or choose another location, then start again.",
     ],
-    [
-      'an unknown option',
-      thrownBy(() => parseUpOptions(['--wat'], {})),
-      "Unknown option '--wat': see npm run up -- --help.",
-    ],
-    [
-      'a port that is none',
-      thrownBy(() => parseUpOptions(['--port', '70000'], {})),
-      '--port 70000 is not a port: give a number from 1 to 65535.',
-    ],
-    [
-      'a port for a cluster that is there',
-      thrownBy(() => parseUpOptions(['--kubeconfig', '/k', '--port', '6443'], {})),
-      '--port has no effect on an existing cluster: leave out either it or --kubeconfig.',
-    ],
   ])('%s', (_, problem, sentence) => {
     expect(problem).toBeInstanceOf(Problem);
     expect(problem.message).toBe(sentence);
@@ -119,8 +96,18 @@ describe('options of up', () => {
     [['--metacontroller', '/given'], { METACONTROLLER: '/m' }, { metacontroller: '/given' }],
     [[], { METACONTROLLER: '' }, { metacontroller: undefined }],
     [['--kubeconfig', '/k'], {}, { kubeconfig: '/k', hooks: true, dir: expect.stringMatching(/existing$/) }],
-    [['--help'], {}, { help: true }],
   ])('%j %j', (args, env, expected) => {
     expect(parseUpOptions(args, env)).toMatchObject(expected);
+  });
+
+  it.each([
+    [['--wat'], "Unknown option '--wat'."],
+    [['--port', '70000'], '--port 70000 is not a whole number from 1 to 65535.'],
+    [
+      ['--kubeconfig', '/k', '--port', '6443'],
+      '--port has no effect on an existing cluster: leave out either it or --kubeconfig.',
+    ],
+  ])('refuses %j', (args, sentence) => {
+    expect(() => parseUpOptions(args, {})).toThrow(new UsageError(sentence));
   });
 });
