@@ -9,8 +9,6 @@ import {
   FORCE_DEPLOY,
   ONE_SHOT,
   REQUEST,
-  REQUESTED_AT,
-  REQUESTED_BY,
   RETRY,
   ROLLOUT_PREFIX,
   UNBLOCK_FAILED,
@@ -92,12 +90,6 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
     retry: isPending(requestKey(RETRY)),
     pending: ONE_SHOT.map(requestKey).filter(isPending),
   };
-}
-
-/** `requested by alice at 2026-01-02T12:00:00Z`: of what is asked for by hand and waits; empty where that is not known. */
-export function requestedText({ metadata: { annotations } }: Rollout): string {
-  const [by, at] = [annotations?.[REQUESTED_BY], annotations?.[REQUESTED_AT]];
-  return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
 }
 
 /** The deployment that a bypass of Gates is for: what is asked for or waits; else the newest, if a Gate has closed on its way. */
