@@ -40,6 +40,27 @@ export function requesterOf(rollout: Rollout, version: string): { by?: string; a
   return { by, ...(by === newest && at && { at }) };
 }
 
+/** A request for a version, and who made it where that is known. */
+export interface VersionRequest {
+  by?: string;
+  /** What names the version. */
+  where: string;
+}
+
+const WHERE: Record<Part, string> = {
+  wantedVersion: 'spec.wantedVersion',
+  'force-deploy': FORCE_DEPLOY,
+  'bypass-gates': BYPASS_ROLLOUT_GATES,
+};
+
+/** All that ask for this version, those that only let it past RolloutGates too. */
+export function versionRequests(rollout: Rollout, version: string): VersionRequest[] {
+  return partsAskingFor(rollout, version).map((part) => {
+    const by = userOf(rollout, part);
+    return { where: WHERE[part], ...(by !== undefined && { by }) };
+  });
+}
+
 /** `requested by alice at 2026-01-02T12:00:00Z`: of what is asked for by hand and waits; empty where that is not known. */
 export function requestedText(rollout: Rollout, version: string): string {
   const { by, at } = requesterOf(rollout, version);

@@ -14,8 +14,6 @@ import {
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
 import type { Rollout } from '../../api/types.ts';
-import { isLegalTag } from '../kube/tag.ts';
-import { isUnderWay, type Passage } from '../suspend/passage.ts';
 
 /** The id of a request that no webhook has seen. */
 const UNSEEN = 'unstamped';
@@ -90,17 +88,6 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
     retry: isPending(requestKey(RETRY)),
     pending: ONE_SHOT.map(requestKey).filter(isPending),
   };
-}
-
-/** The deployment that a bypass of Gates is for: what is asked for or waits; else the newest, if a Gate has closed on its way. */
-export function deploymentToPass(rollout: Rollout): Omit<Passage, 'closings'> | undefined {
-  const { history, pendingVersion } = rollout.status ?? {};
-  const head = history?.[0];
-  const asked = rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
-  if (asked !== undefined && asked !== head?.version.tag) {
-    return isLegalTag(asked) ? { version: asked, id: (head?.id ?? 0) + 1 } : undefined;
-  }
-  return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
 /** Requests for what is so already: used up at once, or they would act later. */
