@@ -67,6 +67,8 @@ export const GATE_STATE = 'gate.fluxcd.io/state';
 export const SUSPENDED = 'gate.fluxcd.io/suspended';
 /** On the object written: why a person bypasses the closed Gates that hold it. */
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
+/** Beside it on a Rollout: the version that the bypass is for. The webhook takes it off, so that it is always this write's. */
+export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
 /** Beside it, set by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 

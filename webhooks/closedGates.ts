@@ -1,9 +1,12 @@
 /** Closed Gates in the way of a write: read, bypassed, or named in a denial. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
+import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
+import type { FluxObject } from '../api/flux.ts';
+import { apiVersionOf, BOUND_KINDS, FLUX_BINDINGS, GATES, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { boundObjects, currentBindings } from '../core/evaluation/boundObjects.ts';
 import { droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
 import { type Bypass, recentReason } from '../core/gate/bypass.ts';
 import { type JudgedGate, judgeGates, type Readable, secrets } from '../core/gate/judge.ts';
@@ -28,14 +31,40 @@ export async function readClosed(
   return judgeGates(refs, (ref) => found.get(refKey(ref)), now).closed;
 }
 
-/** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it. */
+/** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it, also where these have no FluxBinding. */
 export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
-  const { namespace = '', name = '' } = rollout.metadata;
   const [bindings, selectors] = await Promise.all([
-    call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
-    readSelectors(namespace, call),
+    readBindings(rollout, call),
+    readSelectors(rollout.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL),
   ]);
   return readClosed(gatesToPass(rollout, bindings, selectors), call);
+}
+
+/** As hooks/rollout/liveReads.ts has them before a deployment: a bypass must name every Gate that will hold it. */
+async function readBindings(rollout: Rollout, call: WebhookCall): Promise<FluxBinding[]> {
+  const { namespace = '', name = '' } = rollout.metadata;
+  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
+  const [bindings, objects] = await Promise.all([
+    call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
+    listBindable(namespace, call),
+  ]);
+  const bound = boundObjects(rollout, objects, bindings, rules);
+  const selecting = bound.every(({ isVouched }) => isVouched)
+    ? { gates: [], namespaceLabels: {} }
+    : await readSelectors(namespace, call, SELECTS_LABEL);
+  return currentBindings(rollout, bindings, bound, selecting, rules);
+}
+
+/** The metadata of the objects that annotations may bind to a Rollout. */
+async function listBindable(namespace: string, { cluster }: WebhookCall): Promise<FluxObject[]> {
+  const lists = await Promise.all(
+    BOUND_KINDS.map(async (row) => {
+      if (!(await cluster.serves(resourceOf(row)))) return [];
+      const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
+      return objects.map(({ metadata }) => ({ apiVersion: apiVersionOf(row), kind: row.kind, metadata }));
+    }),
+  );
+  return lists.flat();
 }
 
 /** Those that a write of a Rollout no longer requires. Nothing is read where it can drop none. */
@@ -45,7 +74,7 @@ export async function readClosedThatAreDropped(
   call: WebhookCall,
 ): Promise<JudgedGate[]> {
   if (!mayDropGates(rollout, before)) return [];
-  const selectors = await readSelectors(before.metadata.namespace ?? '', call);
+  const selectors = await readSelectors(before.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL);
   return readClosed(droppedGates(rollout, before, selectors), call);
 }
 

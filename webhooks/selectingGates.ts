@@ -1,23 +1,25 @@
 /** Gates that may select the objects of a namespace, listed live: no annotation on the object says which they are. */
-import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
+import { SELECTS_LABEL } from '../api/annotations.ts';
 import { NAMESPACES } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import type { Selectors } from '../core/evaluation/requiredGates.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
 
-/** Of Flux objects; see isTruncated. */
+type SelectsLabel = Parameters<typeof selectingGateLists>[1];
+
+/** Of Flux objects, where the label is not given; see isTruncated. */
 export async function listSelecting(
   namespace: string,
   { cluster }: WebhookCall,
-  label: Parameters<typeof selectingGateLists>[1] = SELECTS_LABEL,
+  label: SelectsLabel = SELECTS_LABEL,
 ): Promise<Gate[][]> {
   return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
 }
 
-/** Of Rollouts. */
-export async function readSelectors(namespace: string, call: WebhookCall): Promise<Selectors> {
-  const lists = await listSelecting(namespace, call, SELECTS_ROLLOUTS_LABEL);
+/** Of Rollouts or Flux objects, as the label says. */
+export async function readSelectors(namespace: string, call: WebhookCall, label: SelectsLabel): Promise<Selectors> {
+  const lists = await listSelecting(namespace, call, label);
   const gates = lists.flat();
   const reaching = gates.some(({ spec }) => reachesBeyond(spec?.selects));
   const namespaceLabels = (reaching ? await readLabels(namespace, call) : undefined) ?? {};

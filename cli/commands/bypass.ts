@@ -4,7 +4,7 @@ import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconciled } from '../../core/requests/fluxObject.ts';
 import type { Asked } from '../../core/requests/request.ts';
 import { wrong } from '../../core/requests/request.ts';
-import { bypass } from '../../core/requests/rollout.ts';
+import { bypass, bypassWaiting } from '../../core/requests/rollout.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
@@ -15,10 +15,10 @@ import { make } from '../write/make.ts';
 import { WAITING_FOR_OBJECT, WRITING } from '../write/options.ts';
 
 export const bypassCommand: CommandDefinition = {
-  description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it. Or resumes one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
+  description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it: where another version would go first, it is refused. Or resumes one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
   arguments: [
     { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
-    { syntax: '[version]', help: 'a tag; the version that waits when absent' },
+    { syntax: '[version]', help: 'a tag; when absent the version that waits, unless somebody asked for it' },
   ],
   options: [...WRITING, ...WAITING_FOR_OBJECT],
   exitCodes: WAIT_CODES,
@@ -58,13 +58,5 @@ async function ask(
   }
   const rollout = await readRollout(cluster, target);
   read.rollout = rollout;
-  const { pendingVersion, history = [] } = rollout.status ?? {};
-  const under =
-    history[0] && ['Deploying', 'InProgress'].includes(history[0].bakeStatus ?? '')
-      ? history[0].version.tag
-      : undefined;
-  const chosen = version ?? pendingVersion ?? under;
-  return chosen === undefined
-    ? wrong(`No version of Rollout ${rollout.metadata.namespace}/${rollout.metadata.name} waits: say which to deploy.`)
-    : bypass(rollout, chosen, reason, now);
+  return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
 }

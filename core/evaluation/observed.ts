@@ -1,4 +1,4 @@
-/** What a Rollout's plan is made from. Plain data: hooks/rollout/rollout.ts gathers it. */
+/** What a Rollout's plan is made from. Plain data: hooks/rollout/observe.ts gathers it. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../api/ports.ts';

@@ -1,8 +1,8 @@
 /**
  * Who asked for a version by hand. The webhook notes it for each request on its own, in an annotation of JSON: `requested-by`
- * has one user only, the one whose deployment it will be.
+ * has one user only, that of the newest request.
  */
-import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTED_BY, REQUESTERS } from '../../api/annotations.ts';
+import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTED_AT, REQUESTED_BY, REQUESTERS } from '../../api/annotations.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Background } from '../approval/verdict.ts';
 import { requestsOf } from './requests.ts';
@@ -24,19 +24,62 @@ export function notedRequesters(rollout: Rollout, before: Rollout | undefined, u
 
 /** Of what is asked for and not yet handled. */
 export function requestersOf(rollout: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
-  const { forceDeploy, bypassGates, deployUser } = requestsOf(rollout);
+  const parts = partsAskingFor(rollout, version);
+  if (parts.length === 0) return { requesters: [] };
+  const { deployUser } = requestsOf(rollout);
+  const requesters = parts.flatMap((part) => userOf(rollout, part) ?? []);
+  return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
+}
+
+/** Who asked for a deployment of this version by hand, and when; the pin before the force-deploy, as they are deployed. */
+export function requesterOf(rollout: Rollout, version: string): { by?: string; at?: string } {
+  const part = partsAskingFor(rollout, version).find((each) => each !== 'bypass-gates');
+  const by = part && userOf(rollout, part);
+  if (by === undefined) return {};
+  const { [REQUESTED_BY]: newest, [REQUESTED_AT]: at } = rollout.metadata.annotations ?? {};
+  return { by, ...(by === newest && at && { at }) };
+}
+
+/** A request for a version, and who made it where that is known. */
+export interface VersionRequest {
+  by?: string;
+  /** What names the version. */
+  where: string;
+}
+
+const WHERE: Record<Part, string> = {
+  wantedVersion: 'spec.wantedVersion',
+  'force-deploy': FORCE_DEPLOY,
+  'bypass-gates': BYPASS_ROLLOUT_GATES,
+};
+
+/** All that ask for this version, those that only let it past RolloutGates too. */
+export function versionRequests(rollout: Rollout, version: string): VersionRequest[] {
+  return partsAskingFor(rollout, version).map((part) => {
+    const by = userOf(rollout, part);
+    return { where: WHERE[part], ...(by !== undefined && { by }) };
+  });
+}
+
+/** `requested by alice at 2026-01-02T12:00:00Z`: of what is asked for by hand and waits; empty where that is not known. */
+export function requestedText(rollout: Rollout, version: string): string {
+  const { by, at } = requesterOf(rollout, version);
+  return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
+}
+
+function partsAskingFor(rollout: Rollout, version: string): Part[] {
+  const { forceDeploy, bypassGates } = requestsOf(rollout);
   const asked: Record<Part, string | undefined> = {
     wantedVersion: rollout.spec?.wantedVersion || undefined,
     'force-deploy': forceDeploy,
     'bypass-gates': bypassGates,
   };
-  const parts = PARTS.filter((part) => asked[part] === version);
-  if (parts.length === 0) return { requesters: [] };
-  const known = usersOf(rollout);
-  // A request from before requesters were noted.
-  const newest = rollout.metadata.annotations?.[REQUESTED_BY];
-  const requesters = parts.flatMap((part) => known[part] ?? newest ?? []);
-  return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
+  return PARTS.filter((part) => asked[part] === version);
+}
+
+/** Of a request from before requesters were noted: of the newest. */
+function userOf(rollout: Rollout, part: Part): string | undefined {
+  return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
 }
 
 function namedBy({ metadata, spec }: Rollout): Record<Part, string | undefined> {

@@ -9,15 +9,11 @@ import {
   FORCE_DEPLOY,
   ONE_SHOT,
   REQUEST,
-  REQUESTED_AT,
-  REQUESTED_BY,
   RETRY,
   ROLLOUT_PREFIX,
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
 import type { Rollout } from '../../api/types.ts';
-import { isLegalTag } from '../kube/tag.ts';
-import { isUnderWay, type Passage } from '../suspend/passage.ts';
 
 /** The id of a request that no webhook has seen. */
 const UNSEEN = 'unstamped';
@@ -92,23 +88,6 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
     retry: isPending(requestKey(RETRY)),
     pending: ONE_SHOT.map(requestKey).filter(isPending),
   };
-}
-
-/** `requested by alice at 2026-01-02T12:00:00Z`: of what is asked for by hand and waits; empty where that is not known. */
-export function requestedText({ metadata: { annotations } }: Rollout): string {
-  const [by, at] = [annotations?.[REQUESTED_BY], annotations?.[REQUESTED_AT]];
-  return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
-}
-
-/** The deployment that a bypass of Gates is for: what is asked for or waits; else the newest, if a Gate has closed on its way. */
-export function deploymentToPass(rollout: Rollout): Omit<Passage, 'closings'> | undefined {
-  const { history, pendingVersion } = rollout.status ?? {};
-  const head = history?.[0];
-  const asked = rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
-  if (asked !== undefined && asked !== head?.version.tag) {
-    return isLegalTag(asked) ? { version: asked, id: (head?.id ?? 0) + 1 } : undefined;
-  }
-  return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
 /** Requests for what is so already: used up at once, or they would act later. */

@@ -4,6 +4,7 @@ import {
   APPROVE_FOR,
   APPROVE_FOR_REASON,
   APPROVE_REASON,
+  BYPASS_FOR,
   BYPASS_REASON,
   CLOSE_REQUESTED_AT,
   CONTINUE,
@@ -17,6 +18,7 @@ import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import type { GovernedKind } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { versionRequests } from '../evaluation/requesters.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
@@ -64,10 +66,12 @@ export function deployByHand(rollout: Rollout, version: string): Remedy {
 
 function bypassGate(rollout: Rollout, version: string, gate: ObjectRef, step: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
+  // To set what is set already names nothing.
+  const names = versionRequests(rollout, version).length > 0 ? BYPASS_FOR : FORCE_DEPLOY;
   return {
     text: `let ${version} alone past closed Gate ${gate.namespace}/${gate.name}: breaks the glass, and is recorded`,
     command: `${PROGRAM} bypass ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${FORCE_DEPLOY}=${shown(version)} ${BYPASS_REASON}=${WHY}`,
+    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${names}=${shown(version)} ${BYPASS_REASON}=${WHY}`,
     ...right('bypass', gate),
     step,
   };

@@ -54,6 +54,15 @@ export function subjectOf(object: FluxObject): string {
   return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
 }
 
+/** For whoever lets a version of a Rollout past. */
+export function pastText(version: string, closed: readonly JudgedGate[]): string {
+  const gates =
+    closed.length > 1
+      ? `${closed.length} closed gates`
+      : `the closed gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
+  return `version ${version} is let past ${gates}, once`;
+}
+
 /** When a reason counts: a DELETE and a write of the status cannot carry one. */
 const BYPASS_HOW = {
   write: ' in the same write',

@@ -12,16 +12,19 @@ import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { MAX_LIST } from '../suspend/stateAnnotation.ts';
 
 /** The Gates there are, as read for one object. */
-export interface GateWorld extends RefRules {
+export interface KnownGates extends RefRules {
   /** By `namespace/name`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  now: EpochMs;
   /** All Gates that may select the object, where they were listed; otherwise its annotation SELECTED_BY says where to look. */
   candidates?: readonly NamespacedName[];
   /** There are more of them than one list may bring. */
   truncated?: boolean;
+}
+
+export interface GateWorld extends KnownGates {
+  now: EpochMs;
 }
 
 export interface RequiredGates {
@@ -79,7 +82,7 @@ export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefi
 export function selectingGates(
   object: FluxObject,
   candidates: readonly NamespacedName[],
-  { gates, namespaceLabels }: GateWorld,
+  { gates, namespaceLabels }: KnownGates,
 ): NamespacedName[] {
   const keys = [...new Set(candidates.map(refKey))].sort();
   return keys.flatMap((key) => {
@@ -91,14 +94,14 @@ export function selectingGates(
 }
 
 /** Where selecting Gates of these objects are looked for: in their annotations, unless they were listed. */
-export function candidatesOf(objects: readonly FluxObject[], world: GateWorld): readonly NamespacedName[] {
+export function candidatesOf(objects: readonly FluxObject[], world: KnownGates): readonly NamespacedName[] {
   return world.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
 }
 
 /** `candidates` are where selecting Gates are looked for; those of the object's own annotation when absent. */
 export function requiredGates(
   object: FluxObject,
-  world: GateWorld,
+  world: KnownGates,
   candidates: readonly NamespacedName[] = candidatesOf([object], world),
 ): RequiredGates {
   const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, world);

@@ -1,5 +1,6 @@
 /** What a person asks of a Rollout: deploy, pin, go back, try again, let through. */
 import {
+  BYPASS_FOR,
   BYPASS_REASON,
   BYPASS_ROLLOUT_GATES,
   DEPLOY_MESSAGE,
@@ -9,8 +10,10 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { versionRequests } from '../evaluation/requesters.ts';
 import { identityOf } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
+import { isUnderWay } from '../suspend/passage.ts';
 import { type Asked, changeCause, type MergePatch, named, nothing, patching, wrong } from './request.ts';
 import { versionConcerns, versionProblem } from './versions.ts';
 
@@ -104,17 +107,28 @@ export function rollback(rollout: Rollout, version: string | undefined, stays: b
   return stays ? pin(rollout, target, why) : deploy(rollout, target, why);
 }
 
-/** One version past the closed Gates in its way. On a Rollout that is pinned the pin says which. */
+/**
+ * One version past the closed Gates in its way. On a Rollout that is pinned the pin says which. Admission refuses the write where another
+ * version would go first by then.
+ */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): Asked {
   const problem = versionProblem(version);
   if (problem) return wrong(problem);
+  const { history: [head] = [], pendingVersion } = rollout.status ?? {};
+  const isHead = runs(rollout, version);
+  if (isHead && head && !isUnderWay(head)) {
+    const isOther = pendingVersion !== undefined && pendingVersion !== version;
+    const waits = isOther ? `${pendingVersion} is waiting: name it` : 'no other version is waiting';
+    return wrong(`${nameOf(rollout)} already runs ${version}; ${waits}.`);
+  }
   const isPinned = Boolean(rollout.spec?.wantedVersion);
   const annotations = {
-    ...(!isPinned && !runs(rollout, version) && { [FORCE_DEPLOY]: version }),
+    ...(!isPinned && !isHead && { [FORCE_DEPLOY]: version }),
+    [BYPASS_FOR]: version,
     [BYPASS_REASON]: freshReason(rollout, reason, now),
     ...message(rollout, reason),
   };
-  const body = { metadata: { annotations }, ...(isPinned && { spec: { wantedVersion: version } }) };
+  const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
   const text = `Asked ${nameOf(rollout)} to deploy ${version} past the closed Gates in its way`;
   return request(rollout, body, text, {
     version,
@@ -123,6 +137,20 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
       ...versionConcerns(rollout, version, 'nothing would go past the Gates until it is one'),
     ],
   });
+}
+
+/** The same for the version that waits, or whose deployment a Gate has caught on its way; one that somebody asked for has to be named. */
+export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): Asked {
+  const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
+  const caught = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
+  const version = pendingVersion ?? caught?.version.tag;
+  if (version === undefined) return wrong(`No version of ${nameOf(rollout)} waits: say which to deploy.`);
+  const isHead = pendingVersion === undefined;
+  const by = isHead ? caught?.requestedBy : versionRequests(rollout, version)[0]?.by;
+  if (by === undefined) return bypass(rollout, version, reason, now);
+  return wrong(
+    `${version} is the version of ${nameOf(rollout)} that waits, and ${by} asked for it: name it to let it past.`,
+  );
 }
 
 /** One candidate past the RolloutGates. */

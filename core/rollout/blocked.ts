@@ -15,7 +15,8 @@ import type { RolloutConfig } from '../evaluation/config.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
-import { type Requests, requestedText } from '../evaluation/requests.ts';
+import { requestedText } from '../evaluation/requesters.ts';
+import type { Requests } from '../evaluation/requests.ts';
 import { gatesOf, namesInTheWay } from '../evaluation/rolloutGates.ts';
 import { isForward } from '../evaluation/select.ts';
 import { closedText } from '../gate/judge.ts';
@@ -37,8 +38,8 @@ export function deploymentBlocked(
 ): NewCondition {
   const { selection, unhealthy, pending, closed, young, copy } = evaluation;
   const forward = isForward(selection);
-  const by = requestedText(observed.rollout);
-  const asked = selection.manual && by ? `, ${by},` : '';
+  const by = selection.manual && pending !== undefined ? requestedText(observed.rollout, pending) : '';
+  const asked = by && `, ${by},`;
   const waits: Wait[] = [
     ...(forward && unhealthy !== undefined ? [['UnhealthyHealthChecks', unhealthy] satisfies Wait] : []),
     ...(closed.length > 0
@@ -164,9 +165,8 @@ export function pinned(
   return { type: PINNED, status: 'True', reason: 'WantedVersion', message: parts.join('; ') };
 }
 
-/** While it waits, the newest request is its author's. */
 function waitingText(forceDeploy: string, rollout: Rollout): string {
-  const by = requestedText(rollout);
+  const by = requestedText(rollout, forceDeploy);
   return `the force-deploy of ${forceDeploy}${by && `, ${by},`} waits`;
 }
 

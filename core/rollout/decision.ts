@@ -1,5 +1,4 @@
 /** What a Rollout does now: adopt what its objects carry, deploy the next version, or wait. */
-import { REQUESTED_BY } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
@@ -14,6 +13,7 @@ import { lengthOfWayBack } from '../deployment/rollback.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import { type Evaluation, evaluate, mayDeploy, offeredVersions, type RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
+import { requesterOf } from '../evaluation/requesters.ts';
 import { type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
 import { isForward } from '../evaluation/select.ts';
 import { givenReason } from '../gate/bypass.ts';
@@ -161,7 +161,7 @@ function deployNext(
       approvals,
       bypass: bypassRecord(rollout, passed),
       ...givenWith(tag, requests),
-      requestedBy: rollout.metadata.annotations?.[REQUESTED_BY],
+      requestedBy: requesterOf(rollout, tag).by,
     },
     now,
   );

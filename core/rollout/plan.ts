@@ -19,11 +19,9 @@ import { gateSummaries } from './gateSummaries.ts';
 import { nextStatus } from './nextStatus.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
-export interface Plan {
+interface Planned {
   /** As it is to be stored, `revision` included. */
   status: RolloutStatus;
-  /** A new history head: the hook decides it a second time from live reads. */
-  commits: boolean;
   /** It would commit, and has to wait for a slot. */
   waitsForBudget: boolean;
   /** The head's bake begins: the hook makes sure that no bound object was overlooked. */
@@ -32,10 +30,28 @@ export interface Plan {
   events: NewEvent[];
   /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
   configMap?: ReleaseConfigMap;
-  /** A version that waits for it is to be copied: the hook decides that a second time, as a new history head. */
-  startsCopy: boolean;
   /** The Job of spec.targetRepository, until the copy is stored in the status. */
   copyJob?: CopyJob;
+}
+
+/** A plan that may be carried out as it was made from a cache: the next one puts right what the cache did not know. */
+export interface ReversiblePlan extends Planned {
+  commits: false;
+  startsCopy: false;
+}
+
+/** A plan that cannot be taken back, and is carried out only once it was made from live reads. */
+export interface IrreversiblePlan extends Planned {
+  /** A new history head. */
+  commits: boolean;
+  /** A version that waits for it is to be copied. */
+  startsCopy: boolean;
+}
+
+export type Plan = ReversiblePlan | IrreversiblePlan;
+
+export function isReversible(plan: Plan): plan is ReversiblePlan {
+  return !plan.commits && !plan.startsCopy;
 }
 
 export function planRollout(observed: Observed, now: EpochMs): Plan {

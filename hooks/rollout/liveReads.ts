@@ -1,7 +1,8 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be taken back. */
-import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
-import type { ImagePolicy } from '../../api/flux.ts';
+import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import {
+  apiVersionOf,
   BOUND_KINDS,
   FLUX_BINDINGS,
   GATES,
@@ -12,12 +13,12 @@ import {
   ROLLOUTS,
   resourceOf,
 } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
-import type { ClusterReader } from '../../api/ports.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { type CarriedDeployment, carriedDeployment, isBound } from '../../core/deployment/adopt.ts';
-import { unseenBinding } from '../../core/deployment/progress.ts';
+import { type CarriedDeployment, carriedDeployment } from '../../core/deployment/adopt.ts';
+import { boundObjects, currentBindings } from '../../core/evaluation/boundObjects.ts';
 import type { Selectors } from '../../core/evaluation/requiredGates.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { isTruncated, reachesBeyond, selectingGateLists } from '../../core/gate/selects.ts';
@@ -56,12 +57,14 @@ export async function liveGates(refs: readonly NamespacedName[], cluster: Cluste
   return found.filter((gate) => gate !== undefined);
 }
 
-/** The Gates that may select the Rollout; its Namespace is read where that matters. */
-export async function liveSelectors({ metadata }: Rollout, cluster: ClusterReader): Promise<Selectors> {
+/** The Gates that may select the Rollout, or Flux objects of its namespace; its Namespace is read where that matters. */
+export async function liveSelectors(
+  { metadata }: Rollout,
+  cluster: ClusterReader,
+  label: Parameters<typeof selectingGateLists>[1] = SELECTS_ROLLOUTS_LABEL,
+): Promise<Selectors> {
   const { namespace = '' } = metadata;
-  const lists = await Promise.all(
-    selectingGateLists(namespace, SELECTS_ROLLOUTS_LABEL).map((list) => cluster.list<Gate>(list)),
-  );
+  const lists = await Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
   const gates = lists.flat();
   const home = gates.some(({ spec }) => reachesBeyond(spec?.selects))
     ? await cluster.get({ ...NAMESPACES, name: namespace })
@@ -83,38 +86,38 @@ export async function configMapIsForeign(request: CompositeRequest, cluster: Clu
 /** Which deployments of the Rollout the Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
   const objects = await objectsOfKinds(PINNABLE_KINDS, metadata.namespace ?? '', cluster);
-  return objects.flatMap(({ kind, object }) => carriedDeployment(object, kind, metadata.name ?? '') ?? []);
+  return objects.flatMap((object) => carriedDeployment(object, object.kind, metadata.name ?? '') ?? []);
 }
 
-/** The bindings of all objects bound to the Rollout, an empty one for an object that has none yet. */
-export async function liveBindings(rollout: Rollout, cluster: ClusterReader): Promise<FluxBinding[]> {
+/**
+ * One for each object bound to the Rollout, also where it has none or an old one, with the Gates that the object requires now.
+ * Gates are listed only where a binding does not vouch for its object's.
+ */
+export async function liveBindings(rollout: Rollout, { cluster, settings }: HookCall): Promise<FluxBinding[]> {
   const { namespace = '', name = '' } = rollout.metadata;
+  const rules = { ownNamespaceOnly: settings.noCrossNamespaceRefs };
   const [bindings, objects] = await Promise.all([
-    cluster.list<FluxBinding>({
-      ...FLUX_BINDINGS,
-      namespace,
-      labelSelector: boundLabel(name),
-    }),
+    cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
     objectsOfKinds(BOUND_KINDS, namespace, cluster),
   ]);
-  const seen = new Set(bindings.map(({ spec }) => `${spec?.target.kind}/${spec?.target.name}`));
-  const unseen = objects.filter(
-    ({ kind, object }) =>
-      !object.metadata.deletionTimestamp && isBound(object, kind, name) && !seen.has(`${kind}/${object.metadata.name}`),
-  );
-  return [...bindings, ...unseen.map(({ kind, object }) => unseenBinding(rollout, kind, object.metadata.name ?? ''))];
+  const bound = boundObjects(rollout, objects, bindings, rules);
+  const selecting = bound.every(({ isVouched }) => isVouched)
+    ? { gates: [], namespaceLabels: {} }
+    : await liveSelectors(rollout, cluster, SELECTS_LABEL);
+  return currentBindings(rollout, bindings, bound, selecting, rules);
 }
 
+/** Their metadata. */
 async function objectsOfKinds(
   kinds: typeof BOUND_KINDS,
   namespace: string,
   cluster: ClusterReader,
-): Promise<{ kind: string; object: KubeObject }[]> {
+): Promise<FluxObject[]> {
   const lists = await Promise.all(
     kinds.map(async (row) => {
       if (!(await cluster.serves(resourceOf(row)))) return [];
       const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
-      return objects.map((object) => ({ kind: row.kind, object }));
+      return objects.map(({ metadata }) => ({ apiVersion: apiVersionOf(row), kind: row.kind, metadata }));
     }),
   );
   return lists.flat();

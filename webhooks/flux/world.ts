@@ -1,6 +1,6 @@
 /** Live reads for the admission of one Flux object: by name, only what is named, all at once. A cache could be stale. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { GATE_STATE } from '../../api/annotations.ts';
+import { GATE_STATE, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -109,7 +109,7 @@ export async function readClosedForPins(
 ): Promise<JudgedGate[]> {
   const left = await readRollouts(rolloutsLeft(object, oldObject), namespace, call);
   if (left.size === 0) return [];
-  const selectors = await readSelectors(namespace, call);
+  const selectors = await readSelectors(namespace, call, SELECTS_ROLLOUTS_LABEL);
   const required = [...left.values()].flatMap((rollout) => gatesToPass(rollout, [], selectors));
   const refs = new Map(required.map((ref) => [refKey(ref), ref]));
   return readClosed([...refs.values()], call);

@@ -1,11 +1,11 @@
 /** A bypass on a Rollout: one deployment gets past the Gates that are closed now, its own and those of the objects bound to it. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
+import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { deploymentToPass } from '../../core/evaluation/requests.ts';
+import { bypassTarget } from '../../core/evaluation/bypassTarget.ts';
 import { freshReason, mayAsk, recordReason } from '../../core/gate/bypass.ts';
-import type { Refusal } from '../../core/hold/messages.ts';
+import { pastText, type Refusal } from '../../core/hold/messages.ts';
 import { formatPassage, passageEnds } from '../../core/suspend/passage.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { getPast, recordBypass } from '../bypass.ts';
@@ -23,16 +23,20 @@ export interface RolloutBypass {
   refusal?: Refusal;
 }
 
-/** `rollout` as the write stores it, with the ids of its requests. */
+/**
+ * @param rollout as the write stores it, with the ids of its requests
+ * @param bypassFor the annotation BYPASS_FOR, which is not stored
+ */
 export async function bypassOf(
   rollout: Rollout,
   before: Rollout | undefined,
+  bypassFor: string | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<RolloutBypass> {
   const reason = freshReason(rollout, before);
   const none = { passage: keptPassage(rollout, before), counts: false, warnings: [] };
-  if (!before || reason === undefined) return none;
+  if (!before || reason === undefined) return { ...none, warnings: bypassFor === undefined ? [] : [NO_REASON] };
   const [closed, left] = await Promise.all([
     readClosedOfAll(rollout, call),
     readClosedThatAreDropped(rollout, before, call),
@@ -50,15 +54,24 @@ export async function bypassOf(
     const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates. ${refused}. In the way: `;
     return { ...none, refusal: { reason: 'gate_closed', text, closed } };
   }
-  const deployment = deploymentToPass(rollout);
+  const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
+  // The reason is for the Gates that the write drops: it lets no version past the others, and need not name one.
+  if (target.is === 'refused' && !drops) {
+    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates: ${target.why}.`;
+    return { ...none, refusal: { reason: 'gate_closed', text } };
+  }
+  const deployment = target.is === 'deployment' ? target.deployment : undefined;
   const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const passage = formatPassage({ ...deployment, closings: closed.map(closingKey) });
-  return { passage, counts: true, audit, warnings: await newerSources(rollout, call) };
+  // Of a version that the write asks for, webhooks/rollout/warnings.ts says so.
+  const past = target.is === 'deployment' && !target.asks ? [pastText(deployment.version, closed)] : [];
+  return { passage, counts: true, audit, warnings: [...past, ...(await newerSources(rollout, call))] };
 }
 
 const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';
+const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
  * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux takes what

@@ -1,6 +1,7 @@
 /** Admission of Rollouts: who asked for what, and whether it can be understood. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
+  BYPASS_FOR,
   BYPASSED_GATES,
   DEPLOY_MESSAGE,
   DEPLOY_USER,
@@ -40,7 +41,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
   if (!sent || request.subResource) return allowed();
   const before = (request.oldObject ?? undefined) as Rollout | undefined;
-  const { rollout, calledOff } = withoutOlderForceDeploy(sent, before);
+  const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
+  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(sent, BYPASS_FOR, undefined), before);
   const user = request.userInfo.username;
   const { ids, asked } = requestIds(rollout, before, request);
   const old = before?.metadata.annotations;
@@ -50,7 +52,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
   const noted = annotate(withIds, REQUESTERS, notedRequesters(rollout, before, user));
   const requested = annotate(annotate(noted, REQUESTED_BY, by), REQUESTED_AT, at);
-  const bypass = await bypassOf(requested, before, request, call);
+  const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
   const passing = label(annotate(requested, BYPASSED_GATES, bypass.passage), watchesLabel(requested));
   const object = recordReason(passing, before, user, call.now, bypass.counts);

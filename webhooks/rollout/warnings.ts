@@ -6,6 +6,7 @@ import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api
 import { countText } from '../../core/approval/verdict.ts';
 import { approvalJudge, isApproved } from '../../core/evaluation/approvals.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
+import { pastText } from '../../core/hold/messages.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
@@ -100,7 +101,7 @@ async function closedGate(rollout: Rollout, before: Rollout | undefined, call: W
   const passes = closingsPassed(rollout, rollout.status?.history?.[0], asked);
   const closed = await readClosedOfAll(rollout, call);
   const [first, ...others] = closed.filter((gate) => !passes.has(closingKey(gate)));
-  if (!first && closed[0]) return [`version ${asked} is let past the closed gate ${refKey(closed[0].ref)}, once`];
+  if (!first && closed[0]) return [pastText(asked, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
   return [`version ${asked} waits: gate ${refKey(first.ref)}${more} closed`];

@@ -1,11 +1,12 @@
 /** Everything there is to say about a Rollout: from its status, refined by what can be read around it. */
 
-import { REQUESTED_AT, REQUESTED_BY, WATCHES_LABEL } from '../../../api/annotations.ts';
+import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
 import { boundTo } from '../../deployment/progress.ts';
+import { requesterOf } from '../../evaluation/requesters.ts';
 import { requestsOf } from '../../evaluation/requests.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type {
@@ -98,13 +99,11 @@ function stepsOf(
 }
 
 function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
-  const { status, spec, metadata } = rollout;
+  const { status, spec } = rollout;
   const version = status?.pendingVersion;
   if (version === undefined) return undefined;
   const isByHand = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
-  const asked = isByHand
-    ? defined({ by: metadata.annotations?.[REQUESTED_BY], at: metadata.annotations?.[REQUESTED_AT] })
-    : undefined;
+  const asked = isByHand ? requesterOf(rollout, version) : undefined;
   const release = status?.availableReleases?.find(({ tag }) => tag === version);
   return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
 }

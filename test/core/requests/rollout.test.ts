@@ -3,6 +3,7 @@ import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { type Asked, isRequest, kubectlOf } from '../../../core/requests/request.ts';
 import {
   bypass,
+  bypassWaiting,
   deploy,
   passRolloutGates,
   pin,
@@ -76,7 +77,7 @@ describe('what kubectl would type', () => {
     [
       'bypass',
       bypass(rollout(), '1.5.1', 'INC-42, the fix', NOW),
-      `${PREFIX}rollout.kuberik.com/force-deploy=1.5.1 gate.fluxcd.io/bypass-reason='INC-42, the fix' rollout.kuberik.com/deploy-message='INC-42, the fix'`,
+      `${PREFIX}rollout.kuberik.com/force-deploy=1.5.1 gate.fluxcd.io/bypass-for=1.5.1 gate.fluxcd.io/bypass-reason='INC-42, the fix' rollout.kuberik.com/deploy-message='INC-42, the fix'`,
     ],
     [
       'past RolloutGates',
@@ -127,7 +128,31 @@ describe('a bypass', () => {
   });
 
   it('of a deployment that a closing has caught on its way needs no second deployment', () => {
-    expect(said(bypass(rollout(), '1.5.0', 'INC-42', NOW))).not.toContain('force-deploy');
+    const asked = said(bypass(rollout(), '1.5.0', 'INC-42', NOW));
+    expect(asked).toContain('gate.fluxcd.io/bypass-for=1.5.0');
+    expect(asked).not.toContain('force-deploy');
+  });
+
+  const arrived = [{ ...entry(3, '1.5.0'), appliedTime: '2026-11-25T09:00:00Z' }];
+
+  it.each([
+    ['waits, which has to be named', { pendingVersion: '1.5.1' }, '1.5.1 is waiting: name it.'],
+    ['does not', {}, 'no other version is waiting.'],
+  ])('of the version that runs is refused: it would let past another one. Where one %s', (_, status, waits) => {
+    const asked = bypass(rollout({ status: { history: arrived, ...status } }), '1.5.0', 'INC-42', NOW);
+    expect(said(asked)).toBe(`wrong: Rollout shop/checkout already runs 1.5.0; ${waits}`);
+  });
+
+  it('without a version is for the one that waits, unless somebody asked for that one', () => {
+    const pending = { history: arrived, pendingVersion: '1.5.1' };
+    expect(said(bypassWaiting(rollout({ status: pending }), 'INC-42', NOW))).toContain('bypass-for=1.5.1');
+    const annotations = { 'rollout.kuberik.com/requesters': '{"wantedVersion":"developer"}' };
+    const theirs = rollout({ status: pending, spec: { wantedVersion: '1.5.1' }, annotations });
+    expect(said(bypassWaiting(theirs, 'INC-42', NOW))).toMatch(
+      /^wrong: 1\.5\.1 is the version .* developer asked for it/,
+    );
+    expect(said(bypass(theirs, '1.5.1', 'INC-42', NOW))).toContain('"gate.fluxcd.io/bypass-for":"1.5.1"');
+    expect(said(bypassWaiting(rollout({ status: { history: arrived } }), 'INC-42', NOW))).toMatch(/^wrong: No version/);
   });
 });
 

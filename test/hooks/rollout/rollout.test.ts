@@ -240,25 +240,22 @@ describe('sync', () => {
     },
   );
 
-  it('looks for carried deployments before a first one only', async () => {
-    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([
+  it('looks for carried deployments before a first one only, and at bound objects before each', async () => {
+    const carried = ['listMetadata kustomizations team-a', 'listMetadata ocirepositories team-a'];
+    const judged = [
+      'list gates',
+      'list gates team-a',
+      'list rolloutgates team-a spec.rolloutRef.name=app',
+      'list clusterrolloutbudgets',
+      'list rolloutbudgets team-a',
+      'list fluxbindings team-a',
       'listMetadata kustomizations team-a',
+      'listMetadata helmreleases team-a',
       'listMetadata ocirepositories team-a',
-      'list gates',
-      'list gates team-a',
-      'list rolloutgates team-a spec.rolloutRef.name=app',
-      'list clusterrolloutbudgets',
-      'list rolloutbudgets team-a',
       'get rollouts team-a app',
-    ]);
-    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual([
-      'list gates',
-      'list gates team-a',
-      'list rolloutgates team-a spec.rolloutRef.name=app',
-      'list clusterrolloutbudgets',
-      'list rolloutbudgets team-a',
-      'get rollouts team-a app',
-    ]);
+    ];
+    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([...carried, ...judged]);
+    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual(judged);
   });
 
   describe('spec.releaseConfigMap', () => {

@@ -136,7 +136,7 @@ export const STEPS: Record<string, Step> = {
   },
   flux: (world, { kind, name, annotations }: Data) => {
     const apiVersion = kind === 'Kustomization' ? 'kustomize.toolkit.fluxcd.io/v1' : 'source.toolkit.fluxcd.io/v1';
-    return world.put(object(apiVersion, kind, name, {}, { annotations }));
+    return world.put(object(apiVersion, kind, name, {}, { annotations, uid: `uid-of-${name}` }));
   },
   delete: (world, [kind, name, namespace = NAMESPACE]: string[]) => world.delete(kind!, namespace!, name!),
 };

@@ -266,6 +266,23 @@ describe('validate/rollout', () => {
     expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);
   });
 
+  it('denies to delete one whose bound object requires a closed Gate, also where that has no FluxBinding', async () => {
+    const object = {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: {
+        name: 'app',
+        namespace: 'team-a',
+        annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' },
+      },
+    };
+    const objects = [closed, object, { ...namespace, metadata: { name: 'team-a' } }];
+    expect(await validateRollout(write({ old: rollout({}) }), call(objects).webhookCall)).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining("gate 'team-a/freeze' is closed"),
+    });
+  });
+
   it('denies an owner, which would have the garbage collector delete it; losing one is no way out', async () => {
     const owned = (uid: string) => ({
       ...gated,

@@ -1,0 +1,70 @@
+/** A bypass on the Rollout `app`, which requires the Gate `own`; an object that it pins requires the Gate `bound`. Both are closed. */
+import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../../api/annotations.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
+import { boundLabel } from '../../../core/kube/names.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { write } from './call.ts';
+
+export const T = '2026-03-01T12:00:00Z';
+export const entry = (id: number, tag: string, appliedTime: string | undefined = T) => ({
+  id,
+  version: { tag },
+  timestamp: '2026-03-01T11:00:00Z',
+  ...(appliedTime && { appliedTime }),
+});
+const NEXT = [{ tag: '1.5.0' }];
+export const AT_7: RolloutStatus = { history: [entry(7, '1.4.0')], availableReleases: NEXT, releaseCandidates: NEXT };
+export const REASON = { [BYPASS_REASON]: 'INC-7' };
+export const HOTFIX = { [FORCE_DEPLOY]: '1.5.0', ...REASON };
+
+export const own: Partial<RolloutSpec> = { gates: [{ name: 'own' }] };
+export const gateOf = (name: string, spec: object = { default: 'closed' }) =>
+  object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, spec);
+/** The FluxBinding of an object that the Rollout pins and that requires the Gate `bound`. */
+export const binding = (kind: string, spec: object = {}): KubeObject<any, any> => {
+  const target = { apiVersion: 'x/v1', kind, name: 'app', uid: 'u' };
+  const made = object('kuberik.com/v1alpha1', 'FluxBinding', `${kind.toLowerCase()}-app`, {
+    target,
+    pins: [{ rollout: 'app' }],
+    gates: [{ namespace: 'team-a', gate: 'bound' }],
+    ...spec,
+  });
+  return { ...made, metadata: { ...made.metadata, labels: { [boundLabel('app')]: '' } } };
+};
+export const GATES = [gateOf('own'), gateOf('bound'), binding('OCIRepository')];
+
+interface Case {
+  next: Rollout;
+  before?: Rollout;
+  user?: string;
+  /** `user gate` pairs. */
+  may?: string[];
+  objects?: KubeObject<any, any>[];
+}
+
+/** What the webhooks answer, and what they store. */
+export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre bound'], objects = GATES }: Case) {
+  const { call, events } = fakeWebhookCall({
+    now: NOW,
+    objects,
+    access: { may: async (who, { verb, name }) => verb === 'bypass' && may.includes(`${who.username} ${name}`) },
+    settings: {},
+  });
+  const old = before ?? rollout(own, next.status);
+  const verdict = await mutateRollout(write({ object: next, old, user }), call);
+  const stored = (verdict.allowed && (verdict.object as Rollout)) || next;
+  const validated = verdict.allowed ? await validateRollout(write({ object: stored, old, user }), call) : verdict;
+  const { annotations = {} } = stored.metadata;
+  return {
+    allowed: verdict.allowed,
+    denial: verdict.allowed ? undefined : verdict.message,
+    passage: verdict.allowed ? annotations[BYPASSED_GATES] : undefined,
+    by: verdict.allowed ? annotations[BYPASSED_BY] : undefined,
+    warnings: [...(verdict.warnings ?? []), ...(validated.warnings ?? [])],
+    audit: verdict.allowed ? verdict.audit : undefined,
+    events: events.map(({ message }) => message),
+  };
+}

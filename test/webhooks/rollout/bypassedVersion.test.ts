@@ -1,0 +1,170 @@
+/** docs/architecture.md, writes W47 and W48: which version a bypass on a Rollout is for. */
+import { describe, expect, it } from 'vitest';
+import { BYPASS_FOR, BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTERS } from '../../../api/annotations.ts';
+import type { Rollout, RolloutStatus } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { NOW, rollout } from '../../hooks/rollout/call.ts';
+import { AT_7, ask, entry, GATES, HOTFIX, own, REASON, T } from './bypass.ts';
+import { annotated, write } from './call.ts';
+
+describe('a bypass is for the version that its write names', () => {
+  const PENDING: RolloutStatus = { ...AT_7, pendingVersion: '1.5.0' };
+  const BY_DEVELOPER = { [REQUESTERS]: JSON.stringify({ wantedVersion: 'developer', 'force-deploy': 'developer' }) };
+  const EVIL = { [FORCE_DEPLOY]: '0.9.0-evil', ...BY_DEVELOPER };
+  const pinned = { ...own, wantedVersion: '6.6.6' };
+  const past = (version: string) => `${version} (8): team-a/bound,team-a/own`;
+
+  it.each<[title: string, before: Rollout, next: Rollout, denial: string[]]>([
+    [
+      'and not for a pin of somebody else, which goes first',
+      annotated(BY_DEVELOPER, pinned, PENDING),
+      annotated({ ...BY_DEVELOPER, ...HOTFIX }, pinned, PENDING),
+      ['names version 1.5.0, but 6.6.6, which developer asked for (spec.wantedVersion)', '"wantedVersion":"1.5.0"'],
+    ],
+    [
+      'and not for the pin, where it names another version in an annotation of its own',
+      annotated(BY_DEVELOPER, pinned, PENDING),
+      annotated({ ...BY_DEVELOPER, ...REASON, [BYPASS_FOR]: '1.5.0' }, pinned, PENDING),
+      ['6.6.6, which developer asked for'],
+    ],
+    [
+      'and not, with a reason alone, for the pin of somebody else',
+      annotated(BY_DEVELOPER, pinned, { ...AT_7, pendingVersion: '6.6.6' }),
+      annotated({ ...BY_DEVELOPER, ...REASON }, pinned, { ...AT_7, pendingVersion: '6.6.6' }),
+      [
+        'names no version',
+        '6.6.6, which developer asked for (spec.wantedVersion)',
+        'add gate.fluxcd.io/bypass-for=6.6.6',
+      ],
+    ],
+    [
+      'and not, with a reason alone, for a force-deploy of somebody else',
+      annotated(EVIL, own, PENDING),
+      annotated({ ...EVIL, ...REASON }, own, PENDING),
+      ['0.9.0-evil, which developer asked for (rollout.kuberik.com/force-deploy)'],
+    ],
+    [
+      'and not, with a reason alone, for one of which nobody noted the requester',
+      annotated({}, pinned, PENDING),
+      annotated(REASON, pinned, PENDING),
+      ['6.6.6, which somebody asked for'],
+    ],
+    [
+      'and not, with a reason alone, for a candidate that somebody else lets past RolloutGates',
+      annotated({ [BYPASS_ROLLOUT_GATES]: '1.5.0', [REQUESTERS]: '{"bypass-gates":"developer"}' }, own, PENDING),
+      annotated(
+        { [BYPASS_ROLLOUT_GATES]: '1.5.0', [REQUESTERS]: '{"bypass-gates":"developer"}', ...REASON },
+        own,
+        PENDING,
+      ),
+      ['1.5.0, which developer asked for (rollout.kuberik.com/bypass-gates)'],
+    ],
+    [
+      'and not, with a reason alone, for one that is pending and no release: somebody has just taken a request back',
+      annotated({}, own, { ...AT_7, pendingVersion: '6.6.6' }),
+      annotated(REASON, own, { ...AT_7, pendingVersion: '6.6.6' }),
+      ['6.6.6, which is not a release candidate'],
+    ],
+    [
+      'and not, with a reason alone, for a deployment by hand of somebody else that a Gate has caught on its way',
+      annotated({}, own, { history: [{ ...entry(7, '6.6.6', ''), requestedBy: 'developer' }] }),
+      annotated(REASON, own, { history: [{ ...entry(7, '6.6.6', ''), requestedBy: 'developer' }] }),
+      ['6.6.6, which developer asked for'],
+    ],
+    [
+      'and not for what waits, where the version that it names runs',
+      rollout(own, PENDING),
+      annotated({ [FORCE_DEPLOY]: '1.4.0', ...REASON }, own, PENDING),
+      ['version 1.4.0 is deployed already; 1.5.0 is waiting: name that'],
+    ],
+    [
+      'the same, named by the annotation of its own',
+      rollout(own, PENDING),
+      annotated({ [BYPASS_FOR]: '1.4.0', ...REASON }, own, PENDING),
+      ['version 1.4.0 is deployed already; 1.5.0 is waiting: name that'],
+    ],
+    [
+      'and for one only',
+      rollout(own, AT_7),
+      annotated(HOTFIX, { ...own, wantedVersion: '1.3.0' }, AT_7),
+      ['names version 1.5.0, but 1.3.0, which sre asked for (spec.wantedVersion)'],
+    ],
+    [
+      'and for none that nobody asks for',
+      rollout(own, AT_7),
+      annotated({ [BYPASS_FOR]: '1.3.0', ...REASON }, own, AT_7),
+      [
+        'does not ask for 1.3.0: kubectl -n team-a annotate --overwrite rollout/app rollout.kuberik.com/force-deploy=1.3.0',
+      ],
+    ],
+    [
+      'and for no text that is none',
+      rollout(own, PENDING),
+      annotated({ [BYPASS_FOR]: '1;$(x)', ...REASON }, own, PENDING),
+      ['"1;$(x)" that the write names is not a legal tag'],
+    ],
+  ])('%s: the write is refused', async (_, before, next, denial) => {
+    const answer = await ask({ next, before });
+    expect(answer).toMatchObject({ allowed: false, events: [] });
+    for (const part of denial) expect(answer.denial).toContain(part);
+  });
+
+  it.each<[title: string, before: Rollout, next: Rollout, passage: string]>([
+    [
+      'that somebody else asked for, and that it names',
+      annotated(EVIL, own, PENDING),
+      annotated({ ...EVIL, ...REASON, [BYPASS_FOR]: '0.9.0-evil' }, own, PENDING),
+      past('0.9.0-evil'),
+    ],
+    [
+      'in the place of the one that somebody else asked for',
+      annotated(EVIL, own, PENDING),
+      annotated({ ...EVIL, ...HOTFIX }, own, PENDING),
+      past('1.5.0'),
+    ],
+    [
+      'by moving the pin of somebody else',
+      annotated(BY_DEVELOPER, pinned, PENDING),
+      annotated({ ...BY_DEVELOPER, ...REASON }, { ...own, wantedVersion: '1.5.0' }, PENDING),
+      past('1.5.0'),
+    ],
+    [
+      'that its author asked for before',
+      annotated({ [FORCE_DEPLOY]: '1.7.0', [REQUESTERS]: '{"force-deploy":"sre"}' }, own, AT_7),
+      annotated({ [FORCE_DEPLOY]: '1.7.0', [REQUESTERS]: '{"force-deploy":"sre"}', ...REASON }, own, AT_7),
+      past('1.7.0'),
+    ],
+    [
+      'that a Gate has caught on its way, while another one waits',
+      annotated({}, own, { ...PENDING, history: [entry(7, '1.4.0', '')] }),
+      annotated({ ...REASON, [BYPASS_FOR]: '1.4.0' }, own, { ...PENDING, history: [entry(7, '1.4.0', '')] }),
+      '1.4.0 (7): team-a/bound,team-a/own',
+    ],
+  ])('lets past the version %s', async (_, before, next, passage) => {
+    const answer = await ask({ next, before });
+    expect(answer).toMatchObject({ allowed: true, passage, by: `${T} sre` });
+    expect(answer.warnings.join()).toContain(`version ${passage.split(' ')[0]} is let past 2 closed gates, once`);
+  });
+
+  it('the annotation that names it is never stored: it is always of this write', async () => {
+    const next = annotated({ ...EVIL, [BYPASS_FOR]: '0.9.0-evil' }, own, PENDING);
+    const { call } = fakeWebhookCall({ now: NOW, objects: GATES });
+    for (const old of [annotated(EVIL, own, PENDING), undefined]) {
+      const verdict = await mutateRollout(write({ object: next, old, user: 'developer' }), call);
+      expect(verdict).toMatchObject({ allowed: true, object: { metadata: { name: 'app' } } });
+      expect(JSON.stringify(verdict.allowed && verdict.object)).not.toContain(BYPASS_FOR);
+      expect(verdict.warnings?.join()).toContain('bypass-for has no effect without a new gate.fluxcd.io/bypass-reason');
+    }
+  });
+
+  it('a request of somebody else that the write takes back does not wait', async () => {
+    const status = { ...AT_7, pendingVersion: '1.5.0' };
+    const before = annotated({ [FORCE_DEPLOY]: '1.5.0', ...BY_DEVELOPER }, own, status);
+    expect(await ask({ next: annotated(REASON, own, status), before })).toMatchObject({
+      allowed: true,
+      passage: undefined,
+      warnings: [expect.stringContaining('no version waits')],
+    });
+  });
+});
