@@ -19,6 +19,9 @@ import type { Rollout } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { isUnderWay, type Passage } from '../suspend/passage.ts';
 
+/** One-shot annotations whose value is a version. */
+export const NAME_A_VERSION = [FORCE_DEPLOY, BYPASS_ROLLOUT_GATES] as const;
+
 /** The id of a request that no webhook has seen. */
 const UNSEEN = 'unstamped';
 
