@@ -5,7 +5,8 @@ import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../api/types.
 import { type Approval, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, expiriesOf, judgeApprovals, verdictText } from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { shell, tagWord } from '../text/shell.ts';
+import { tagWord } from '../kube/tag.ts';
+import { shell } from '../text/shell.ts';
 import { requestersOf } from './requesters.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */

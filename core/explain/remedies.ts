@@ -19,8 +19,8 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { isLegalTag } from '../kube/tag.ts';
-import { type Expanded, NOW, nameWord, shell, tagWord, WHY } from '../text/shell.ts';
+import { isLegalTag, tagWord } from '../kube/tag.ts';
+import { type Expanded, NOW, nameWord, shell, WHY } from '../text/shell.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
 import { objectRef } from './objectRef.ts';
 

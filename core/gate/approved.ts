@@ -8,7 +8,8 @@ import type { Gate } from '../../api/types.ts';
 import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, judgeApprovals } from '../approval/verdict.ts';
 import { identityOf } from '../kube/names.ts';
-import { shell, tagWord } from '../text/shell.ts';
+import { tagWord } from '../kube/tag.ts';
+import { shell } from '../text/shell.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import { gateRequestsOf } from './requests.ts';
 

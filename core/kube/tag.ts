@@ -11,6 +11,11 @@ export function isLegalTag(tag: string): boolean {
   return TAG.test(tag);
 }
 
+/** A version for a command, or a placeholder: what is no tag deploys nothing, and perhaps wants to be more than a word. */
+export function tagWord(version: string | undefined): string {
+  return version !== undefined && isLegalTag(version) ? version : '<version>';
+}
+
 /** Annotations that name a version and hold something else. An empty one requests nothing. */
 export function tagProblems(
   annotations: Readonly<Record<string, string>> | undefined,

@@ -4,7 +4,8 @@
  */
 import { FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
-import { nameWord, shell, tagWord } from '../text/shell.ts';
+import { tagWord } from '../kube/tag.ts';
+import { nameWord, shell } from '../text/shell.ts';
 
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)$/;
 

@@ -2,7 +2,6 @@
  * Command lines for a POSIX shell. Every command that somebody is told to run is made with these: each value stays one word, or
  * part of one, whatever a tenant has written in it.
  */
-import { isLegalTag } from '../kube/tag.ts';
 
 /** What every shell takes as it is; a word that begins with `=` or `~` means something else to some. */
 const PLAIN = /^[\w@+:,./-][\w@+:=,./-]*$/;
@@ -30,11 +29,6 @@ export function shell(texts: TemplateStringsArray, ...values: (string | Expanded
     const value = values[index - 1]!;
     return `${line}${typeof value === 'string' ? quoted(value) : value.expanded}${text}`;
   });
-}
-
-/** A version for a command, or a placeholder: what is no tag deploys nothing, and perhaps wants to be more than a word. */
-export function tagWord(version: string | undefined): string {
-  return version !== undefined && isLegalTag(version) ? version : '<version>';
 }
 
 /** A name for a command, or a placeholder: references may hold anything, `--all` too. */

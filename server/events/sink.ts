@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
 import { createQueue } from '../queue.ts';
 
 /** What clients of kuberik's rollout-controller filter Events by. */
@@ -141,7 +142,7 @@ export function eventOf({ regarding, type, reason, message, key, at, order }: Ev
       ...(resourceVersion && { resourceVersion }),
     },
     reason,
-    message: message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`,
+    message: oneLine(message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`),
     type,
     source: { component: COMPONENT },
     reportingComponent: COMPONENT,

@@ -12,10 +12,10 @@ import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts'
 import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
 import { judgeGates } from '../../../core/gate/judge.ts';
 import { closedGatesText, pinnedText } from '../../../core/hold/messages.ts';
-import { isLegalTag } from '../../../core/kube/tag.ts';
+import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { kubectlOf, patching } from '../../../core/requests/request.ts';
 import { adoptCommandOf } from '../../../core/requests/takeOver.ts';
-import { nameWord, quoted, shell, tagWord, WHY } from '../../../core/text/shell.ts';
+import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const TIME = '$(date -u +%Y-%m-%dT%H:%M:%SZ)';

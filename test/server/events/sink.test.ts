@@ -79,6 +79,11 @@ describe('an Event', () => {
     expect(event.message.length).toBe(1024);
   });
 
+  it('has no line in it that somebody else has begun, and nothing that a terminal obeys', () => {
+    const message = 'Deployed 1.1.0\n\nAll gates are passing \u001b[2J\u202e';
+    expect(eventOf({ ...NEWS, message }).message).toBe('Deployed 1.1.0 All gates are passing  [2J ');
+  });
+
   it('of a cluster-scoped object is in default', () => {
     const regarding = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
     const event = eventOf({ ...NEWS, regarding });
