@@ -16,8 +16,9 @@ import { countedTransport, createTransport, loadKubeConfig, type Transport } fro
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
+import { watchNameKey } from './server/events/nameKey.ts';
 import { createNotifier } from './server/events/notification.ts';
-import { createEventSink, everySink } from './server/events/sink.ts';
+import { type CoreEvent, createEventSink, everySink } from './server/events/sink.ts';
 import { createApp } from './server/http/app.ts';
 import { requireToken } from './server/http/bearer.ts';
 import { requireClientCertificate } from './server/http/clientCertificate.ts';
@@ -173,6 +174,8 @@ function createEvents({ config, transport, cluster, log, decisions, dropped }: E
       const path = resourcePath({ apiVersion: 'v1', resource: 'events', namespace: event.metadata.namespace! });
       return transport.send({ method: 'POST', path, body: event });
     },
+    find: (event) => cluster.get<CoreEvent>({ apiVersion: 'v1', resource: 'events', ...event }),
+    nameKey: watchNameKey(config, log),
     ...(notifier && { people: notifier }),
   });
   return everySink(loggedEvents(decisions), events);

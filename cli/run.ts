@@ -30,7 +30,8 @@ export async function run(world: World): Promise<number> {
   const args = commandFirst(world.args);
   const terminal = createTerminal(world, env, !args.includes('--no-color'));
   if (world.args[0] === COMPLETE) {
-    for (const line of await completions(world, terminal)) terminal.print(line);
+    // Shells expect a tab before each description.
+    for (const line of await completions(world, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));
     return EXIT.ok;
   }
   const called = { exitCode: EXIT.ok as number, where: undefined as Whereabouts | undefined };
@@ -38,8 +39,8 @@ export async function run(world: World): Promise<number> {
     {
       name: program,
       version,
-      print: terminal.print,
-      note: terminal.note,
+      print: terminal.printText,
+      note: terminal.noteText,
       columns: terminal.columns() ?? 100,
       async run(_, definition, invocation) {
         const flags: ConnectionFlags = invocation.options;
@@ -61,7 +62,7 @@ export async function run(world: World): Promise<number> {
     const { problemOf } = await import('./kube/problems.ts');
     const problem = problemOf(error, called.where);
     if (!problem) throw error;
-    terminal.note(problem.message);
+    terminal.noteText(problem.message);
     return problem.exitCode;
   }
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { DenialReason, HoldReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
+import { oneLine } from '../core/text/oneLine.ts';
 
 export type AdmissionDecision =
   | {
@@ -41,10 +42,10 @@ export function reviewOf(request: AdmissionRequest, decision: AdmissionDecision)
 
 function responseOf(request: AdmissionRequest, decision: AdmissionDecision): AdmissionResponse {
   const response: AdmissionResponse = { uid: request.uid, allowed: decision.allowed };
-  if (decision.warnings?.length) response.warnings = decision.warnings.map(shorten);
+  if (decision.warnings?.length) response.warnings = decision.warnings.map((warning) => shorten(oneLine(warning)));
   if (decision.audit) response.auditAnnotations = decision.audit;
   if (!decision.allowed) {
-    response.status = { code: 403, reason: 'Forbidden', message: decision.message };
+    response.status = { code: 403, reason: 'Forbidden', message: oneLine(decision.message) };
     return response;
   }
   if (!decision.object || !request.object) return response;

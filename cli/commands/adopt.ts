@@ -10,9 +10,9 @@ import { readAround } from '../read/adoptable.ts';
 import { findRolloutGate } from '../read/gate.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
-import { additionLines, annotationLines, fileNameOf, yamlOf } from '../view/diff.ts';
+import { additionLines, annotationLines, fileNameOf } from '../view/diff.ts';
 import { lookOf } from '../view/look.ts';
-import { structured } from '../view/structured.ts';
+import { structured, yamlText } from '../view/structured.ts';
 import { begun } from '../write/begun.ts';
 import { ended, make } from '../write/make.ts';
 import { SHOW_KUBECTL } from '../write/options.ts';
@@ -81,8 +81,8 @@ async function show(
 ): Promise<void> {
   const { terminal } = context;
   const all = [...newObjects(found), boundObject(object, found)];
-  if (format === 'json') return terminal.print(await structured(all, 'json'));
-  if (format === 'yaml') return terminal.print((await Promise.all(all.map(yamlOf))).join('\n---\n'));
+  if (format === 'json') return terminal.printText(await structured(all, 'json'));
+  if (format === 'yaml') return terminal.printText((await Promise.all(all.map(yamlText))).join('\n---\n'));
   const look = lookOf(context);
   const parts = await Promise.all([
     ...newObjects(found).map((each) => additionLines(each, look)),
@@ -98,7 +98,7 @@ async function write({ terminal }: Context, object: FluxObject, found: Adoption,
   for (const each of [...newObjects(found), boundObject(object, found)]) {
     const file = join(folder, fileNameOf(each));
     try {
-      await writeFile(file, `${await yamlOf(each)}\n`, { flag: 'wx' });
+      await writeFile(file, `${await yamlText(each)}\n`, { flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
         throw new Problem(`${file} cannot be written: ${(error as Error).message}.`);

@@ -15,6 +15,7 @@ import {
   withdraw,
 } from '../../core/requests/rolloutGate.ts';
 import { few, unknownText } from '../../core/requests/versions.ts';
+import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import {
   findGate,
@@ -239,7 +240,7 @@ function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Choice
     : `RolloutGate ${name} lets ${version} through`;
   return {
     text: verb === 'approve' ? lets : `RolloutGate ${name}`,
-    command: `${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,
+    command: shell`${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,
     value: { gate: { kind, namespace, name } },
   };
 }

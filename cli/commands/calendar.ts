@@ -40,7 +40,7 @@ export const calendarCommand: CommandDefinition = {
       ...schedules.map((schedule) => scheduleRow(schedule, from, to)),
     ];
     if (options.output) {
-      terminal.print(
+      terminal.printText(
         await structured({ from: formatTime(from), to: formatTime(to), timeZone, rows, unread }, options.output),
       );
       return EXIT.ok;

@@ -2,6 +2,7 @@ import type { Budget } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { budgetKind, continued, continueVersion, heldVersions } from '../../core/requests/budget.ts';
 import { named, nothing } from '../../core/requests/request.ts';
+import { shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { readBudget } from '../read/budget.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
@@ -42,10 +43,10 @@ async function heldBy(context: Context, budget: Budget, text: string): Promise<s
   const held = heldVersions(budget);
   if (held.length === 0) return undefined;
   const { namespace } = identityOf(budget);
-  const scope = namespace ? ` -n ${namespace}` : '';
+  const scope = { expanded: namespace ? shell` -n ${namespace}` : '' };
   const choices = held.map(({ name, of }) => ({
     text: `${name}, which has failed ${of.failed === 1 ? 'once' : `${of.failed} times`}`,
-    command: `continue ${text} ${name}${scope}`,
+    command: shell`continue ${text} ${name}${scope}`,
     value: name,
   }));
   return choose(context, `${refKey(identityOf(budget))} holds more than one version.`, choices);

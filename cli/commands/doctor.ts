@@ -57,7 +57,7 @@ export const doctorCommand: CommandDefinition = {
     );
     const findings = [...new Map(found.flat().map((each) => [JSON.stringify(each), each])).values()];
     const problems = findings.filter(({ level }) => level === 'problem').length;
-    if (options.output) terminal.print(await structured({ findings, problems }, options.output));
+    if (options.output) terminal.printText(await structured({ findings, problems }, options.output));
     else {
       const look = lookOf(context);
       for (const finding of findings) for (const line of findingLines(finding, look)) terminal.print(line);

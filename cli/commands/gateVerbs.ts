@@ -7,6 +7,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { closeGate, openGate } from '../../core/requests/gate.ts';
 import { wrong } from '../../core/requests/request.ts';
 import { setPassing } from '../../core/requests/rolloutGate.ts';
+import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { isGate, readAnyGate } from '../read/gate.ts';
 import { Problem } from '../terminal/exit.ts';
@@ -114,7 +115,7 @@ async function closedByHand(context: Context, { client, namespace }: Cluster): P
     const { name } = identityOf(gate);
     return {
       text: `Gate ${name}, ${gateText(gate, now)}`,
-      command: `thaw ${name} -n ${namespace}`,
+      command: shell`thaw ${name} -n ${namespace}`,
       value: refKey(identityOf(gate)),
     };
   });

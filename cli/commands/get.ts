@@ -106,7 +106,7 @@ async function showForPrograms(
   const around = which.everywhere ? await readAllSurroundings(cluster.client) : undefined;
   const items = await explain(context, cluster, rollouts, around);
   const isOne = which.names.length === 1;
-  context.terminal.print(await structured(isOne ? items[0] : { kind: 'ApplicationList', items }, format));
+  context.terminal.printText(await structured(isOne ? items[0] : { kind: 'ApplicationList', items }, format));
   return rollouts.length || 1;
 }
 

@@ -29,12 +29,12 @@ export const history: CommandDefinition = {
     if (options.diff) {
       const [before, after] = pairOf(options.diff, entries);
       const diff = deploymentDiff(deploymentView(before), deploymentView(after));
-      if (options.output) terminal.print(await structured(diff, options.output));
+      if (options.output) terminal.printText(await structured(diff, options.output));
       else for (const line of diff.lines(look)) terminal.print(line);
       return EXIT.ok;
     }
     const views = entries.map(deploymentView);
-    if (options.output) terminal.print(await structured(views, options.output));
+    if (options.output) terminal.printText(await structured(views, options.output));
     else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
     else for (const line of historyLines(views, look, context.now())) terminal.print(line);
     return EXIT.ok;

@@ -24,7 +24,7 @@ would let it go, each with whether you may run it. KIND is any of ours or of Flu
     const target = await readTarget(cluster, text as string);
     const found = await explained(cluster.client, target, context.now());
     const explanation = { ...found, remedies: await withRights(cluster.client, found.remedies) };
-    if (options.output) context.terminal.print(await structured(explanation, options.output));
+    if (options.output) context.terminal.printText(await structured(explanation, options.output));
     else
       for (const line of explanationLines(explanation, lookOf(context), context.program)) context.terminal.print(line);
     return EXIT.ok;

@@ -26,6 +26,7 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
       ['list', '', 'namespaces'],
       ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
       ['create', '', 'events'],
+      ['get', '', 'events'],
     ],
   },
   {

@@ -2,6 +2,9 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
+/** A line that somebody else has begun would be wrapped as one of ours. */
+const BREAKS = /[\r\n]+/g;
+
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
@@ -9,7 +12,7 @@ export function padded(text: string, width: number): string {
 /** The lines of a text that fit into `columns`; as it is where there is no limit. */
 export function wrapped(text: string, columns: number | undefined): string[] {
   if (columns === undefined) return [text];
-  return wrapAnsi(text, Math.max(columns, 10), { hard: true, trim: true }).split('\n');
+  return wrapAnsi(text.replace(BREAKS, ' '), Math.max(columns, 10), { hard: true, trim: true }).split('\n');
 }
 
 /** Rows in columns as wide as their widest cell, three spaces between them, no space at the end of a line. Cells that are missing are empty. */

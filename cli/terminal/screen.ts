@@ -1,6 +1,7 @@
 /** A part of the terminal that is drawn again and again, and leaves the terminal as it was. */
 
 import { widthOf } from './layout.ts';
+import { line } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
 const HIDE = '\x1b[?25l';
@@ -21,17 +22,17 @@ export function openScreen({ write }: Pick<Terminal, 'write'>, size: () => { row
   write(HIDE);
   const show = (lines: readonly string[]) => {
     const { columns } = size();
-    const text = lines.map((line) => `${line}\n`).join('');
+    const text = textOf(lines);
     write(`${height > 0 ? `\x1b[${height}A\r` : ''}${CLEAR_BELOW}${text}`);
     // A line that is wider than the terminal takes more than one row.
-    height = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+    height = lines.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
     drawn = text;
   };
   return {
     draw(lines) {
       last = lines;
       const shown = fitting(lines, size().rows);
-      if (shown.map((line) => `${line}\n`).join('') !== drawn) show(shown);
+      if (textOf(shown) !== drawn) show(shown);
     },
     close() {
       if (last.length > 0) show(last);
@@ -39,6 +40,9 @@ export function openScreen({ write }: Pick<Terminal, 'write'>, size: () => { row
     },
   };
 }
+
+/** What others wrote in it is text, and no more. */
+const textOf = (lines: readonly string[]) => lines.map((each) => `${line(each)}\n`).join('');
 
 function fitting(lines: readonly string[], rows: number): readonly string[] {
   const room = Math.max(rows - 1, 5);

@@ -1,17 +1,18 @@
 /** Where a command writes: streams, their width, colors. */
 import type { Writable } from 'node:stream';
-import pc from 'picocolors';
 import { EXIT, Problem } from './exit.ts';
-
-/** Colors and weights; each returns its text as it is where there are no colors. */
-export type Paint = ReturnType<typeof pc.createColors>;
+import { createPaint, line, lines, type Paint } from './safe.ts';
 
 export interface Terminal {
-  /** Standard output; with a line feed. */
+  /** A line on standard output. What others wrote in it is text, and no more: see safe.ts. */
   print(text: string): void;
-  /** Standard error: what is said beside the answer. */
+  /** A line on standard error: what is said beside the answer. */
   note(text: string): void;
-  /** To standard output as it is. */
+  /** Several lines on standard output, without colors. */
+  printText(text: string): void;
+  /** Several lines on standard error, without colors. */
+  noteText(text: string): void;
+  /** To standard output as it is: nothing that others wrote. */
   write(text: string): void;
   /** Standard output is a terminal. */
   isTerminal: boolean;
@@ -44,14 +45,16 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
   const { stdout, stderr, stdin } = streams;
   const isTerminal = stdout.isTTY === true;
   return {
-    print: (text) => stdout.write(`${text}\n`),
-    note: (text) => stderr.write(`${text}\n`),
+    print: (text) => stdout.write(`${line(text)}\n`),
+    note: (text) => stderr.write(`${line(text)}\n`),
+    printText: (text) => stdout.write(`${lines(text)}\n`),
+    noteText: (text) => stderr.write(`${lines(text)}\n`),
     write: (text) => stdout.write(text),
     isTerminal,
     isInteractive: isTerminal && stdin.isTTY === true,
     columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, NARROWEST), WIDEST) : undefined),
     rows: () => stdout.rows ?? 24,
-    paint: pc.createColors(wantsColor && isTerminal && hasColors(env)),
+    paint: createPaint(wantsColor && isTerminal && hasColors(env)),
     hasSymbols: hasSymbols(env),
     async ask(question) {
       const { createInterface } = await import('node:readline/promises');
@@ -60,7 +63,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
         // In a question the terminal hands Ctrl-C to readline, and nobody else hears of it.
         reader.once('SIGINT', () => reject(new Problem('Nothing was changed.', EXIT.interrupted)));
         reader.once('close', () => resolve(''));
-        reader.question(question).then(resolve, reject);
+        reader.question(line(question)).then(resolve, reject);
       });
       try {
         return await typed;

@@ -1,21 +1,17 @@
 /** Manifests as text: YAML, and what a change adds to an object. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Look } from './look.ts';
+import { yamlText } from './structured.ts';
 
 /** What sets lines of a diff apart. */
 export type DiffLook = Pick<Look, 'tone' | 'strong'>;
 
 export const PLAIN: DiffLook = { tone: (_, text) => text, strong: (text) => text };
 
-export async function yamlOf(object: unknown): Promise<string> {
-  const { stringify } = await import('yaml');
-  return stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd();
-}
-
 /** An object that is not there yet: every line is added. */
 export async function additionLines(object: KubeObject<any, any>, look: DiffLook): Promise<string[]> {
   const path = fileNameOf(object);
-  const body = (await yamlOf(object)).split('\n').map((line) => look.tone('good', `+${line}`));
+  const body = (await yamlText(object)).split('\n').map((line) => look.tone('good', `+${line}`));
   return [look.strong('--- /dev/null'), look.strong(`+++ ${path}`), ...body];
 }
 
@@ -27,7 +23,7 @@ export async function annotationLines(
 ): Promise<string[]> {
   const path = fileNameOf(object);
   const before = object.metadata.annotations ?? {};
-  const body = (await yamlOf(annotations)).split('\n').map((line) => look.tone('good', `+    ${line}`));
+  const body = (await yamlText(annotations)).split('\n').map((line) => look.tone('good', `+    ${line}`));
   const head = Object.keys(before).length > 0 ? '   annotations:' : look.tone('good', '+  annotations:');
   return [
     look.strong(`--- ${path}`),

@@ -3,7 +3,7 @@ import type { ApplicationState, DeploymentView, StepState } from '../../core/exp
 import { ageText, relativeText, whenText, withReadableTimes } from '../../core/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { Context } from '../command/command.ts';
-import type { Paint } from '../terminal/terminal.ts';
+import type { Paint } from '../terminal/safe.ts';
 
 export type Tone = 'good' | 'bad' | 'busy' | 'quiet';
 

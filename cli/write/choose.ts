@@ -1,4 +1,5 @@
 /** Where several things could be meant: says which, and asks. */
+import { oneLine } from '../../core/text/oneLine.ts';
 import type { Context } from '../command/command.ts';
 import { Problem } from '../terminal/exit.ts';
 
@@ -19,7 +20,7 @@ export async function choose<T>(
   const [first, ...others] = choices;
   if (first && others.length === 0) return first.value;
   if (!terminal.isInteractive) {
-    const lines = choices.map(({ text, command }) => `  ${program} ${command}   # ${text}`);
+    const lines = choices.map(({ text, command }) => `  ${program} ${command}   # ${oneLine(text)}`);
     throw new Problem(`${question} It could be one of ${choices.length}:\n${lines.join('\n')}`);
   }
   terminal.note(question);

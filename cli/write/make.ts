@@ -72,13 +72,13 @@ async function send(
   const { apiVersion, object, body, creates } = request;
   const { resource, namespace, name } = object;
   const to = { apiVersion, resource, namespace: namespace || undefined };
-  if (options.showKubectl) terminal.note(kubectlOf(request));
+  if (options.showKubectl) terminal.noteText(kubectlOf(request));
   const answer = creates
     ? await client.create<KubeObject<any, any>>(to, body, { dryRun: isDryRun })
     : await client.patch<KubeObject<any, any>>({ ...to, name }, body, { dryRun: isDryRun });
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
   if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${object.group}/${name}`);
-  else if (options.output) terminal.print(await structured(answer.object, options.output));
+  else if (options.output) terminal.printText(await structured(answer.object, options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
     for (const line of wrapped(lookOf(context).text(ended(text)), terminal.columns())) terminal.print(line);

@@ -12,9 +12,11 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { type Freeze, freeze } from '../requests/freeze.ts';
 import { approveAtGate, closeGate, openGate } from '../requests/gate.ts';
-import { type Asked as Answered, isRequest, kubectlOf, named, quoted, wrong } from '../requests/request.ts';
+import { type Asked as Answered, isRequest, kubectlOf, named, wrong } from '../requests/request.ts';
 import { bypass, deploy, passRolloutGates, pin, retry, unblock, unpin } from '../requests/rollout.ts';
 import { approve, reject } from '../requests/rolloutGate.ts';
+import { oneLine } from '../text/oneLine.ts';
+import { quoted } from '../text/shell.ts';
 
 export type Asked =
   | { do: 'deploy' | 'pin' | 'bypass' | 'pass-gates'; rollout: NamespacedName; version: string; reason: string }
@@ -93,7 +95,7 @@ export function equivalentOf(
   now: EpochMs,
 ): { command: string; kubectl: string } {
   const request = requestOf(asked, found ?? sketchOf(asked), now);
-  return { command: commandOf(asked), kubectl: isRequest(request) ? kubectlOf(request) : `# ${request.none}` };
+  return { command: commandOf(asked), kubectl: isRequest(request) ? kubectlOf(request) : `# ${oneLine(request.none)}` };
 }
 
 /** Of what nobody has read: what somebody said before is taken off, whether it is there or not. A Gate that is to be made is not there. */
@@ -122,7 +124,7 @@ function sketch(kind: KindName, metadata: KubeObject<any, any>['metadata'], spec
 
 export function commandOf(asked: Asked): string {
   const words = [...wordsOf(asked), ...(asked.reason === '' ? [] : ['--reason', asked.reason])];
-  return [PROGRAM, '-n', objectOf(asked).namespace, ...words.map(quoted)].join(' ');
+  return [PROGRAM, ...['-n', objectOf(asked).namespace, ...words].map(quoted)].join(' ');
 }
 
 function wordsOf(asked: Asked): string[] {

@@ -1,4 +1,5 @@
 /** What runs without a Rollout in charge, and what would put it under one: as the page lists it and asks for it. */
+import { ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -7,6 +8,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { boundRollouts } from '../pin/annotations.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../requests/adopt.ts';
 import { named } from '../requests/request.ts';
+import { nameWord, shell } from '../text/shell.ts';
 import type { ActionRight } from './actions.ts';
 import type { Rights } from './messages.ts';
 
@@ -110,11 +112,11 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
   }
   const source = { namespace: ref.namespace, name: chart.name };
   const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
-  const command = `kubectl -n ${ref.namespace} annotate helmrelease/${ref.name} rollout.kuberik.com/rollout=`;
+  const command = shell`kubectl -n ${ref.namespace} annotate helmrelease/${ref.name} ${ROLLOUT}=${nameWord(rollout)}`;
   return {
     ...row,
     problem: rollout
-      ? `Its chart is that of Rollout ${rollout}, which does not wait for it: ${command}${rollout}`
+      ? `Its chart is that of Rollout ${rollout}, which does not wait for it: ${command}`
       : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
   };
 }

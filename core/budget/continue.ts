@@ -3,11 +3,15 @@ import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
+import type { FieldProblem } from '../kube/fieldProblem.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { Continue } from './versions.ts';
 
 /** An image, a tag and a colon. */
 const MAX_VERSION = 1024;
+/** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
+const IMAGE = /^[\w .:@/[\]-]*$/;
 
 export interface ContinueRequest extends Continue {
   /** Of the admission request. */
@@ -22,6 +26,17 @@ export function continueRequest({ metadata }: Budget): ContinueRequest | undefin
   const at = parseTime(time);
   if (!version || version.length > MAX_VERSION || !uid || !by || at === undefined) return undefined;
   return { version, uid, by, at };
+}
+
+/** What this write sets that names no version: `<tag>`, or `<image>:<tag>` as versions are listed in the status. */
+export function continueProblem({ metadata }: Budget, before: Budget | undefined): FieldProblem | undefined {
+  const value = metadata.annotations?.[CONTINUE];
+  if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;
+  const colon = value.lastIndexOf(':');
+  if (value.length <= MAX_VERSION && IMAGE.test(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1)))
+    return undefined;
+  const reason = 'expected a tag, or an image and a tag with a colon between them';
+  return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, 128), reason };
 }
 
 /** The one that was not acted on yet. */

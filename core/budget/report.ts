@@ -1,11 +1,14 @@
 /** What a budget says: its Ready condition, and Events for what changes. */
+import { CONTINUE } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { firstFew } from '../kube/firstFew.ts';
 import { identityOf, refKey } from '../kube/names.ts';
+import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
+import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './config.ts';
 import type { Member } from './fleet.ts';
 import { budgetKey } from './selects.ts';
@@ -79,10 +82,12 @@ export function counted(rollouts: number): string {
 /** The command first: an Event is cut where the names are long. */
 function heldText({ metadata }: Budget, version: BudgetVersion): string {
   const [kind, name] = budgetKey({ metadata }).split('/');
-  const where = metadata.namespace ? `-n ${metadata.namespace} ` : '';
+  const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
+  const target = `${kind?.toLowerCase()}/${name}`;
+  const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
   return (
-    `${version.version} has failed in ${counted(version.failed)}: nobody else begins it. To go on: kubectl annotate ` +
-    `${where}${kind?.toLowerCase()}/${name} rollout.kuberik.com/continue=${version.version} (failed: ${failedIn(version)})`
+    `${version.version} has failed in ${counted(version.failed)}: nobody else begins it. To go on: ${how} ` +
+    `(failed: ${failedIn(version)})`
   );
 }
 

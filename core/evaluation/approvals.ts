@@ -5,6 +5,8 @@ import type { Gate, Rollout, RolloutGate, RolloutStatus } from '../../api/types.
 import { type Approval, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, expiriesOf, judgeApprovals, verdictText } from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
+import { tagWord } from '../kube/tag.ts';
+import { shell } from '../text/shell.ts';
 import { requestersOf } from './requesters.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
@@ -109,7 +111,8 @@ export function approvalsNeeded({ gate, verdict }: AskedApprovals): string {
 }
 
 export function approveCommand({ metadata }: RolloutGate, version: string): string {
-  return `kubectl -n ${metadata.namespace} annotate rolloutgate/${metadata.name} ${APPROVE}=${version}`;
+  const { namespace, name } = identityOf({ metadata });
+  return shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
 }
 
 /** The versions whose authors have to be known: those with an approval that must not be theirs. */

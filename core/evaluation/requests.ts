@@ -15,6 +15,9 @@ import {
 } from '../../api/annotations.ts';
 import type { Rollout } from '../../api/types.ts';
 
+/** One-shot annotations whose value is a version. */
+export const NAME_A_VERSION = [FORCE_DEPLOY, BYPASS_ROLLOUT_GATES] as const;
+
 /** The id of a request that no webhook has seen. */
 const UNSEEN = 'unstamped';
 

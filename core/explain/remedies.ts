@@ -21,57 +21,62 @@ import type { Rollout } from '../../api/types.ts';
 import { versionRequests } from '../evaluation/requesters.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { isLegalTag } from '../kube/tag.ts';
+import { isLegalTag, tagWord } from '../kube/tag.ts';
+import { type Expanded, NOW, nameWord, shell, WHY } from '../text/shell.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
 import { objectRef } from './objectRef.ts';
 
 export const PROGRAM = 'kubectl rollouts';
-const NOW = '"$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
-const WHY = '"<why>"';
-
-/** A placeholder for what is no version: nobody should paste it into a shell. */
-function shown(version: string | undefined): string {
-  return version !== undefined && isLegalTag(version) ? version : '<version>';
-}
+/** The same where a command is made. */
+const OURS: Expanded = { expanded: PROGRAM };
 
 export function openGate(gate: ObjectRef, step?: string): Remedy {
+  const { namespace, name } = inWords(gate);
   return {
     text: `open Gate ${gate.namespace}/${gate.name}, for everything that it holds`,
-    command: `${PROGRAM} open ${gate.name} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} annotate --overwrite gate/${gate.name} ${OPEN_REQUESTED_AT}=${NOW} ${OPEN_REASON}=${WHY}`,
+    command: shell`${OURS} open ${name} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate --overwrite gate/${name} ${OPEN_REQUESTED_AT}=${NOW} ${OPEN_REASON}=${WHY}`,
     ...right('patch', gate),
     ...(step && { step }),
   };
 }
 
 export function closeGate(gate: ObjectRef): Remedy {
+  const { namespace, name } = inWords(gate);
   return {
     text: `close Gate ${gate.namespace}/${gate.name}`,
-    command: `${PROGRAM} close ${gate.name} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} annotate --overwrite gate/${gate.name} ${CLOSE_REQUESTED_AT}=${NOW}`,
+    command: shell`${OURS} close ${name} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate --overwrite gate/${name} ${CLOSE_REQUESTED_AT}=${NOW}`,
     ...right('patch', gate),
   };
+}
+
+/** What names an object in a command. */
+function inWords({ namespace, name }: NamespacedName): NamespacedName {
+  return { namespace: nameWord(namespace), name: nameWord(name) };
 }
 
 /** By hand a version waits for Gates and approvals alone. */
 export function deployByHand(rollout: Rollout, version: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
+  const { namespace, name } = inWords(ref);
   return {
     text: `deploy ${version} by hand, past everything but closed Gates and approvals`,
-    command: `${PROGRAM} deploy ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${FORCE_DEPLOY}=${shown(version)}`,
+    command: shell`${OURS} deploy ${name} ${tagWord(version)} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${FORCE_DEPLOY}=${tagWord(version)}`,
     ...right('patch', ref),
   };
 }
 
 function bypassGate(rollout: Rollout, version: string, gate: ObjectRef, step: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
+  const { namespace, name } = inWords(ref);
   // To set what is set already names nothing.
   const names = versionRequests(rollout, version).length > 0 ? BYPASS_FOR : FORCE_DEPLOY;
   return {
     text: `let ${version} alone past closed Gate ${gate.namespace}/${gate.name}: breaks the glass, and is recorded`,
-    command: `${PROGRAM} bypass ${ref.name} ${shown(version)} -n ${ref.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${names}=${shown(version)} ${BYPASS_REASON}=${WHY}`,
+    command: shell`${OURS} bypass ${name} ${tagWord(version)} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${names}=${tagWord(version)} ${BYPASS_REASON}=${WHY}`,
     ...right('bypass', gate),
     step,
   };
@@ -79,10 +84,11 @@ function bypassGate(rollout: Rollout, version: string, gate: ObjectRef, step: st
 
 function onRollout(rollout: Rollout, verb: string, annotation: string, text: string, step: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
+  const { namespace, name } = inWords(ref);
   return {
     text,
-    command: `${PROGRAM} ${verb} ${ref.name} -n ${ref.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${ref.namespace} annotate --overwrite rollout/${ref.name} ${annotation}`,
+    command: shell`${OURS} ${verb} ${name} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${annotation}`,
     ...right('patch', ref),
     step,
   };
@@ -90,20 +96,22 @@ function onRollout(rollout: Rollout, verb: string, annotation: string, text: str
 
 function unpin(rollout: Rollout, step: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
+  const { namespace, name } = inWords(ref);
   return {
     text: 'remove the pin: the newest version that is let through goes at once',
-    command: `${PROGRAM} unpin ${ref.name} -n ${ref.namespace}`,
-    kubectl: `kubectl -n ${ref.namespace} patch rollout/${ref.name} --type=merge -p '{"spec":{"wantedVersion":null}}'`,
+    command: shell`${OURS} unpin ${name} -n ${namespace}`,
+    kubectl: shell`kubectl -n ${namespace} patch rollout/${name} --type=merge -p '{"spec":{"wantedVersion":null}}'`,
     ...right('patch', ref),
     step,
   };
 }
 
 export function openRolloutGate(gate: ObjectRef, step?: string): Remedy {
+  const { namespace, name } = inWords(gate);
   return {
     text: `let every version pass RolloutGate ${gate.name}`,
-    command: `${PROGRAM} open rolloutgate/${gate.name} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} patch rolloutgate/${gate.name} --type=merge -p '{"spec":{"passing":true}}'`,
+    command: shell`${OURS} open rolloutgate/${name} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} patch rolloutgate/${name} --type=merge -p '{"spec":{"passing":true}}'`,
     ...right('patch', gate),
     ...(step && { step }),
   };
@@ -111,11 +119,12 @@ export function openRolloutGate(gate: ObjectRef, step?: string): Remedy {
 
 /** `allowed`: what its list has already; a merge patch replaces the list. */
 export function approveVersion(gate: ObjectRef, version: string, allowed: readonly string[], step?: string): Remedy {
-  const list = JSON.stringify([...allowed.filter(isLegalTag), shown(version)]);
+  const { namespace, name } = inWords(gate);
+  const list = JSON.stringify({ spec: { allowedVersions: [...allowed.filter(isLegalTag), tagWord(version)] } });
   return {
     text: `let ${version} pass RolloutGate ${gate.name}`,
-    command: `${PROGRAM} approve rolloutgate/${gate.name} ${shown(version)} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} patch rolloutgate/${gate.name} --type=merge -p '{"spec":{"allowedVersions":${list}}}'`,
+    command: shell`${OURS} approve rolloutgate/${name} ${tagWord(version)} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} patch rolloutgate/${name} --type=merge -p ${list}`,
     ...right('patch', gate),
     ...(step && { step }),
   };
@@ -123,10 +132,11 @@ export function approveVersion(gate: ObjectRef, version: string, allowed: readon
 
 /** One of the approvals that the gate asks for; who has given them already, it says itself. */
 export function giveApproval(gate: ObjectRef, version: string, step?: string): Remedy {
+  const { namespace, name } = inWords(gate);
   return {
     text: `approve ${version} on RolloutGate ${gate.name}`,
-    command: `${PROGRAM} approve rolloutgate/${gate.name} ${shown(version)} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} annotate rolloutgate/${gate.name} ${APPROVE}=${shown(version)} ${APPROVE_REASON}=${WHY}`,
+    command: shell`${OURS} approve rolloutgate/${name} ${tagWord(version)} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)} ${APPROVE_REASON}=${WHY}`,
     ...right('patch', gate),
     ...(step && { step }),
   };
@@ -134,11 +144,12 @@ export function giveApproval(gate: ObjectRef, version: string, step?: string): R
 
 /** One person's request opens no Gate that asks for approvals. An approval is for one Rollout. */
 export function approveOnGate(rollout: NamespacedName, version: string, gate: ObjectRef, step?: string): Remedy {
-  const wanted = `${refKey(rollout)}:${shown(version)}`;
+  const { namespace, name } = inWords(gate);
+  const wanted = `${refKey(inWords(rollout))}:${tagWord(version)}`;
   return {
     text: `approve ${version} on Gate ${gate.namespace}/${gate.name}`,
-    command: `${PROGRAM} approve gate/${gate.name} ${wanted} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} annotate gate/${gate.name} ${APPROVE_FOR}=${wanted} ${APPROVE_FOR_REASON}=${WHY}`,
+    command: shell`${OURS} approve gate/${name} ${wanted} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted} ${APPROVE_FOR_REASON}=${WHY}`,
     ...right('patch', gate),
     ...(step && { step }),
   };
@@ -146,35 +157,39 @@ export function approveOnGate(rollout: NamespacedName, version: string, gate: Ob
 
 /** After failures: whoever says so is noted. */
 export function continueVersion(budget: ObjectRef, version: string, step?: string): Remedy {
-  const target = `${budget.kind.toLowerCase()}/${budget.name}`;
-  const scope = budget.namespace ? ` -n ${budget.namespace}` : '';
-  const tag = shown(version);
+  const { namespace, name } = inWords(budget);
+  const target = `${budget.kind.toLowerCase()}/${name}`;
+  const scope: Expanded = { expanded: budget.namespace ? shell` -n ${namespace}` : '' };
+  const tag = tagWord(version);
   return {
     text: `go on with ${version} in spite of its failures`,
-    command: `${PROGRAM} continue ${budget.namespace ? budget.name : target} ${tag}${scope} --reason ${WHY}`,
-    kubectl: `kubectl${scope} annotate --overwrite ${target} ${CONTINUE}=${tag}`,
+    command: shell`${OURS} continue ${budget.namespace ? name : target} ${tag}${scope} --reason ${WHY}`,
+    kubectl: shell`kubectl${scope} annotate --overwrite ${target} ${CONTINUE}=${tag}`,
     ...right('patch', budget),
     ...(step && { step }),
   };
 }
 
 export function bypassObject(object: ObjectRef, gate: ObjectRef): Remedy {
-  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  const { namespace, name } = inWords(object);
+  const target = `${object.kind.toLowerCase()}/${name}`;
   const patch = JSON.stringify({ metadata: { annotations: { [BYPASS_REASON]: '<why>' } }, spec: { suspend: false } });
   return {
     text: `resume ${object.kind} ${object.name} behind its closed gates: breaks the glass, and is recorded`,
-    command: `${PROGRAM} bypass ${target} -n ${object.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${object.namespace} patch ${target} --type=merge -p '${patch}'`,
+    command: shell`${OURS} bypass ${target} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} patch ${target} --type=merge -p ${patch}`,
     ...right('bypass', gate),
   };
 }
 
 export function resumeObject(object: ObjectRef): Remedy {
-  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  const { namespace, name } = inWords(object);
+  const target = `${object.kind.toLowerCase()}/${name}`;
+  const command: Expanded = { expanded: FLUX_NAMES[object.kind as GovernedKind] ?? object.kind.toLowerCase() };
   return {
     text: `resume ${object.kind} ${object.name}`,
-    command: `flux resume ${FLUX_NAMES[object.kind as GovernedKind] ?? object.kind.toLowerCase()} ${object.name} -n ${object.namespace}`,
-    kubectl: `kubectl -n ${object.namespace} patch ${target} --type=merge -p '{"spec":{"suspend":false}}'`,
+    command: shell`flux resume ${command} ${name} -n ${namespace}`,
+    kubectl: shell`kubectl -n ${namespace} patch ${target} --type=merge -p '{"spec":{"suspend":false}}'`,
     ...right('patch', object),
   };
 }

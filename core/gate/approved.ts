@@ -7,6 +7,9 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, judgeApprovals } from '../approval/verdict.ts';
+import { identityOf } from '../kube/names.ts';
+import { tagWord } from '../kube/tag.ts';
+import { shell } from '../text/shell.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import { gateRequestsOf } from './requests.ts';
 
@@ -45,7 +48,9 @@ export function takesOpening(gate: Gate, now: EpochMs): boolean {
   return !gate.spec.approvals || closingOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined;
 }
 
-/** For whom a refusal or a condition tells how. */
-export function approveForCommand({ metadata }: Pick<Gate, 'metadata'>, version: string): string {
-  return `kubectl -n ${metadata.namespace} annotate gate/${metadata.name} ${APPROVE_FOR}=${version}`;
+/** What a refusal or a condition tells others to run. Without `rollout`, for whichever Rollout has the version. */
+export function approveForCommand({ metadata }: Pick<Gate, 'metadata'>, version?: string, rollout?: string): string {
+  const { namespace, name } = identityOf({ metadata });
+  const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
+  return shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
 }

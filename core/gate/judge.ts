@@ -97,7 +97,7 @@ function withApprovals(judged: JudgedGate, gate: Gate, next: NextDeployment, now
   const timed = { ...judged, ...(until !== undefined && { approvalsUntil: until }) };
   if (enough) return { ...timed, open: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
-  const how = `another person may: ${approveForCommand(gate, `${next.rollout}:${next.version}`)}`;
+  const how = `another person may: ${approveForCommand(gate, next.version, next.rollout)}`;
   return { ...timed, lacks: { count: of(countText(counted.length, required)), names: of(verdictText(verdict)), how } };
 }
 

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { oneLine } from '../text/oneLine.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
@@ -57,7 +58,7 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 }
 
 function messageOf(verdict: Verdict, status: string): string {
-  const message = verdict.message.slice(0, MAX_MESSAGE);
+  const message = oneLine(verdict.message.slice(0, MAX_MESSAGE));
   if (verdict.health !== 'Unknown' || status === 'Pending') return message;
   return `Still ${status}: not everything could be read. ${message}`;
 }

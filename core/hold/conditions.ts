@@ -78,10 +78,10 @@ function withCondition(
           .slice(0, MAX_MESSAGE)
       : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
   };
-  const before = findCondition(status.conditions, condition.type);
-  const same = (['status', 'reason', 'message'] as const).every((key) => before?.[key] === condition[key]);
-  if (same) return undefined;
-  return { ...status, conditions: setCondition(status.conditions, condition, now) };
+  const conditions = setCondition(status.conditions, condition, now);
+  const [before, after] = [status.conditions, conditions].map((list) => findCondition(list, condition.type));
+  const same = (['status', 'reason', 'message'] as const).every((key) => before?.[key] === after?.[key]);
+  return same ? undefined : { ...status, conditions };
 }
 
 function withoutCondition(status: Status): Status | undefined {

@@ -12,6 +12,7 @@ import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { pinPath } from '../pin/annotations.ts';
 import { deployCommand } from '../pin/deployment.ts';
+import { NOW, nameWord, shell } from '../text/shell.ts';
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
 export function closedGatesText(all: readonly JudgedGate[]): string {
@@ -24,12 +25,14 @@ export function closedGatesText(all: readonly JudgedGate[]): string {
   );
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
-    .map(
-      ({ ref }) =>
-        `kubectl -n ${ref.namespace} annotate --overwrite gate/${ref.name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)"`,
-    );
+    .map(({ ref }) => openCommand(ref));
   const open = commands.length > 0 ? ` To open: ${commands.join('; ')}.` : '';
   return `${gates.join('; ')}${more}.${open}`;
+}
+
+/** What opens a Gate now. */
+export function openCommand({ namespace, name }: NamespacedName): string {
+  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
 }
 
 /** Of a closed gate, for conditions; `limit` is the sentence where it is not a Gate, but the limit on how many are looked at. */

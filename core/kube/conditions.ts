@@ -1,5 +1,6 @@
 /** List handling of metav1.Condition, as apimachinery's meta.SetStatusCondition does it. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import { oneLine } from '../text/oneLine.ts';
 import { formatTime } from './time.ts';
 
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & { observedGeneration?: number };
@@ -7,7 +8,7 @@ export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'messa
 /** What a CRD takes of a message: with a longer one the whole status would be refused. */
 const MAX_MESSAGE = 32_768;
 
-/** A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept. */
+/** A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept. Messages quote what tenants write: none has more than one line. */
 export function setCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
   condition: NewCondition,
@@ -17,7 +18,7 @@ export function setCondition<C extends Condition>(
   const index = list.findIndex((c) => c.type === condition.type);
   const before = list[index];
   const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : formatTime(now);
-  const message = condition.message.slice(0, MAX_MESSAGE);
+  const message = oneLine(condition.message.slice(0, MAX_MESSAGE));
   const after = { ...condition, message, lastTransitionTime } as C;
   if (index < 0) list.push(after);
   else list[index] = after;

@@ -1,6 +1,29 @@
 /** What the OCI distribution specification accepts as a tag. Anything else is never written into a Flux object. */
+import type { FieldProblem } from './fieldProblem.ts';
+
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+/** Of a value that is refused, in the message. */
+const MAX_SHOWN = 128;
+
+export const WHAT_A_TAG_IS = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";
 
 export function isLegalTag(tag: string): boolean {
   return TAG.test(tag);
+}
+
+/** A version for a command, or a placeholder: what is no tag deploys nothing, and perhaps wants to be more than a word. */
+export function tagWord(version: string | undefined): string {
+  return version !== undefined && isLegalTag(version) ? version : '<version>';
+}
+
+/** Annotations that name a version and hold something else. An empty one requests nothing. */
+export function tagProblems(
+  annotations: Readonly<Record<string, string>> | undefined,
+  keys: readonly string[],
+): FieldProblem[] {
+  return keys.flatMap((key) => {
+    const value = annotations?.[key];
+    if (!value || isLegalTag(value)) return [];
+    return [{ field: `metadata.annotations[${key}]`, value: value.slice(0, MAX_SHOWN), reason: WHAT_A_TAG_IS }];
+  });
 }

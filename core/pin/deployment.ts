@@ -4,7 +4,8 @@
  */
 import { FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
-import { isLegalTag } from '../kube/tag.ts';
+import { tagWord } from '../kube/tag.ts';
+import { nameWord, shell } from '../text/shell.ts';
 
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)$/;
 
@@ -37,10 +38,9 @@ export function deploymentOf(rollout: Rollout | undefined, back = 0): Deployment
   return { rollout: rollout.metadata.name ?? '', id: entry.id ?? 0, version: tag, uid: rollout.metadata.uid ?? '' };
 }
 
-/** What a person types to deploy this value; a placeholder for what is no version, which nobody should paste into a shell. */
+/** What a person types to deploy this value. */
 export function deployCommand(namespace: string | undefined, rollout: string, value: string | undefined): string {
-  const version = value !== undefined && isLegalTag(value) ? value : '<version>';
-  return `kubectl -n ${namespace} annotate --overwrite rollout/${rollout} ${FORCE_DEPLOY}=${version}`;
+  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}`;
 }
 
 /** The same deployment of the same Rollout. */

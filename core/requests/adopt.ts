@@ -12,6 +12,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
 import { latestOf, policyRef } from '../policy/imagePolicy.ts';
 import { policyRules } from '../policy/rules.ts';
+import { shell } from '../text/shell.ts';
 import { named } from './request.ts';
 
 /** What there is around it, of the object's namespace. */
@@ -228,7 +229,7 @@ function notesOf(
   return [
     ...(isAhead && latest !== undefined
       ? [
-          `${latest} is out already: RolloutGate ${rollout}-take-over holds it until you open it (kubectl rollouts open rolloutgate/${rollout}-take-over)`,
+          `${latest} is out already: RolloutGate ${rollout}-take-over holds it until you open it (${shell`kubectl rollouts open rolloutgate/${rollout}-take-over`})`,
         ]
       : []),
     ...(applier

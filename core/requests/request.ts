@@ -4,6 +4,7 @@ import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { objectRef } from '../explain/objectRef.ts';
+import { quoted, shell } from '../text/shell.ts';
 
 export interface WriteRequest {
   object: ObjectRef;
@@ -83,22 +84,17 @@ export function named(kind: KindName, { namespace, name }: NamespacedName): stri
 
 /** The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. */
 export function kubectlOf({ object, body, creates }: WriteRequest): string {
-  const kubectl = `kubectl${object.namespace ? ` -n ${object.namespace}` : ''}`;
+  const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
   if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
   const target = `${object.kind.toLowerCase()}/${object.name}`;
   const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
   const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
   if (annotations && isAnnotation) {
     const marks = Object.entries(annotations).map(([key, value]) =>
-      value === null ? `${key}-` : `${key}=${quoted(value)}`,
+      value === null ? quoted(`${key}-`) : shell`${key}=${value}`,
     );
-    return `${kubectl} annotate --overwrite ${target} ${marks.join(' ')}`;
+    return `${kubectl} annotate --overwrite ${quoted(target)} ${marks.join(' ')}`;
   }
   const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
-  return `${kubectl} patch ${target} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
-}
-
-/** As one word of a POSIX shell. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return `${kubectl} patch ${quoted(target)} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
 }

@@ -1,8 +1,9 @@
 /** A take-over as objects and as writes: what `adopt` has found out, in the order in which it is made. */
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { quoted, shell } from '../text/shell.ts';
 import type { Adoption, Choices } from './adopt.ts';
-import { creating, named, patching, quoted, type WriteRequest } from './request.ts';
+import { creating, named, patching, type WriteRequest } from './request.ts';
 
 export interface TakeOverWrites {
   /** Absent where nothing newer is out. */
@@ -48,7 +49,7 @@ export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'r
 /** Why the object cannot be bound yet. */
 export function notBegunText({ object, rolloutName, version }: Adoption, seconds: number): string {
   const ref = rolloutRef({ object, rolloutName });
-  return `${named('Rollout', ref)} has not begun with ${version} in ${seconds} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: see kubectl rollouts why ${ref.name} -n ${ref.namespace}, and run this again.`;
+  return `${named('Rollout', ref)} has not begun with ${version} in ${seconds} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: see ${shell`kubectl rollouts why ${ref.name} -n ${ref.namespace}`}, and run this again.`;
 }
 
 /** The command that does the same: `kubectl rollouts -n shop adopt kustomization/checkout --apply`. */
@@ -58,7 +59,7 @@ export function adoptCommandOf(
   program = 'kubectl rollouts',
 ): string {
   const chosen = (['policy', 'variable', 'rollout', 'runs'] as const).flatMap((key) =>
-    choices[key] ? [`--${key}`, quoted(choices[key])] : [],
+    choices[key] ? [`--${key}`, choices[key]] : [],
   );
-  return [program, '-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, '--apply'].join(' ');
+  return `${program} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, '--apply'].map(quoted).join(' ')}`;
 }

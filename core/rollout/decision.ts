@@ -25,6 +25,7 @@ import { LIMITS } from '../limits.ts';
 import { withoutFirstSeen } from '../release/age.ts';
 import { withMetadata } from '../release/metadata.ts';
 import { retained } from '../release/retention.ts';
+import { oneLine } from '../text/oneLine.ts';
 import { setConditions } from './conditions.ts';
 
 const OF_FORCE_DEPLOY: readonly RequestKey[] = ['force-deploy', 'deploy-message', 'deploy-user'];
@@ -202,7 +203,7 @@ function bypassRecord(rollout: Rollout, passed: readonly JudgedGate[]): HistoryE
   const given = passed.length > 0 ? givenReason(rollout) : undefined;
   if (!given) return undefined;
   const gates = passed.slice(0, MAX_GATES).map(({ ref }) => refKey(ref));
-  return { by: given.by, at: formatTime(given.at), reason: given.reason.slice(0, MAX_REASON), gates };
+  return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
 }
 
 /** A force-deploy of another version goes on waiting, with the message and user that were given for it. */
@@ -212,7 +213,8 @@ function isOfAnother(deployed: string, { forceDeploy }: Requests): boolean {
 
 function givenWith(deployed: string, requests: Requests): { message: string | undefined; user: string | undefined } {
   if (isOfAnother(deployed, requests)) return { message: undefined, user: undefined };
-  return { message: requests.deployMessage, user: requests.deployUser };
+  const [message, user] = [requests.deployMessage, requests.deployUser].map((text) => text && oneLine(text));
+  return { message, user };
 }
 
 /** Nothing else that was asked before a deployment may act on a later one. */

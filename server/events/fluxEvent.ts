@@ -5,6 +5,7 @@ import type { ObjectName } from '../../api/kubernetes.ts';
 import { NOTIFIED, type Severity } from '../../api/notifications.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
 import { COMPONENT } from './sink.ts';
 
 /** What anybody reads in a chat. */
@@ -67,10 +68,9 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
 /** Reasons and messages are anybody's text: in a chat they are no mention of everybody (`<!channel>`), no link and no picture. */
 function plain(text: string): string {
   const short = text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE - 1)}…`;
-  return short
+  return oneLine(short)
     .replaceAll('<', '‹')
     .replaceAll('>', '›')
     .replaceAll('](', '] (')
-    .replace(/@(?=here|channel|everyone|all)/gi, '@\u200b')
-    .replace(/\p{Cc}+/gu, ' ');
+    .replace(/@(?=here|channel|everyone|all)/gi, '@\u200b');
 }

@@ -1,11 +1,13 @@
 /**
  * Events in the namespace of their object, the implementation of the port `EventSink`. Recording returns at once and
  * never fails; an Event that cannot be written is counted, logged and forgotten. Whoever writes it also tells people of it, once.
+ * A name that is taken proves nothing: anybody who may create Events may have taken it. What is there is compared.
  */
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
 import { createQueue } from '../queue.ts';
 
 /** What clients of kuberik's rollout-controller filter Events by. */
@@ -15,6 +17,8 @@ const MAX_WAITING = 1000;
 const AT_ONCE = 4;
 /** Half a minute in all, each wait twice the last: an API server restarts in that time. */
 const ATTEMPTS = 6;
+/** Names that one Event may have, where others have taken them. */
+const NAMES = 5;
 const MAX_MESSAGE = 1024;
 const MAX_NAME = 253;
 /** Names of recent Events: a repeated sync costs no request. */
@@ -23,6 +27,10 @@ const MAX_REMEMBERED = 2000;
 export interface EventsOptions {
   /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
   create(event: CoreEvent): Promise<unknown>;
+  /** What is stored under that name; undefined where nothing is. Rejects as `create` does. */
+  find(name: EventName): Promise<CoreEvent | undefined>;
+  /** Makes names that nobody can foretell, the same in each replica. */
+  nameKey(): Buffer;
   /** Counts what is given up, by kind. */
   dropped(what: 'events'): void;
   log: { warn(fields: object, message: string): void };
@@ -31,6 +39,8 @@ export interface EventsOptions {
   /** Is told of what this replica has written and no other before it, and of what cannot be written. */
   people?: EventSink;
 }
+
+type EventName = Required<Pick<CoreEvent['metadata'], 'namespace' | 'name'>>;
 
 export interface CoreEvent extends KubeObject {
   involvedObject: {
@@ -61,7 +71,7 @@ interface Item {
   event: CoreEvent;
 }
 
-export function createEventSink({ create, dropped, log, wait, people }: EventsOptions): ClosableSink {
+export function createEventSink({ create, find, nameKey, dropped, log, wait, people }: EventsOptions): ClosableSink {
   const written = new Set<string>();
 
   const giveUp = ({ record, event }: Item, why: string) => {
@@ -72,18 +82,31 @@ export function createEventSink({ create, dropped, log, wait, people }: EventsOp
     people?.record(record);
   };
 
+  /** Whether it is new. */
+  async function write(record: EventRecord): Promise<boolean> {
+    for (let taken = 0; taken < NAMES; taken++) {
+      const event = eventOf(record, nameKey(), taken);
+      const outcome = await withPatience(() => createOnce(event, create, find), wait);
+      if (outcome !== 'taken') return outcome === 'created';
+      const { namespace, name } = event.involvedObject;
+      const about = { namespace, name, reason: event.reason, event: event.metadata.name };
+      log.warn(about, 'an Event of this name says something else: another name is tried');
+    }
+    throw new Error(`other Events have taken ${NAMES} names`);
+  }
+
   const queue = createQueue<Item>({
     limit: MAX_WAITING,
     atOnce: AT_ONCE,
-    work: async ({ record, event }) => {
-      if (await createWithPatience(event, create, wait)) people?.record(record);
+    work: async ({ record }) => {
+      if (await write(record)) people?.record(record);
     },
     failed: (item, error) => giveUp(item, error instanceof Error ? error.message : String(error)),
   });
 
   return {
     record(record) {
-      const event = eventOf(record);
+      const event = eventOf(record, nameKey());
       const name = event.metadata.name!;
       if (written.has(name)) return;
       written.add(name);
@@ -94,34 +117,59 @@ export function createEventSink({ create, dropped, log, wait, people }: EventsOp
   };
 }
 
-/** Whether it is new. */
-async function createWithPatience(
+/** `known`: another replica has recorded it, or this one before a restart. `taken`: something else has its name. */
+type Outcome = 'created' | 'known' | 'taken';
+
+async function createOnce(
   event: CoreEvent,
   create: EventsOptions['create'],
-  wait: EventsOptions['wait'],
-): Promise<boolean> {
-  for (let attempt = 1; ; attempt++) {
+  find: EventsOptions['find'],
+): Promise<Outcome> {
+  try {
+    await create(event);
+    return 'created';
+  } catch (error) {
+    if (codeOf(error) !== 409) throw error;
+  }
+  const { namespace = '', name = '' } = event.metadata;
+  const there = await find({ namespace, name });
+  if (!there) throw Object.assign(new Error('the Event of this name went away'), { code: 0 });
+  return saysTheSame(there, event) ? 'known' : 'taken';
+}
+
+function saysTheSame(there: CoreEvent, event: CoreEvent): boolean {
+  const said = ({ involvedObject, reason, message, type, source, reportingComponent }: CoreEvent) => {
+    const { kind, namespace, name, uid } = involvedObject ?? {};
+    return JSON.stringify([kind, namespace, name, uid, reason, message, type, source?.component, reportingComponent]);
+  };
+  return said(there) === said(event);
+}
+
+async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions['wait']): Promise<Outcome> {
+  for (let count = 1; ; count++) {
     try {
-      await create(event);
-      return true;
+      const outcome = await attempt();
+      // An attempt before, whose answer was lost, may have created it.
+      return outcome === 'known' && count > 1 ? 'created' : outcome;
     } catch (error) {
-      const code = (error as { code?: unknown }).code;
-      // Recorded by another replica, or by this one before a restart; or by an attempt whose answer was lost.
-      if (code === 409) return attempt > 1;
+      const code = codeOf(error);
       // An API server that has just started forbids what it will allow: it has not read the roles yet.
       const passing = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
-      if (!passing || attempt === ATTEMPTS) throw error;
-      await wait(1000 * 2 ** (attempt - 1));
+      if (!passing || count === ATTEMPTS) throw error;
+      await wait(1000 * 2 ** (count - 1));
     }
   }
 }
 
-/** The same object and key always give the same name, so that a repeat meets the first one. */
-export function eventOf({ regarding, type, reason, message, key, at, order }: EventRecord): CoreEvent {
+const codeOf = (error: unknown) => (error as { code?: unknown }).code;
+
+/** The same object and key always give the same name, so that a repeat meets the first one. `taken`: how many names others have. */
+export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEvent {
+  const { regarding, type, reason, message, key, at, order } = record;
   const { apiVersion, kind, metadata } = regarding;
   const { namespace, name = '', uid, resourceVersion } = metadata;
-  const hash = createHash('sha256')
-    .update(`${uid ?? `${kind} ${namespace}/${name}`}\n${key}`)
+  const hash = createHmac('sha256', nameKey)
+    .update(JSON.stringify([uid ?? `${kind} ${namespace}/${name}`, key, taken]))
     .digest('hex')
     .slice(0, 20);
   const time = formatTime(at);
@@ -141,7 +189,7 @@ export function eventOf({ regarding, type, reason, message, key, at, order }: Ev
       ...(resourceVersion && { resourceVersion }),
     },
     reason,
-    message: message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`,
+    message: oneLine(message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`),
     type,
     source: { component: COMPONENT },
     reportingComponent: COMPONENT,

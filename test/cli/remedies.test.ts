@@ -68,8 +68,8 @@ describe.each(remedies)('to %s', (_, remedy) => {
   });
 
   it('has no version in it that is none: nobody should paste it into a shell', () => {
-    expect(deployByHand(rollout as never, '1.0; rm -rf /').command).toContain(' <version> ');
-    expect(giveApproval(rolloutGate, '$(date)').kubectl).toContain('=<version> ');
+    expect(deployByHand(rollout as never, '1.0; rm -rf /').command).toContain(" '<version>' ");
+    expect(giveApproval(rolloutGate, '$(date)').kubectl).toContain("='<version>' ");
     expect(approveVersion(rolloutGate, '1.1.0', ["'; rm -rf /"]).kubectl).not.toContain('rm');
   });
 });

@@ -1,5 +1,6 @@
 /** Bad input gets a clear answer, and everything else goes on. */
 import { describe, expect, it } from 'vitest';
+import { objectIn } from '../manifests/files.ts';
 import {
   imagePolicy,
   kustomization,
@@ -88,6 +89,56 @@ describe('a Rollout', () => {
       return status.gates?.[0]?.passing === false && status.releaseCandidates?.[0]?.tag === '1.1.0';
     }, 'the gate to be seen');
     expect(await history(admin, ns, name)).toEqual([[1, '1.0.0']]);
+  });
+});
+
+describe('a version that is not a tag', () => {
+  const EVIL = '1.1.0;$(touch /tmp/x)';
+
+  it('is refused by the API server, with the field', async () => {
+    const ns = await newNamespace();
+    await developer.create(rollout(ns, 'app'));
+    for (const field of ['wantedVersion', 'initialVersion']) {
+      const patch = { spec: { [field]: EVIL } };
+      await expect(developer.mergePatch(ref('rollout', ns, 'app'), patch)).rejects.toThrow(
+        `spec.${field}: Invalid value`,
+      );
+    }
+    await admin.create(rolloutGate(ns, 'qa', 'app', { passing: true }));
+    const forged = { spec: { allowedVersions: ['1.0.0\u001b[2J'] } };
+    await expect(admin.mergePatch(ref('rolloutGate', ns, 'qa'), forged)).rejects.toThrow('spec.allowedVersions[0]');
+  });
+
+  it('that an older CRD has stored stops no write of anything else', async () => {
+    const ns = await newNamespace();
+    const now = structuredClone(objectIn('crds/kuberik.com_rollouts.yaml'));
+    now.spec.group = 'older.example.com';
+    now.metadata = { name: 'rollouts.older.example.com' };
+    const older = structuredClone(now);
+    const { wantedVersion } = older.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
+    delete wantedVersion.pattern;
+    await admin.create(older as never);
+    const object = {
+      ...rollout(ns, 'app', { spec: { wantedVersion: EVIL } }),
+      apiVersion: 'older.example.com/v1alpha1',
+    };
+    await waitFor(async () => Boolean(await admin.create(object).catch(() => undefined)), 'the CRD to be served');
+    const crd = { apiVersion: now.apiVersion, kind: now.kind, metadata: { name: now.metadata.name } };
+    await admin.mergePatch(crd, { spec: { versions: now.spec.versions } });
+    const other = { ...object, metadata: { ...object.metadata, name: 'other' } };
+    await waitFor(
+      () =>
+        admin.create(other, { dryRun: true }).then(
+          () => false,
+          (error) => /wantedVersion: Invalid value/.test(error.message),
+        ),
+      'the pattern to be in force',
+    );
+    await admin.mergePatch(object, { spec: { bakeTime: '1m' } });
+    await admin.patchStatus(object, { title: 'app', revision: 1 });
+    await expect(admin.mergePatch(object, { spec: { wantedVersion: `${EVIL}2` } })).rejects.toThrow('wantedVersion');
+    await admin.mergePatch(object, { spec: { wantedVersion: '1.1.0' } });
+    await admin.remove(crd);
   });
 });
 

@@ -82,6 +82,8 @@ describe('CRD schemas', () => {
 const rollout = (spec: object) =>
   objectOf('Rollout', { metadata: { name: 'app' }, spec: { releasesImagePolicy: { name: 'app' }, ...spec } });
 
+const NO_TAGS = ['1.1.0;$(touch /tmp/x)', '1.1.0\n', '\u001b[2J', '-x', 'a/b', '1.0.0+build', 'x'.repeat(129)];
+
 describe('a Rollout', () => {
   it.each([
     [
@@ -91,6 +93,8 @@ describe('a Rollout', () => {
     ['the long selector', { healthCheckSelector: { selector: { matchLabels: { app: 'a' } }, namespaceSelector: {} } }],
     ['several units in a duration', { bakeTime: '1h30m', deployTimeout: '1.5h' }],
     ['an empty policy reference', { releasesImagePolicy: {} }],
+    ['a tag', { wantedVersion: '1.2.0-rc.1_x', initialVersion: 'v1', rollback: { barrier: 'x'.repeat(128) } }],
+    ['an empty version, which is none', { wantedVersion: '', initialVersion: '', rollback: { barrier: '' } }],
   ])('may have %s', (_, spec) => {
     const validate = schemas.get(ROLLOUT)!;
     expect(validate(rollout(spec)), JSON.stringify(validate.errors)).toBe(true);
@@ -102,9 +106,36 @@ describe('a Rollout', () => {
     ['no history', { versionHistoryLimit: 0 }],
     ['a field that does not exist', { minBakeTime: '1m' }],
     ['another way to fail', { onFailure: 'Retry' }],
+    ...NO_TAGS.flatMap((tag): [string, object][] => [
+      [`wantedVersion ${JSON.stringify(tag)}`, { wantedVersion: tag }],
+      [`initialVersion ${JSON.stringify(tag)}`, { initialVersion: tag }],
+      [`the barrier ${JSON.stringify(tag)}`, { rollback: { barrier: tag } }],
+    ]),
   ])('may not have %s', (_, spec) => {
     expect(schemas.get(ROLLOUT)!(rollout(spec))).toBe(false);
   });
+});
+
+describe('a RolloutGate', () => {
+  const listed = (version: string, list: 'allowedVersions' | 'rejectedVersions') =>
+    schemas.get('kuberik.com/v1alpha1 RolloutGate')!(
+      objectOf('RolloutGate', {
+        metadata: { name: 'qa' },
+        spec: { passing: true, rolloutRef: { name: 'app' }, [list]: [version] },
+      }),
+    );
+
+  it.each(['allowedVersions', 'rejectedVersions'] as const)(
+    '%s take what the Go controller takes, except control characters and what no terminal shows',
+    (list) => {
+      expect(['1.2.0', '1.2.0+build.5', 'sha256:abc', '', 'release 4'].map((each) => listed(each, list))).not.toContain(
+        false,
+      );
+      expect(
+        ['1.2.0\n', '\u001b[2J', '1\u009b2J', '1\u202e0', 'x'.repeat(257)].map((each) => listed(each, list)),
+      ).not.toContain(true);
+    },
+  );
 });
 
 describe('examples', () => {

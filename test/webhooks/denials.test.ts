@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
+import { reviewOf } from '../../webhooks/response.ts';
 import { gate } from '../core/gate/gate.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/hold/objects.ts';
 
@@ -73,4 +74,14 @@ it.each([
 
 it('nothing of a write that is allowed', async () => {
   expect(await counted({ route: 'validate/gate', object: gate({ default: 'closed' }) })).toEqual([]);
+});
+
+it('what the writer reads has one line, whatever others wrote in it', () => {
+  const forged = 'closed by bob: x\nallowed\u001b[2J';
+  const answer = { allowed: false, reason: 'invalid', message: forged, warnings: [forged] } as const;
+  const { response } = reviewOf({ uid: 'u' } as never, { ...answer, warnings: [forged] });
+  expect([response?.status?.message, response?.warnings]).toEqual([
+    'closed by bob: x allowed [2J',
+    ['closed by bob: x allowed [2J'],
+  ]);
 });

@@ -31,3 +31,22 @@ it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
   const { object: stored } = await write({ mutate: mutateRolloutBudget }, of);
   expect(stored?.metadata.annotations?.[RECORD] ?? '').not.toContain('bob');
 });
+
+it.each([
+  ['1.2.0', true],
+  ['registry.example:5000/team/app:1.2.0', true],
+  ['ImagePolicy shop/app:1.2.0', true],
+  ['', true],
+  ['1.2.0;$(touch /tmp/x)', false],
+  ['$(touch /tmp/x):1.2.0', false],
+  ['1.2.0\nContinued', false],
+  [`${'x'.repeat(1100)}:1.2.0`, false],
+])('a request to continue %j: allowed is %s', async (value, isAllowed) => {
+  const of = { object: budget({ [CONTINUE]: value }), old: budget(), at: AT, objects: [] };
+  const first = await write({ validate: mutateRolloutBudget }, of);
+  expect(first.allowed).toBe(isAllowed);
+  if (!isAllowed) expect(first.message).toContain(`metadata.annotations[${CONTINUE}]: Invalid value`);
+  // What is there already stops no other write.
+  const later = { ...of, old: of.object, object: budget({ [CONTINUE]: value, seen: 'yes' }) };
+  expect((await write({ validate: mutateRolloutBudget }, later)).allowed).toBe(true);
+});

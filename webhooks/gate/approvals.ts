@@ -54,7 +54,7 @@ export function refuseOpening(
   if (old && takesOpening({ ...old, spec: gate.spec }, now)) return undefined;
   return (
     'the Gate has spec.approvals and is opened by no request: approve a version of a Rollout that requires it: ' +
-    `${approveForCommand(gate, '<version>')}`
+    approveForCommand(gate)
   );
 }
 

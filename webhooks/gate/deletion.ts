@@ -1,12 +1,13 @@
 /** DELETE of a closed Gate that holds something: without it the held objects would wait for a gate that nobody can open. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
+import { BYPASS_REASON } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { requirersOf, requirerText } from '../../core/gate/requirers.ts';
+import { openCommand } from '../../core/hold/messages.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { passOrDenyDelete } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
@@ -30,10 +31,10 @@ export async function validateGateDelete(request: AdmissionRequest, call: Webhoo
   return passOrDenyDelete(gate, [ref], () => ({ reason: 'gate_closed', text }), request, call);
 }
 
-function openFirst({ spec }: Gate, { namespace, name }: NamespacedName): string {
+function openFirst({ spec }: Gate, ref: NamespacedName): string {
   // Approvals let versions through, and open nothing else.
   if (spec.approvals) return 'It is opened by no request: let nothing require it any more.';
-  return `Open it first: kubectl -n ${namespace} annotate --overwrite gate/${name} ${OPEN_REQUESTED_AT}="$(date -u +%Y-%m-%dT%H:%M:%SZ)".`;
+  return `Open it first: ${openCommand(ref)}.`;
 }
 
 /** Live, of all namespaces: a delete is rare, and what it would lock is not to be guessed from a cache. */

@@ -19,6 +19,7 @@ import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
 import { notedRequesters } from '../../core/evaluation/requesters.ts';
 import {
   formatRequestIds,
+  NAME_A_VERSION,
   parseRequestIds,
   type RequestIds,
   requestKey,
@@ -27,7 +28,8 @@ import {
 import { recordReason } from '../../core/gate/bypass.ts';
 import { watchesLabel } from '../../core/health/wake.ts';
 import { annotate, label } from '../../core/kube/annotate.ts';
-import { newProblems } from '../../core/kube/fieldProblem.ts';
+import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
+import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
@@ -134,5 +136,10 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
-  return [...specProblems(rollout.spec ?? {}), ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [])];
+  const named = tagProblems(rollout.metadata.annotations, NAME_A_VERSION).map(problemText);
+  return [
+    ...specProblems(rollout.spec ?? {}),
+    ...named,
+    ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
+  ];
 }

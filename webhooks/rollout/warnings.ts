@@ -10,7 +10,6 @@ import { pastText } from '../../core/hold/messages.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { isLegalTag } from '../../core/kube/tag.ts';
 import { closingsPassed } from '../../core/suspend/passage.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { readClosedOfAll } from '../closedGates.ts';
@@ -76,9 +75,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   const force = changedText(rollout, before, FORCE_DEPLOY);
   const bypass = changedText(rollout, before, BYPASS_ROLLOUT_GATES);
   const warnings: string[] = [];
-  if (wanted && !isLegalTag(wanted)) {
-    warnings.push(`wantedVersion ${JSON.stringify(wanted)} is not a legal tag and will not be deployed`);
-  } else if (wanted && availableReleases && lacks(availableReleases, wanted)) {
+  if (wanted && availableReleases && lacks(availableReleases, wanted)) {
     warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
   }
   const pinnedTo = rollout.spec?.wantedVersion;

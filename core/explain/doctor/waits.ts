@@ -6,6 +6,7 @@ import { gateRefsOf, gatesOf } from '../../gate/refs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { policyRef } from '../../policy/imagePolicy.ts';
+import { nameWord, shell } from '../../text/shell.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** Absent lists could not be read: nothing is said of what they would show. */
@@ -28,14 +29,14 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       problem(
         ABOUT,
         `Rollout ${by} follows ImagePolicy ${ref}, which does not exist: it has no releases`,
-        `create the ImagePolicy, or correct spec.releasesImagePolicy: kubectl -n ${home(ref)} get imagepolicies`,
+        `create the ImagePolicy, or correct spec.releasesImagePolicy: ${shell`kubectl -n ${nameWord(home(ref))} get imagepolicies`}`,
       ),
     ),
     ...missing(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
       problem(
         ABOUT,
         `Rollout ${by} requires Gate ${ref}, which does not exist and so counts as closed: nothing is deployed`,
-        `create the Gate, or take it out of spec.gates: kubectl -n ${home(by)} edit rollout ${nameOf(by)}`,
+        `create the Gate, or take it out of spec.gates: ${shell`kubectl -n ${home(by)} edit rollout ${nameOf(by)}`}`,
       ),
     ),
     ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter(({ name }) => !name.startsWith('('))).map(
@@ -45,7 +46,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         return problem(
           ABOUT,
           `${kind} ${namespace}/${name} requires Gate ${ref}, which does not exist and so counts as closed: it is suspended`,
-          `create the Gate, or correct the annotation gate.fluxcd.io/gates: kubectl -n ${namespace} edit ${kind.toLowerCase()} ${name}`,
+          `create the Gate, or correct the annotation gate.fluxcd.io/gates: ${shell`kubectl -n ${namespace} edit ${kind.toLowerCase()} ${nameWord(name)}`}`,
         );
       },
     ),
@@ -65,7 +66,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       problem(
         ABOUT,
         `RolloutGate ${by} is for Rollout ${ref}, which does not exist: it holds nothing`,
-        `correct spec.rolloutRef, or delete it: kubectl -n ${home(by)} delete rolloutgate ${nameOf(by)}`,
+        `correct spec.rolloutRef, or delete it: ${shell`kubectl -n ${home(by)} delete rolloutgate ${nameOf(by)}`}`,
       ),
     ),
   ];

@@ -71,7 +71,7 @@ const rows: Row[] = [
     says: 'what is no version is not put into a command that somebody may paste',
     old: at110,
     object: { ...at110, substitute: { APP: '$(reboot)' }, managedFields: edit },
-    denial: /force-deploy=<version> ;/,
+    denial: /force-deploy='<version>' ;/,
   },
   {
     says: 'a field that both an apply and an update own was not applied',

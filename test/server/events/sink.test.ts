@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../../api/ports.ts';
-import { type CoreEvent, createEventSink, eventOf } from '../../../server/events/sink.ts';
+import {
+  type CoreEvent,
+  createEventSink,
+  type EventsOptions,
+  eventOf as namedEvent,
+} from '../../../server/events/sink.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NEWS: EventRecord = {
@@ -12,13 +17,19 @@ const NEWS: EventRecord = {
   at: Date.parse('2026-01-02T12:00:00.900Z'),
 };
 
-function sink(create: (event: CoreEvent) => Promise<unknown>) {
+const KEY = Buffer.from('a secret of all replicas');
+const eventOf = (record: EventRecord, taken = 0) => namedEvent(record, KEY, taken);
+
+/** `find`: what is stored; an equal Event where nothing else is said. */
+function sink(create: (event: CoreEvent) => Promise<unknown>, find: EventsOptions['find'] = async () => eventOf(NEWS)) {
   const drops: string[] = [];
   const warnings: object[] = [];
   const waits: number[] = [];
   const told: EventRecord[] = [];
   const events = createEventSink({
     create,
+    find,
+    nameKey: () => KEY,
     dropped: (what) => drops.push(what),
     log: { warn: (fields) => warnings.push(fields) },
     wait: async (ms) => void waits.push(ms),
@@ -64,6 +75,11 @@ describe('an Event', () => {
     expect(name({}, 'u2')).not.toBe(name({}));
   });
 
+  it('has a name that nobody knows who does not know the secret', () => {
+    const names = [KEY, Buffer.from('another')].map((key) => namedEvent(NEWS, key).metadata.name);
+    expect(new Set(names).size).toBe(2);
+  });
+
   it('has its order in front of that: of one second, kubectl lists Events by name', () => {
     const names = ['d00000001.3', 'd00000001.4'].map(
       (order, i) => eventOf({ ...NEWS, key: `${9 - i}`, order }).metadata.name,
@@ -77,6 +93,11 @@ describe('an Event', () => {
     const event = eventOf({ ...NEWS, regarding, order: 'd00000001r69a3c5d0.3', message: 'm'.repeat(5000) });
     expect(event.metadata.name!.length).toBeLessThanOrEqual(253);
     expect(event.message.length).toBe(1024);
+  });
+
+  it('has no line in it that somebody else has begun, and nothing that a terminal obeys', () => {
+    const message = 'Deployed 1.1.0\n\nAll gates are passing \u001b[2J\u202e';
+    expect(eventOf({ ...NEWS, message }).message).toBe('Deployed 1.1.0 All gates are passing  [2J ');
   });
 
   it('of a cluster-scoped object is in default', () => {
@@ -98,7 +119,86 @@ describe('recording', () => {
     expect(created).toEqual([eventOf(NEWS).metadata.name, eventOf({ ...NEWS, key: 'deployed/8' }).metadata.name]);
   });
 
-  it('takes a name that is taken for success', async () => {
+  describe('under a name that is taken', () => {
+    const store = (...events: CoreEvent[]) => {
+      const stored = new Map(events.map((event) => [event.metadata.name, event]));
+      return {
+        stored,
+        create: async (event: CoreEvent) => {
+          if (stored.has(event.metadata.name)) throw apiError(409);
+          stored.set(event.metadata.name, event);
+        },
+        find: async ({ name }: { name: string }) => stored.get(name),
+      };
+    };
+    const forged: [string, Partial<CoreEvent>][] = [
+      ['a message', { message: 'nothing to see here' }],
+      ['a reason', { reason: 'Other' }],
+      ['a type', { type: 'Warning' }],
+      ['a source', { source: { component: 'kubelet' } }],
+      ['a controller', { reportingComponent: 'x' }],
+      ['an object', { involvedObject: { ...eventOf(NEWS).involvedObject, uid: 'u2' } }],
+    ];
+
+    it.each(forged)('by an Event with %s of its own, takes another name, and tells people', async (_, other) => {
+      const { stored, create, find } = store({ ...eventOf(NEWS), ...other });
+      const events = sink(create, find);
+      events.record(NEWS);
+      await events.idle();
+      expect([...stored.values()].slice(1)).toEqual([eventOf(NEWS, 1)]);
+      expect(eventOf(NEWS, 1).metadata.name).not.toBe(eventOf(NEWS).metadata.name);
+      expect(events.told).toEqual([NEWS]);
+      const { name } = eventOf(NEWS).metadata;
+      expect(events.warnings).toEqual([{ namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', event: name }]);
+    });
+
+    it('meets what a replica has recorded under that other name, and tells nobody again', async () => {
+      const { stored, create, find } = store({ ...eventOf(NEWS), message: 'forged' }, eventOf(NEWS, 1));
+      const events = sink(create, find);
+      events.record(NEWS);
+      await events.idle();
+      expect([stored.size, events.told, events.drops]).toEqual([2, [], []]);
+    });
+
+    it('five times over, is given up, and people are told all the same', async () => {
+      const taken = [0, 1, 2, 3, 4].map((count) => ({ ...eventOf(NEWS, count), message: 'forged' }));
+      const { stored, create, find } = store(...taken);
+      const events = sink(create, find);
+      events.record(NEWS);
+      await events.idle();
+      expect([stored.size, events.told, events.drops]).toEqual([5, [NEWS], ['events']]);
+    });
+
+    it('that went away before it was compared, is created', async () => {
+      let isThere = true;
+      const created: CoreEvent[] = [];
+      const events = sink(
+        async (event) => {
+          if (isThere) throw apiError(409);
+          created.push(event);
+        },
+        async () => {
+          isThere = false;
+          return undefined;
+        },
+      );
+      events.record(NEWS);
+      await events.idle();
+      expect(created).toEqual([eventOf(NEWS)]);
+    });
+
+    it('where it may not be read, is told to people', async () => {
+      const events = sink(
+        () => Promise.reject(apiError(409)),
+        () => Promise.reject(apiError(403)),
+      );
+      events.record(NEWS);
+      await events.idle();
+      expect([events.told, events.drops]).toEqual([[NEWS], ['events']]);
+    });
+  });
+
+  it('takes a name for success that the same Event has', async () => {
     const events = sink(() => Promise.reject(apiError(409)));
     events.record(NEWS);
     await events.idle();

@@ -113,7 +113,7 @@ describe('a request to open a Gate with approvals', () => {
   it('opens nothing, and is refused to a person', async () => {
     const { allowed, message } = await written({ [OPEN]: day('10:00:00') });
     expect(allowed).toBe(false);
-    expect(message).toContain('kubectl -n platform annotate gate/freeze approve.gate.fluxcd.io/for=<version>');
+    expect(message).toContain("kubectl -n platform annotate gate/freeze approve.gate.fluxcd.io/for='<version>'");
   });
 
   it('opens nothing where a sync brings it, which is told and not stopped', async () => {

@@ -1,0 +1,285 @@
+/** Whatever a tenant writes, a command that somebody is told to run has it as one word, or does not have it at all. */
+import { spawnSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { commandOf, equivalentOf } from '../../../core/board/requests.ts';
+import { readyOf } from '../../../core/budget/report.ts';
+import { approvalsText } from '../../../core/evaluation/approvals.ts';
+import { absentFindings } from '../../../core/explain/doctor/waits.ts';
+import { objectRef } from '../../../core/explain/objectRef.ts';
+import * as remedies from '../../../core/explain/remedies.ts';
+import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
+import { judgeGates } from '../../../core/gate/judge.ts';
+import { closedGatesText, pinnedText } from '../../../core/hold/messages.ts';
+import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
+import { kubectlOf, patching } from '../../../core/requests/request.ts';
+import { adoptCommandOf } from '../../../core/requests/takeOver.ts';
+import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const TIME = '$(date -u +%Y-%m-%dT%H:%M:%SZ)';
+
+/** The words of a line as a POSIX shell splits it. @throws for anything in it that a shell would do more with than take it as text. */
+function words(line: string): string[] {
+  const found: string[] = [];
+  let word: string | undefined;
+  for (let at = 0; at < line.length; ) {
+    const rest = line.slice(at);
+    const quote = /^'([^']*)'/.exec(rest);
+    const own = [`"${TIME}"`, '"<why>"'].find((each) => rest.startsWith(each));
+    if (quote) word = (word ?? '') + quote[1];
+    else if (own) word = (word ?? '') + own.slice(1, -1);
+    else if (rest.startsWith("\\'")) word = `${word ?? ''}'`;
+    else if (rest.startsWith(' ')) {
+      if (word !== undefined) found.push(word);
+      word = undefined;
+    } else if (/^[\w@+:,./=-]/.test(rest)) word = (word ?? '') + rest[0];
+    else throw new Error(`${JSON.stringify(rest.slice(0, 10))} is not text in: ${line}`);
+    at += quote ? quote[0].length : own ? own.length : rest.startsWith("\\'") ? 2 : 1;
+  }
+  return word === undefined ? found : [...found, word];
+}
+
+const NASTY = [
+  '1.1.0;$(touch$IFS/tmp/x)',
+  '`id`',
+  "' ; id #",
+  '"$HOME"',
+  '--all',
+  '-x',
+  '~',
+  '=id',
+  'a b',
+  '\u001b[2J',
+  'x\nid',
+  '',
+  '&',
+  '$((1))',
+];
+const anything = fc.oneof(
+  fc.constantFrom(...NASTY),
+  fc.string({ unit: 'grapheme' }),
+  fc.string(),
+  fc.constantFrom('1.2.0', 'web'),
+);
+
+const each = (check: (tag: string, name: string, other: string) => void) =>
+  fc.assert(fc.property(anything, anything, anything, check), { numRuns: 300 });
+
+describe('a shell', () => {
+  it('reads each value as one word', () => {
+    const values = fc
+      .sample(fc.string({ unit: 'binary' }), 300)
+      .concat(NASTY)
+      .map((text) => text.replaceAll('\0', '').toWellFormed());
+    const script = values.map((value) => shell`printf '%s\\0' ${value} key=${value} ${value}/x`).join('\n');
+    const { stdout, stderr } = spawnSync('sh', [], { input: script });
+    expect(stderr.toString()).toBe('');
+    expect(stdout.toString().split('\0').slice(0, -1)).toEqual(
+      values.flatMap((value) => [value, `key=${value}`, `${value}/x`]),
+    );
+  });
+
+  it('reads them as this test does', () => {
+    each((a, b) => {
+      expect(words(shell`do ${a} --x=${b} ${WHY}`)).toEqual(['do', a, `--x=${b}`, '<why>']);
+    });
+  });
+
+  it.each(['1.2.0', 'shop/app:1.2.0', 'user@example.com', 'a=b', ''])(
+    'is shown %j without quotes where it needs none',
+    (text) => {
+      expect(quoted(text)).toBe(text || "''");
+    },
+  );
+});
+
+describe('a command in', () => {
+  it('an approval on a RolloutGate', () => {
+    const gate = objectOf('RolloutGate', { metadata: { namespace: 'shop', name: 'qa' } });
+    each((tag) => {
+      const verdict = { required: 2, counted: [], excluded: [], enough: false };
+      const [, line = ''] =
+        /another person may: (.*)$/s.exec(approvalsText(tag, { gate, verdict } as never).slice(tag.length)) ?? [];
+      expect(words(line)).toEqual([
+        'kubectl',
+        '-n',
+        'shop',
+        'annotate',
+        'rolloutgate/qa',
+        `rollout.kuberik.com/approve=${tagWord(tag)}`,
+      ]);
+    });
+  });
+
+  it('an approval on a Gate', () => {
+    const gate = objectOf('Gate', {
+      metadata: { namespace: 'ops', name: 'two' },
+      spec: { default: 'closed', approvals: { required: 1 } },
+    });
+    each((version) => {
+      const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined } };
+      const [judged] = judgeGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
+      const line = judged?.lacks?.how.replace('another person may: ', '') ?? '';
+      expect(words(line)).toEqual([
+        'kubectl',
+        '-n',
+        'ops',
+        'annotate',
+        'gate/two',
+        `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`,
+      ]);
+    });
+  });
+
+  it('a denial of an edit', () => {
+    const app = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'app' } });
+    each((value, rollout, name) => {
+      const text = pinnedText(app as never, { rollout, field: 'tag' } as never, value);
+      const line = text.slice(text.lastIndexOf('gates are open: kubectl') + 16, text.lastIndexOf(' . Whoever'));
+      expect(words(line)).toEqual([
+        'kubectl',
+        '-n',
+        'shop',
+        'annotate',
+        '--overwrite',
+        `rollout/${nameWord(rollout)}`,
+        `rollout.kuberik.com/force-deploy=${tagWord(value)}`,
+      ]);
+      const ref = { namespace: 'ops', name };
+      const open =
+        closedGatesText([{ ref, open: false, message: '' }])
+          .split(' To open: ')
+          .at(-1)
+          ?.slice(0, -1) ?? '';
+      expect(words(open)).toEqual([
+        'kubectl',
+        '-n',
+        'ops',
+        'annotate',
+        '--overwrite',
+        `gate/${nameWord(name)}`,
+        `open.gate.fluxcd.io/requestedAt=${TIME}`,
+      ]);
+    });
+  });
+
+  it('a budget that holds a version', () => {
+    const budget = objectOf('RolloutBudget', {
+      metadata: { namespace: 'shop', name: 'fleet' },
+      spec: { selector: {}, maxConcurrent: 1 },
+    });
+    each((version, image) => {
+      const outcome = {
+        config: { maxConcurrent: 1 },
+        selected: 1,
+        slots: [],
+        held: [{ image, version, failed: 1 }],
+        unknown: [],
+      };
+      const { message } = readyOf(budget as never, outcome as never);
+      const line = message.slice(message.lastIndexOf('To go on: ') + 10, message.lastIndexOf(' (failed: '));
+      expect(words(line)).toEqual([
+        'kubectl',
+        'annotate',
+        '-n',
+        'shop',
+        'rolloutbudget/fleet',
+        `rollout.kuberik.com/continue=${tagWord(version)}`,
+      ]);
+    });
+  });
+
+  it('an explanation', () => {
+    each((pendingVersion, name, namespace) => {
+      const gates = [
+        { kind: 'Gate', name: `${namespace}/${name}`, passing: false },
+        { name: 'qa', passing: true, allowedVersions: [name] },
+      ];
+      const rollout = {
+        metadata: { namespace: 'shop', name: 'app' },
+        spec: { wantedVersion: name, gates: [{ name, namespace }] },
+        status: { pendingVersion, gates },
+      };
+      const of = (kind: 'Gate' | 'RolloutGate' | 'RolloutBudget' | 'Kustomization') =>
+        objectRef(kind, { namespace, name });
+      const all = [
+        ...explainRollout(rollout as never, NO_SURROUNDINGS, 0).remedies,
+        remedies.openGate(of('Gate')),
+        remedies.closeGate(of('Gate')),
+        remedies.openRolloutGate(of('RolloutGate')),
+        remedies.approveVersion(of('RolloutGate'), pendingVersion, [name, '1.0.0']),
+        remedies.giveApproval(of('RolloutGate'), pendingVersion),
+        remedies.approveOnGate({ namespace, name }, pendingVersion, of('Gate')),
+        remedies.continueVersion(of('RolloutBudget'), pendingVersion),
+        remedies.bypassObject(of('Kustomization'), of('Gate')),
+        remedies.resumeObject(of('Kustomization')),
+      ];
+      const legal = isLegalTag(pendingVersion);
+      for (const { command, kubectl } of all) {
+        for (const word of [command, kubectl].flatMap(words)) {
+          // Nothing of what is not a name or a tag.
+          for (const text of [name, namespace])
+            if (text.length > 3 && nameWord(text) !== text && !isLegalTag(text)) expect(word).not.toContain(text);
+          if (!legal && pendingVersion.length > 3 && nameWord(pendingVersion) !== pendingVersion)
+            expect(word).not.toContain(pendingVersion);
+        }
+      }
+    });
+  });
+
+  it('the page, of what is asked there', () => {
+    each((version, reason, name) => {
+      const rollout = { namespace: 'shop', name: 'web' };
+      const asked = { do: 'deploy', rollout, version, reason } as const;
+      const because = reason === '' ? [] : ['--reason', reason];
+      expect(words(commandOf(asked).slice('kubectl rollouts '.length))).toEqual([
+        '-n',
+        'shop',
+        'deploy',
+        'web',
+        version,
+        ...because,
+      ]);
+      const { kubectl } = equivalentOf(asked, undefined, 0);
+      if (kubectl.startsWith('#')) expect(kubectl).not.toMatch(/\p{Cc}/u);
+      else words(kubectl);
+      const patch = patching(
+        'Rollout',
+        { namespace: 'shop', name },
+        { metadata: { annotations: { a: reason, b: null } } },
+        { text: '' },
+      );
+      expect(words(kubectlOf(patch))).toEqual([
+        'kubectl',
+        '-n',
+        'shop',
+        'annotate',
+        '--overwrite',
+        `rollout/${name}`,
+        `a=${reason}`,
+        'b-',
+      ]);
+      expect(words(kubectlOf({ ...patch, body: { spec: { wantedVersion: version } } })).at(-1)).toBe(
+        JSON.stringify({ spec: { wantedVersion: version } }),
+      );
+      const choices = { policy: version, variable: reason };
+      const adopt = words(
+        adoptCommandOf({ kind: 'Kustomization', namespace: 'shop', name } as never, choices as never),
+      );
+      expect(adopt.slice(0, 6)).toEqual(['kubectl', 'rollouts', '-n', 'shop', 'adopt', `kustomization/${name}`]);
+    });
+  });
+
+  it('what doctor finds', () => {
+    each((name, namespace) => {
+      const rollout = {
+        metadata: { namespace: 'shop', name: 'app' },
+        spec: { releasesImagePolicy: { name, namespace }, gates: [{ name, namespace }] },
+      };
+      const found = absentFindings({ rollouts: [rollout], gates: [], policies: [] } as never);
+      for (const { remedy = '' } of found) words(remedy.slice(remedy.indexOf('kubectl ')));
+    });
+  });
+});
