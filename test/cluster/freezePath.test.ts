@@ -1,6 +1,6 @@
 /** Between a Gate that closes and what it holds stands nothing that a tenant can make large or many. On the real API server. */
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
+import { type AnyObject, gate, ref, sharedCluster } from './support/cluster.ts';
 import { GOVERNED, gated, isFree, isHeld } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
