@@ -339,6 +339,9 @@ export const SCHEMAS: Record<string, object> = {
        "changedAt": {
         "type": "string"
        },
+       "changes": {
+        "type": "integer"
+       },
        "versions": {
         "type": "array",
         "items": {
@@ -1888,6 +1891,9 @@ export const SCHEMAS: Record<string, object> = {
        },
        "changedAt": {
         "type": "string"
+       },
+       "changes": {
+        "type": "integer"
        },
        "versions": {
         "type": "array",

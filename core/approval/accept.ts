@@ -12,7 +12,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { notAPerson } from './persons.ts';
-import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, parseApprovals } from './record.ts';
+import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, oneLine, parseApprovals } from './record.ts';
 import { isExpired } from './verdict.ts';
 
 /** Of what somebody wrote, in a message. */
@@ -158,20 +158,6 @@ export function namedIn(value: string): { version: string; rollout?: string } {
   return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
 }
 
-/** The record after a write that changes how many approvals are needed; one that begins to ask for any is not noted. */
-export function withChange(
-  record: ApprovalRecord,
-  rule: ApprovalRule | undefined,
-  before: ApprovalRule | undefined,
-  by: string,
-  now: EpochMs,
-): ApprovalRecord {
-  const [from, to] = [before?.required ?? 0, rule?.required ?? 0];
-  return from === to || from === 0
-    ? record
-    : { ...record, change: { by: by.slice(0, MAX_USER), at: wholeSeconds(now), from, to } };
-}
-
 /** The version that a value names, known to this Rollout or asked for by it: an approval of a typo must not open anything later. */
 export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
   if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
@@ -182,11 +168,6 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
   return a.version === b.version && a.rollout === b.rollout && a.by === b.by;
 }
 
-/** On one line: it is shown in conditions and Events. */
 function reasonOf(text: string | undefined): string {
   return oneLine((text ?? '').slice(0, MAX_REASON));
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
 }
