@@ -1,12 +1,12 @@
 /** CompositeController `gates`: a Gate's status, and the next look at it. No children. */
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { HookCall } from '../api/ports.ts';
+import type { HookCall, Requiring } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
-import { standingApprovals } from '../core/gate/approved.ts';
+import { ofLiving, standingApprovals } from '../core/gate/approved.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateEvents } from '../core/gate/events.ts';
-import { type Requirer, requirersOf } from '../core/gate/requirers.ts';
+import { requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
 import { eventRecord } from '../core/kube/events.ts';
@@ -29,8 +29,10 @@ export const gateHook: CompositeHook = {
     const gate = parent as unknown as Gate;
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [requirers, receiver] = await Promise.all([readRequirers(gate, call), receiverOf(gate, ref, call)]);
-    const record = standingApprovals(gate, call.now);
+    const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, ref, call)]);
+    const requirers = requiring && requirersOf(gate, requiring);
+    const standing = standingApprovals(gate, call.now);
+    const record = requiring ? ofLiving(standing, requiring.rollouts) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
@@ -49,10 +51,10 @@ export const gateHook: CompositeHook = {
 const unknown = () => undefined;
 
 /** undefined when the cluster does not answer: a Gate is evaluated anyway. */
-async function readRequirers(gate: Gate, { requirers, now }: HookCall): Promise<Requirer[] | undefined> {
+async function readRequiring(gate: Gate, { requirers, now }: HookCall): Promise<Requiring | undefined> {
   const reading = requirers.read(now, isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS);
   try {
-    return requirersOf(gate, await reading);
+    return await reading;
   } catch {
     return undefined;
   }

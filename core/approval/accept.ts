@@ -28,7 +28,9 @@ export interface ApprovalRequest {
 }
 
 /** Which version of which Rollout an annotation's value means; `problem` where none is meant. */
-export type Target = { version: string; rollout?: string; isRequester: boolean } | { problem: string };
+export type Target =
+  | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
+  | { problem: string };
 
 export interface Acceptance {
   record: ApprovalRecord;
@@ -112,16 +114,17 @@ function approved(
   if (stranger !== undefined) return refuse(`${stranger}: its approval does not count`);
   if (by.length > MAX_USER) return refuse(`a user name of more than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);
-  const { version, rollout, isRequester } = target;
+  const { version, rollout, uid, isRequester } = target;
   const why = reasonOf(reason);
   const approval: Approval = {
     version,
     ...(rollout !== undefined && { rollout }),
+    ...(uid !== undefined && { uid }),
     by,
     at: wholeSeconds(now),
     ...(why && { reason: why }),
   };
-  const earlier = record.given.find((each) => isSame(each, approval));
+  const earlier = record.given.find((each) => isSame(each, approval) && each.uid === uid);
   const others = record.given.filter((each) => !isSame(each, approval));
   const given = [...others, approval].slice(-LIMITS.approvals);
   const [forgotten] = others.length < LIMITS.approvals ? [] : others;

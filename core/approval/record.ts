@@ -7,6 +7,8 @@ export interface Approval {
   version: string;
   /** `namespace/name` of the Rollout whose version it is, on a Gate; a RolloutGate has only one. */
   rollout?: string;
+  /** Of that Rollout: one that is made anew under its name, perhaps by somebody else, has no approvals. */
+  uid?: string;
   /** The authenticated user. */
   by: string;
   /** When it arrived, in whole seconds. */
@@ -52,7 +54,14 @@ const MAX_LENGTH = 196_608;
 export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
   if (given.length === 0 && changes.length === 0) return undefined;
   return JSON.stringify({
-    given: given.map(({ version, rollout, by, at, reason }) => ({ version, rollout, by, at: formatTime(at), reason })),
+    given: given.map(({ version, rollout, uid, by, at, reason }) => ({
+      version,
+      rollout,
+      uid,
+      by,
+      at: formatTime(at),
+      reason,
+    })),
     ...(changes.length > 0 && { changes: changes.map((change) => ({ ...change, at: formatTime(change.at) })) }),
   });
 }
@@ -74,13 +83,14 @@ export function oneLine(text: string): string {
 }
 
 function approvalOf(value: Record<string, unknown> | null): Approval[] {
-  const { version, rollout, by, at, reason } = value ?? {};
+  const { version, rollout, uid, by, at, reason } = value ?? {};
   const time = parseTime(typeof at === 'string' ? at : undefined);
   if (typeof version !== 'string' || typeof by !== 'string' || time === undefined) return [];
   return [
     {
       version,
       ...(typeof rollout === 'string' && { rollout }),
+      ...(typeof uid === 'string' && { uid }),
       by,
       at: time,
       ...(typeof reason === 'string' && { reason }),

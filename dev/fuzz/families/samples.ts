@@ -71,7 +71,7 @@ const approvalsStatus = {
   },
 };
 const approvalsRecord = JSON.stringify({
-  given: [{ version: '1.1.0', rollout: 'shop/app', by: 'alice', at: AT, reason: 'CHG-1' }],
+  given: [{ version: '1.1.0', rollout: 'shop/app', uid: 'uid-app', by: 'alice', at: AT, reason: 'CHG-1' }],
   changes: [{ number: 1, by: 'sre', at: AT, fields: [{ path: 'approvals.required', from: '2', to: '1' }] }],
 });
 
