@@ -1,15 +1,15 @@
 /** CompositeController `gates`: a Gate's status, and the next look at it. No children. */
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
-import type { HookCall } from '../api/ports.ts';
+import type { HookCall, RequiringObjects } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
-import { standingApprovals } from '../core/gate/approved.ts';
+import { ofLiving, standingApprovals } from '../core/gate/approved.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/evaluate.ts';
 import { gateEvents } from '../core/gate/events.ts';
-import { type Requirer, requirersOf } from '../core/gate/requirers.ts';
+import { requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
-import { type Unheld, unheldOf } from '../core/gate/unheld.ts';
+import { unheldOf } from '../core/gate/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { standInsOf } from '../core/notification/standIns.ts';
@@ -30,12 +30,15 @@ export const gateHook: CompositeHook = {
     const gate = parent as unknown as Gate;
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [required, receiver] = await Promise.all([readRequired(gate, call), receiverOf(gate, ref, call)]);
-    const record = standingApprovals(gate, call.now);
+    const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, ref, call)]);
+    const requirers = requiring && requirersOf(gate, requiring);
+    const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
+    const standing = standingApprovals(gate, call.now);
+    const record = requiring ? ofLiving(standing, requiring.rollouts) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
-    const status = gateStatus(gate, evaluation, { ...required, receiver, approvals }, call.now);
+    const status = gateStatus(gate, evaluation, { requirers, unheld, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
-    const standIns = standInsOf(required?.requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    const standIns = standInsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
       call.events.record({ ...eventRecord(event, gate, call.now), standIns });
     }
@@ -50,14 +53,10 @@ export const gateHook: CompositeHook = {
 const unknown = () => undefined;
 
 /** undefined when the cluster does not answer: a Gate is evaluated anyway. */
-async function readRequired(
-  gate: Gate,
-  { requirers, now }: HookCall,
-): Promise<{ requirers: Requirer[]; unheld: Unheld[] } | undefined> {
+async function readRequiring(gate: Gate, { requirers, now }: HookCall): Promise<RequiringObjects | undefined> {
   const reading = requirers.read(now, isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS);
   try {
-    const found = await reading;
-    return { requirers: requirersOf(gate, found), unheld: unheldOf(gate, found.objects, found.namespaces) };
+    return await reading;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 /** Approvals in a write of a Gate or RolloutGate: who gives or takes back which. What counts is decided in core/approval. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { ApprovalRule } from '../api/types.ts';
+import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
+import type { ResourceRef, WebhookCall } from '../api/ports.ts';
+import type { ApprovalRule, ApprovalsStatus } from '../api/types.ts';
 import {
   type Acceptance,
   type ApprovalRequest,
@@ -10,11 +10,13 @@ import {
   approvalRequestOf,
   droppedText,
   type Target,
-  withChange,
 } from '../core/approval/accept.ts';
+import { changeEvents, deletionEvent, type Ruled, withChange } from '../core/approval/change.ts';
 import { isServiceAccount } from '../core/approval/persons.ts';
 import { type ApprovalRecord, formatApprovals, parseApprovals } from '../core/approval/record.ts';
 import { ruleProblem } from '../core/approval/verdict.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 
 /** The annotations of one kind. */
 export interface ApprovalKeys {
@@ -24,7 +26,7 @@ export interface ApprovalKeys {
   record: string;
 }
 
-interface Approvable extends KubeObject<{ approvals?: ApprovalRule }, any> {}
+interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
 export interface ApprovalsWritten {
   /** Of these annotations, as they are to be stored. */
@@ -53,14 +55,9 @@ export async function writeApprovals(
   const [rule, before] = [object.spec?.approvals, old?.spec?.approvals];
   const stored = revoke(parseApprovals(old?.metadata.annotations?.[keys.record]));
   const target = asks && rule ? await targets(request) : nothing;
-  const accepted = acceptApproval(
-    request,
-    withChange(stored, rule, before, username, now),
-    rule,
-    username,
-    target,
-    now,
-  );
+  const progress = old?.status?.approvals?.progress;
+  const noted = old ? withChange(stored, object.spec, old.spec, { by: username, progress, now }) : stored;
+  const accepted = acceptApproval(request, noted, rule, username, target, now);
   const annotations = {
     [keys.approve]: undefined,
     [keys.unapprove]: undefined,
@@ -87,4 +84,31 @@ function answer(
   return isServiceAccount(username)
     ? { warnings: [`not approved: ${problem}`, ...warnings] }
     : { warnings, denial: `Not approved: ${problem}.` };
+}
+
+/**
+ * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
+ * once it is seen to be gone. Not in a dry run.
+ * @param regarding what the Event of the deletion is about
+ */
+export async function recordDeletion(
+  gate: Approvable,
+  { ref, record }: { ref: ResourceRef & { name: string }; record: string },
+  regarding: KubeObject<any, any>,
+  standIns: readonly ObjectName[],
+  { dryRun, userInfo }: AdmissionRequest,
+  { cluster, events, now }: WebhookCall,
+): Promise<void> {
+  const { approvals } = gate.spec ?? {};
+  const before = gate.status?.approvals;
+  const kept = parseApprovals(gate.metadata.annotations?.[record]);
+  const changes = changeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, gate, now));
+  if (dryRun || isSystemDeleter(userInfo.username) || (!approvals && changes.length === 0)) return;
+  const { uid } = gate.metadata;
+  // Only the live object vouches for the oldObject of a request.
+  if ((await cluster.get(ref))?.metadata.uid !== uid) return;
+  const what = `${gate.kind} '${gate.metadata.name}'`;
+  const deletion = approvals && deletionEvent(what, approvals, before, userInfo.username);
+  const records = deletion ? [...changes, eventRecord(deletion, regarding, now, uid)] : changes;
+  for (const each of records) events.recordWhen({ ...each, standIns }, { object: ref, uid, gone: true });
 }

@@ -11,7 +11,7 @@ import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './respo
 import { mutateRollout, validateRollout } from './rollout/rollout.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts';
 import { mutateRolloutBudget } from './rolloutBudget.ts';
-import { mutateRolloutGate } from './rolloutGate.ts';
+import { mutateRolloutGate, validateRolloutGate } from './rolloutGate.ts';
 import { validateSchedule } from './schedule.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
@@ -28,6 +28,7 @@ export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'validate/flux': validateFlux,
   'validate/rollout': validateRollout,
   'validate/rollout-status': validateRolloutStatus,
+  'validate/rolloutgate': validateRolloutGate,
   'validate/gate': validateGate,
   'validate/health-check': validateHealthCheck,
   'validate/schedule': validateSchedule,

@@ -1,7 +1,7 @@
 /** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of their approvals. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { APPROVALS, APPROVE, APPROVE_REASON, ROLLOUT_NAME_LABEL, UNAPPROVE } from '../api/annotations.ts';
-import { ROLLOUTS } from '../api/kinds.ts';
+import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { type Target, versionProblem } from '../core/approval/accept.ts';
@@ -9,8 +9,8 @@ import { knowsVersion } from '../core/evaluation/approvals.ts';
 import { requestersOf } from '../core/evaluation/requesters.ts';
 import { annotate } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
-import { labelValue } from '../core/kube/names.ts';
-import { writeApprovals } from './approvals.ts';
+import { identityOf, labelValue } from '../core/kube/names.ts';
+import { recordDeletion, writeApprovals } from './approvals.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 
 const KEYS = { approve: APPROVE, unapprove: UNAPPROVE, reason: APPROVE_REASON, record: APPROVALS };
@@ -34,6 +34,19 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const labelled = withLabel(sent);
   const gate = Object.entries(written.annotations).reduce((each, [key, value]) => annotate(each, key, value), labelled);
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
+};
+
+/** Holds nothing: whoever may delete a RolloutGate may do so. Where it asked for approvals, its Rollout tells who did. */
+export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
+  const gate = request.oldObject as RolloutGate | null | undefined;
+  if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();
+  const namespace = namespaceOf(request);
+  const name = gate.spec?.rolloutRef?.name;
+  const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
+  const standIns = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
+  const ref = { ...ROLLOUT_GATES, namespace, name: gate.metadata.name ?? '' };
+  await recordDeletion(gate, { ref, record: APPROVALS }, rollout ?? gate, standIns, request, call);
+  return allowed();
 };
 
 function withLabel(gate: RolloutGate): RolloutGate {

@@ -336,13 +336,17 @@ export interface Gate {
        */
       progress?: string;
       /**
-       * Who last changed how many are needed.
+       * Who last changed spec.approvals.
        */
       changedBy?: string;
       /**
        * When that was.
        */
       changedAt?: string;
+      /**
+       * How many such changes there have been.
+       */
+      changes?: number;
       /**
        * What has approvals, the newest first.
        */

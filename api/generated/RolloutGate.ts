@@ -73,13 +73,17 @@ export interface RolloutGate {
        */
       progress?: string;
       /**
-       * Who last changed how many are needed.
+       * Who last changed spec.approvals or rolloutRef.
        */
       changedBy?: string;
       /**
        * When that was.
        */
       changedAt?: string;
+      /**
+       * How many such changes there have been.
+       */
+      changes?: number;
       /**
        * What has approvals, the newest first.
        */

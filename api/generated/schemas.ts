@@ -371,6 +371,9 @@ export const SCHEMAS: Record<string, object> = {
        "changedAt": {
         "type": "string"
        },
+       "changes": {
+        "type": "integer"
+       },
        "versions": {
         "type": "array",
         "items": {
@@ -1920,6 +1923,9 @@ export const SCHEMAS: Record<string, object> = {
        },
        "changedAt": {
         "type": "string"
+       },
+       "changes": {
+        "type": "integer"
        },
        "versions": {
         "type": "array",

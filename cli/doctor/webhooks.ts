@@ -23,7 +23,15 @@ export const WEBHOOKS: Record<string, readonly string[]> = {
     'rolloutbudget',
     'gate',
   ],
-  validatingwebhookconfigurations: ['flux', 'rollout', 'rollout-status', 'gate', 'health-check', 'schedule'],
+  validatingwebhookconfigurations: [
+    'flux',
+    'rollout',
+    'rollout-status',
+    'rolloutgate',
+    'gate',
+    'health-check',
+    'schedule',
+  ],
 };
 
 /** An object that is created while the server is down is held by the decorator a moment later. */

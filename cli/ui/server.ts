@@ -30,6 +30,8 @@ export interface PageServerOptions {
 }
 
 const MOST_BODY = 64 * 1024;
+/** For targets without a host, which is looked at in the header alone. */
+const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
 export async function servePage(options: PageServerOptions): Promise<PageServer> {
@@ -65,7 +67,11 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: PageServerOptions): Promise<void> {
-  const { pathname } = new URL(request.url ?? '/', 'http://page');
+  const { url: target = '/' } = request;
+  if (!URL.canParse(target, BASE)) {
+    return json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
+  }
+  const { pathname } = new URL(target, BASE);
   if (!pathname.startsWith('/api/')) return asset(request, response, pathname, options.assets);
   const refusal = refuseCaller(request.headers, options.token);
   if (refusal) return refused(response, refusal);
@@ -106,9 +112,11 @@ async function post(
   if (!request.headers['content-type']?.startsWith('application/json')) {
     return json(response, 415, { message: 'Expected application/json.' });
   }
-  const body = await bodyOf(request);
+  const body = await textOf(request);
   if (body === undefined) return json(response, 413, { message: `More than ${MOST_BODY} bytes.` });
-  const answered = await answerTo(pathname, body as Posted, desk, takeOver);
+  const posted = postedIn(body);
+  if (!posted) return json(response, 400, { message: 'The body of this request is not JSON.' });
+  const answered = await answerTo(pathname, posted, desk, takeOver);
   if (answered) return json(response, 200, answered);
   json(response, 400, { message: 'This is nothing that the page can ask for.' });
 }
@@ -131,8 +139,8 @@ async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: 
   return pathname === '/api/preview' && asked.do === 'freeze' ? desk.preview(asked) : undefined;
 }
 
-/** undefined: too long. @throws SyntaxError where it is no JSON. */
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+/** undefined: too long. */
+async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -140,7 +148,16 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     if (length > MOST_BODY) return undefined;
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8')) ?? {};
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** undefined: it is not JSON. */
+function postedIn(body: string): Posted | undefined {
+  try {
+    return JSON.parse(body) ?? {};
+  } catch {
+    return undefined;
+  }
 }
 
 /** Every address of the page is the same document; what it shows is in the address. */

@@ -12,7 +12,7 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { notAPerson } from './persons.ts';
-import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, parseApprovals } from './record.ts';
+import { type Approval, type ApprovalRecord, MAX_REASON, MAX_USER, oneLine, parseApprovals } from './record.ts';
 import { isExpired } from './verdict.ts';
 
 /** Of what somebody wrote, in a message. */
@@ -28,7 +28,9 @@ export interface ApprovalRequest {
 }
 
 /** Which version of which Rollout an annotation's value means; `problem` where none is meant. */
-export type Target = { version: string; rollout?: string; isRequester: boolean } | { problem: string };
+export type Target =
+  | { version: string; rollout?: string; uid?: string | undefined; isRequester: boolean }
+  | { problem: string };
 
 export interface Acceptance {
   record: ApprovalRecord;
@@ -112,16 +114,17 @@ function approved(
   if (stranger !== undefined) return refuse(`${stranger}: its approval does not count`);
   if (by.length > MAX_USER) return refuse(`a user name of more than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);
-  const { version, rollout, isRequester } = target;
+  const { version, rollout, uid, isRequester } = target;
   const why = reasonOf(reason);
   const approval: Approval = {
     version,
     ...(rollout !== undefined && { rollout }),
+    ...(uid !== undefined && { uid }),
     by,
     at: wholeSeconds(now),
     ...(why && { reason: why }),
   };
-  const earlier = record.given.find((each) => isSame(each, approval));
+  const earlier = record.given.find((each) => isSame(each, approval) && each.uid === uid);
   const others = record.given.filter((each) => !isSame(each, approval));
   const given = [...others, approval].slice(-LIMITS.approvals);
   const [forgotten] = others.length < LIMITS.approvals ? [] : others;
@@ -158,20 +161,6 @@ export function namedIn(value: string): { version: string; rollout?: string } {
   return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
 }
 
-/** The record after a write that changes how many approvals are needed; one that begins to ask for any is not noted. */
-export function withChange(
-  record: ApprovalRecord,
-  rule: ApprovalRule | undefined,
-  before: ApprovalRule | undefined,
-  by: string,
-  now: EpochMs,
-): ApprovalRecord {
-  const [from, to] = [before?.required ?? 0, rule?.required ?? 0];
-  return from === to || from === 0
-    ? record
-    : { ...record, change: { by: by.slice(0, MAX_USER), at: wholeSeconds(now), from, to } };
-}
-
 /** The version that a value names, known to this Rollout or asked for by it: an approval of a typo must not open anything later. */
 export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
   if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
@@ -182,11 +171,6 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
   return a.version === b.version && a.rollout === b.rollout && a.by === b.by;
 }
 
-/** On one line: it is shown in conditions and Events. */
 function reasonOf(text: string | undefined): string {
   return oneLine((text ?? '').slice(0, MAX_REASON));
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
 }

@@ -7,6 +7,8 @@ export interface Approval {
   version: string;
   /** `namespace/name` of the Rollout whose version it is, on a Gate; a RolloutGate has only one. */
   rollout?: string;
+  /** Of that Rollout: one that is made anew under its name, perhaps by somebody else, has no approvals. */
+  uid?: string;
   /** The authenticated user. */
   by: string;
   /** When it arrived, in whole seconds. */
@@ -14,18 +16,31 @@ export interface Approval {
   reason?: string;
 }
 
-/** Who last changed how many approvals are needed. 0: none. */
+/** A field of the spec that was changed, and its values as text; none where it is absent or empty. */
+export interface FieldChange {
+  /** From the spec: `approvals.required`. */
+  path: string;
+  from?: string;
+  to?: string;
+}
+
+/** One change of who has to approve. */
 export interface RuleChange {
+  /** From 1, and one more than that of the change before. */
+  number: number;
+  /** The authenticated user. */
   by: string;
   at: EpochMs;
-  from: number;
-  to: number;
+  fields: FieldChange[];
+  /** How many approvals there were: `1/2 for 1.2.0`. */
+  progress?: string;
 }
 
 export interface ApprovalRecord {
   /** In the order in which they arrived. */
   given: Approval[];
-  change?: RuleChange;
+  /** The last ones, in their order. */
+  changes: RuleChange[];
 }
 
 /** The longest user name that may approve, and what is kept of a reason. */
@@ -36,34 +51,46 @@ export const MAX_REASON = 256;
 const MAX_LENGTH = 196_608;
 
 /** The same approvals give the same text; undefined where there is nothing to keep. */
-export function formatApprovals({ given, change }: ApprovalRecord): string | undefined {
-  if (given.length === 0 && !change) return undefined;
+export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
+  if (given.length === 0 && changes.length === 0) return undefined;
   return JSON.stringify({
-    given: given.map(({ version, rollout, by, at, reason }) => ({ version, rollout, by, at: formatTime(at), reason })),
-    change: change && { ...change, at: formatTime(change.at) },
+    given: given.map(({ version, rollout, uid, by, at, reason }) => ({
+      version,
+      rollout,
+      uid,
+      by,
+      at: formatTime(at),
+      reason,
+    })),
+    ...(changes.length > 0 && { changes: changes.map((change) => ({ ...change, at: formatTime(change.at) })) }),
   });
 }
 
 /** What is not ours counts as nothing. */
 export function parseApprovals(text: string | undefined): ApprovalRecord {
-  if (!text || text.length > MAX_LENGTH) return { given: [] };
+  if (!text || text.length > MAX_LENGTH) return { given: [], changes: [] };
   try {
-    const { given, change } = JSON.parse(text);
-    const changed = changeOf(change);
-    return { given: given.flatMap(approvalOf).slice(-LIMITS.approvals), ...(changed && { change: changed }) };
+    const { given, changes = [] } = JSON.parse(text);
+    return { given: given.flatMap(approvalOf).slice(-LIMITS.approvals), changes: changes.flatMap(changeOf) };
   } catch {
-    return { given: [] };
+    return { given: [], changes: [] };
   }
 }
 
+/** Free text, for conditions and Events. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+}
+
 function approvalOf(value: Record<string, unknown> | null): Approval[] {
-  const { version, rollout, by, at, reason } = value ?? {};
+  const { version, rollout, uid, by, at, reason } = value ?? {};
   const time = parseTime(typeof at === 'string' ? at : undefined);
   if (typeof version !== 'string' || typeof by !== 'string' || time === undefined) return [];
   return [
     {
       version,
       ...(typeof rollout === 'string' && { rollout }),
+      ...(typeof uid === 'string' && { uid }),
       by,
       at: time,
       ...(typeof reason === 'string' && { reason }),
@@ -71,9 +98,15 @@ function approvalOf(value: Record<string, unknown> | null): Approval[] {
   ];
 }
 
-function changeOf(value: Record<string, unknown> | undefined): RuleChange | undefined {
-  const { by, at, from, to } = value ?? {};
+function changeOf(value: Record<string, unknown> | null): RuleChange[] {
+  const { number, by, at, fields, progress } = value ?? {};
   const time = parseTime(typeof at === 'string' ? at : undefined);
-  if (typeof by !== 'string' || time === undefined || typeof from !== 'number' || typeof to !== 'number') return;
-  return { by, at: time, from, to };
+  if (typeof number !== 'number' || typeof by !== 'string' || time === undefined || !Array.isArray(fields)) return [];
+  return [{ number, by, at: time, fields: fields.flatMap(fieldOf), ...(typeof progress === 'string' && { progress }) }];
+}
+
+function fieldOf(value: Record<string, unknown> | null): FieldChange[] {
+  const { path, from, to } = value ?? {};
+  if (typeof path !== 'string') return [];
+  return [{ path, ...(typeof from === 'string' && { from }), ...(typeof to === 'string' && { to }) }];
 }

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { changeEvents } from './change.ts';
 import type { Approval, ApprovalRecord } from './record.ts';
 import { type ApprovalVerdict, type Background, countText, expiryOf, judgeApprovals } from './verdict.ts';
 
@@ -33,12 +34,12 @@ export function approvalsStatus(
   const version = shown?.version ?? pending;
   const count = `${shown?.count ?? 0}/${rule.required}`;
   const ends = judged.flatMap(({ verdict }) => verdict.until ?? []);
-  const { change } = record;
+  const change = record.changes.at(-1);
   return {
     status: {
       required: rule.required,
       progress: version === undefined ? count : `${count} for ${version}`,
-      ...(change && { changedBy: change.by, changedAt: formatTime(change.at) }),
+      ...(change && { changedBy: change.by, changedAt: formatTime(change.at), changes: change.number }),
       ...(versions.length > 0 && { versions }),
     },
     until: ends.length > 0 ? Math.min(...ends) : undefined,
@@ -78,37 +79,15 @@ function given(approval: Approval, rule: ApprovalRule, why: string | undefined):
 export function approvalEvents(
   before: ApprovalsStatus | undefined,
   after: ApprovalsStatus | undefined,
-  { change }: ApprovalRecord,
+  record: ApprovalRecord,
   now: EpochMs,
 ): NewEvent[] {
   const known = new Map(before?.versions?.map((each) => [keyOf(each), each]));
   const current = new Map(after?.versions?.map((each) => [keyOf(each), each]));
   return [
-    ...ruleEvents(before, after, change),
+    ...changeEvents(before, after?.required, record, now),
     ...[...current.values()].flatMap((each) => givenEvents(known.get(keyOf(each)), each, after!.required)),
     ...(after ? [...known.values()].flatMap((each) => goneEvents(each, current.get(keyOf(each)), now)) : []),
-  ];
-}
-
-/** Fewer is told as a Warning: a version may be waiting. Who did it is told where the webhook saw it. */
-function ruleEvents(
-  before: ApprovalsStatus | undefined,
-  after: ApprovalsStatus | undefined,
-  change: ApprovalRecord['change'],
-): NewEvent[] {
-  const [from, to] = [before?.required ?? 0, after?.required ?? 0];
-  if (before === undefined || from === to) return [];
-  const by = change?.to === to ? ` by ${change.by} at ${formatTime(change.at)}` : '';
-  const waits = before.progress ? `; there were ${before.progress}` : '';
-  const what = to === 0 ? 'Approvals are no longer required' : `${to} instead of ${from} approvals are required`;
-  return [
-    {
-      type: to < from ? 'Warning' : 'Normal',
-      reason: 'ApprovalsChanged',
-      message: `${what}: changed${by}${waits}`,
-      about: `${change ? formatTime(change.at) : ''} ${from} ${to}`,
-      order: 'a',
-    },
   ];
 }
 

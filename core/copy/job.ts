@@ -1,6 +1,7 @@
 /** The Job that copies one release. Its name has a hash of all it does: what changes is another Job, for a Job cannot be changed. */
 import { COPY_LABEL } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
 import { OUTCOMES, type Outcome } from './outcome.ts';
 
@@ -61,6 +62,10 @@ const USER = 65532;
 export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
+    // The defaults, said so that a Job which ends without a Pod is not taken for this one.
+    completions: 1,
+    parallelism: 1,
+    completionMode: 'NonIndexed',
     backoffLimit: RETRIES,
     activeDeadlineSeconds: DEADLINE_S,
     podFailurePolicy: {
@@ -114,6 +119,37 @@ export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyO
   const hash = shortHash(JSON.stringify(spec));
   const metadata = { name: `${begin}-copy-${hash}`, namespace, labels: { [COPY_LABEL]: labelValue(name) } };
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec };
+}
+
+/**
+ * Why a Job of the wanted name is not the one that was wanted: whoever may write Jobs can know the name, and make one that ends at once.
+ * undefined where it is. What the API server and the policies of a cluster have added to it counts for nothing.
+ * @param owner the uid of the Rollout
+ */
+export function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {
+  const isOwned = (found.metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller);
+  if (!isOwned) return 'it does not belong to this Rollout';
+  const path = difference(wanted.spec, found.spec, 'spec');
+  return path && `its ${path} is another`;
+}
+
+/** Where something of `wanted` is missing in `found` or has another value; a list is compared whole. */
+function difference(wanted: unknown, found: unknown, path: string): string | undefined {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(found) || found.length !== wanted.length) return path;
+    return firstOf(wanted.keys(), (i) => difference(wanted[i], found[i], `${path}[${i}]`));
+  }
+  if (!isMap(wanted)) return sameJson(wanted, found) ? undefined : path;
+  if (!isMap(found)) return path;
+  return firstOf(Object.keys(wanted), (key) => difference(wanted[key], childOf(found, key), `${path}.${key}`));
+}
+
+function firstOf<T>(values: Iterable<T>, find: (value: T) => string | undefined): string | undefined {
+  for (const value of values) {
+    const path = find(value);
+    if (path !== undefined) return path;
+  }
+  return undefined;
 }
 
 type Order = Omit<CopyOrder, 'rollout' | 'image'>;

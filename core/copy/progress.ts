@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
-import type { CopyJob } from './job.ts';
+import { type CopyJob, whyForeign } from './job.ts';
 import { isDigest } from './manifest.ts';
 
 /** What a Pod says at its end: the result of copy/main.ts. */
@@ -26,11 +26,16 @@ export type CopyProgress = { state: 'Copying' | 'Failed'; message: string } | { 
 /** Whoever may write Pods may write anything into them. */
 const MAX_MESSAGE = 1024;
 
-/** @param found the Job as it is in the cluster; undefined while it is not there @param pods its own */
+/**
+ * @param found the Job of that name in the cluster; undefined while there is none
+ * @param pods its own
+ * @param owner the uid of the Rollout
+ */
 export function progressOf(
   wanted: CopyJob,
   found: CopyJob | undefined,
   pods: readonly KubeObject<any, any>[],
+  owner: string | undefined,
 ): CopyProgress {
   const name = `Job '${wanted.metadata.name}'`;
   if (!found)
@@ -38,6 +43,13 @@ export function progressOf(
       state: 'Copying',
       message: `${name} is not there yet; if it stays so, look at the rights in docs/promotion.md`,
     };
+  const foreign = whyForeign(found, wanted, owner);
+  if (foreign !== undefined) {
+    return {
+      state: 'Failed',
+      message: `${name} was not made by this Rollout: ${foreign}. Delete it, so that the copy begins`,
+    };
+  }
   const { conditions = [], failed = 0, completionTime } = found.status ?? {};
   const results = pods.map(resultOf).filter((result) => result !== undefined);
   const last = results.at(-1);

@@ -72,7 +72,7 @@ export function copyState(
   const found = copying.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
   // What was deployed before it had to be copied is not copied afterwards.
   if (isFirst && !next && !found) return undefined;
-  const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? []);
+  const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
   if (progress.state !== 'Copied') return { ...state, job, progress, ...(!found && { begins: true }) };
   const { copy } = progress;
   return { ...state, job, progress, stored: { ...copy, tag, url, ...(digest && { digest }) } };

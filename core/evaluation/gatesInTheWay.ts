@@ -33,7 +33,9 @@ export function judgeRequired(
 ): GatesInTheWay {
   const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
   const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
-  const next = { version, rollout: refKey(identityOf(rollout)), background: backgroundOf(rollout, authors, version) };
+  const { uid } = rollout.metadata;
+  const background = backgroundOf(rollout, authors, version);
+  const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
   const judged = gateRefs.map((ref) => {
     const deployment = ofBound.has(refKey(ref)) ? undefined : next;
     return judgeGates([ref], (each) => byKey.get(refKey(each)), now, deployment);

@@ -4,10 +4,10 @@
  */
 import { APPROVE_FOR, GATE_APPROVALS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, judgeApprovals } from '../approval/verdict.ts';
-import { identityOf } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { shell } from '../text/shell.ts';
 import type { GateRequest } from './acceptedRequests.ts';
@@ -18,6 +18,8 @@ export interface NextDeployment {
   version: string;
   /** `namespace/name`. */
   rollout: string;
+  /** Of that Rollout. */
+  uid: string | undefined;
   background: Background;
 }
 
@@ -26,7 +28,9 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   const rule = gate.spec.approvals;
   if (!rule) return undefined;
   const { given } = standingApprovals(gate, now);
-  const meant = given.filter(({ version, rollout }) => version === next.version && rollout === next.rollout);
+  const meant = given.filter(
+    ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
+  );
   return judgeApprovals(rule, meant, next.background, now);
 }
 
@@ -35,6 +39,15 @@ export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
   const record = parseApprovals(gate.metadata.annotations?.[GATE_APPROVALS]);
   const closing = closingOf(gate, now);
   return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
+}
+
+/** The record, without what was approved for a Rollout that is gone or was made anew under its name. */
+export function ofLiving(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
+  const uids = new Map(rollouts.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid]));
+  return {
+    ...record,
+    given: record.given.filter(({ rollout = '', uid }) => uids.has(rollout) && uids.get(rollout) === uid),
+  };
 }
 
 /** The request that closed it last, if it is the newest one; it may be over. */

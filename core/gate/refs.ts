@@ -28,8 +28,12 @@ export interface RequiredGate extends NamespacedName {
 const UNKNOWN = '(unknown)';
 
 /** Those that its object requires. What an older version wrote is not known, until the object's decorator writes it again. */
-export function gatesOf(spec: FluxBindingSpec | undefined): NamespacedName[] {
-  return (spec?.gates ?? []).map(({ namespace, gate }) => ({ namespace, name: gate ?? UNKNOWN }));
+export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
+  return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
+    namespace,
+    name: gate ?? UNKNOWN,
+    ...(selected && { selected }),
+  }));
 }
 
 /**

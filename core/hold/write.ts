@@ -28,7 +28,7 @@ export interface World extends GateWorld {
   rollouts: ReadonlyMap<string, Rollout>;
   /** What a pinned Kustomization applies, where it may be pinned too: see core/pin/whole.ts. */
   source?: FluxObject | 'settled' | undefined;
-  /** Closed Gates of the Rollouts that lose a field in this write: leaving a Rollout is not a way around its Gates. */
+  /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates. */
   closedForPins?: readonly JudgedGate[];
   /** The Kustomization that applies the object, where it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;

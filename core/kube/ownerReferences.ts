@@ -1,9 +1,17 @@
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { KubeObject, OwnerReference } from '../../api/kubernetes.ts';
 
 type Owned = Pick<KubeObject, 'metadata'>;
 
-/** With an owner that is deleted, or never existed, the garbage collector deletes the object. Losing one deletes nothing. */
+/**
+ * Whether an object has an owner reference that it did not have before. The garbage collector deletes an object whose owner is deleted or
+ * never existed; it looks for the owner by group, kind and name as well as by uid. Losing a reference deletes nothing.
+ */
 export function gainsOwner({ metadata }: Owned, before: Owned): boolean {
-  const known = new Set((before.metadata.ownerReferences ?? []).map(({ uid }) => uid));
-  return (metadata.ownerReferences ?? []).some(({ uid }) => !known.has(uid));
+  const known = new Set(before.metadata.ownerReferences?.map(ownerKey));
+  return (metadata.ownerReferences ?? []).some((reference) => !known.has(ownerKey(reference)));
+}
+
+/** Without `controller` and `blockOwnerDeletion`, which say nothing of the object's own deletion; the garbage collector changes the latter. */
+function ownerKey({ apiVersion, kind, name, uid }: OwnerReference): string {
+  return JSON.stringify([apiVersion, kind, name, uid]);
 }

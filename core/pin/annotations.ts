@@ -74,14 +74,22 @@ export function pinPath(pin: Pin): string[] {
 }
 
 /**
- * The Rollouts that lose a field of the object in this write: it is no longer claimed, handed over, or claimed by a second one; or
- * the object is deleted (undefined), or gets an owner reference with which the garbage collector may delete it, to be created again without them.
+ * The Rollouts that the object leaves in this write: they lose a field of it, which is no longer claimed, handed over, or claimed by a
+ * second Rollout; or it no longer follows them. An object that is deleted (undefined) leaves all of its Rollouts, and so does one that gets an
+ * owner reference with which the garbage collector may delete it: it could be created again without them.
  */
 export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
-  const kept = new Set(stays ? pinAnnotationsOf(object).pins.map(pinKey) : []);
-  const lost = pinAnnotationsOf(oldObject).pins.filter((pin) => !kept.has(pinKey(pin)));
+  const kept = new Set(stays ? ties(object).map(({ key }) => key) : []);
+  const lost = ties(oldObject).filter(({ key }) => !kept.has(key));
   return [...new Set(lost.map(({ rollout }) => rollout))];
+}
+
+/** What binds the object to Rollouts: each pinned field, and the Rollout that it follows. */
+function ties(object: FluxObject): { rollout: string; key: string }[] {
+  const { pins, follows } = pinAnnotationsOf(object);
+  const pinned = pins.map((pin) => ({ rollout: pin.rollout, key: pinKey(pin) }));
+  return follows === undefined ? pinned : [...pinned, { rollout: follows, key: follows }];
 }
 
 /** The same field of the same Rollout. */

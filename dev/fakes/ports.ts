@@ -9,6 +9,7 @@ import type {
   Metrics,
   ResourceRef,
   Settings,
+  StoredFact,
   WebhookCall,
 } from '../../api/ports.ts';
 import { createGateRequirers } from '../../server/cluster/gateRequirers.ts';
@@ -139,16 +140,22 @@ export function fakeWebhookCall({
   access = { may: async () => false },
 }: Around & Partial<Pick<WebhookCall, 'access'>>) {
   const events: EventRecord[] = [];
+  const facts: StoredFact[] = [];
   const { counts, metrics } = fakeMetrics();
   const call: WebhookCall = {
     now,
     cluster,
     access,
-    events: { recordWhen: (event) => void events.push(event) },
+    events: {
+      recordWhen(event, fact) {
+        events.push(event);
+        facts.push(fact);
+      },
+    },
     metrics,
     settings: { ...SETTINGS, ...settings },
   };
-  return { call, events, counts };
+  return { call, events, facts, counts };
 }
 
 export function fakeMetrics(): { counts: Count[]; durations: Duration[]; metrics: Metrics } {

@@ -144,6 +144,65 @@ describe('approvals on a RolloutGate', () => {
     await expect(approve('alice', '1.0.O')).rejects.toThrow("Rollout 'app' has no release 1.0.O");
   });
 
+  /** A gate that a Git sync has applied, and its entry in managedFields. */
+  async function applied() {
+    const made = await story({ required: 2 });
+    await publish(made.ns, 'app', '1.0.0');
+    await isKnown(made.ns, '1.0.0');
+    const sync = gitSync(flux, { namespace: made.ns, name: 'parent' });
+    await sync([rolloutGate(made.ns, 'prod', 'app', { passing: true, approvals: { required: 2 } })]);
+    const { managedFields = [] } = (await admin.get(made.prod)).metadata;
+    const entry = managedFields.find(({ operation }) => operation === 'Apply')!;
+    return { ...made, managedFields, entry };
+  }
+  const approval = { annotations: { [`${P}approve`]: '1.0.0' } };
+
+  it('its role cannot take a field from whoever owns it, nor give one away', async () => {
+    const { patch, managedFields, entry } = await applied();
+    const others = managedFields.filter((each) => each !== entry);
+    const forged = { ...entry, fieldsV1: { ...entry.fieldsV1, 'f:spec': { 'f:allowedVersions': {} } } };
+    const attempts: Record<string, object> = {
+      reset: { managedFields: [{}] },
+      'reset beside an approval': { ...approval, managedFields: [{}] },
+      removed: { managedFields: others },
+      changed: { managedFields: [...others, forged] },
+      'one more': { managedFields: [...managedFields, { ...forged, manager: 'another' }] },
+    };
+    const outcomes: Record<string, string> = {};
+    for (const [name, metadata] of Object.entries(attempts)) {
+      outcomes[name] = await patch('alice', { metadata }).then(
+        () => 'stored',
+        ({ message }: Error) => /may approve here and not change \S+/.exec(message)?.[0] ?? message,
+      );
+    }
+    const refused = 'may approve here and not change metadata.managedFields:';
+    expect(outcomes).toEqual(Object.fromEntries(Object.keys(attempts).map((name) => [name, refused])));
+  });
+
+  it('its role approves by any client, also where more of them have written than the API server keeps apart', async () => {
+    const { prod, entry } = await applied();
+    const approve = (user: string, fieldManager: string) =>
+      admin.mergePatch(prod, { metadata: approval }, { headers: { 'Impersonate-User': user }, fieldManager });
+    const givenBy = async () => {
+      const { given = [] } = JSON.parse((await admin.get(prod)).metadata.annotations?.[`${P}approvals`] ?? '{}');
+      return given.map(({ by }: AnyObject) => by);
+    };
+    await approve('alice', 'kubectl-annotate');
+    await approve('bob', 'kubectl-annotate');
+    expect(await givenBy()).toEqual(['alice', 'bob']);
+    for (let i = 0; i < 12; i++) {
+      await sre.mergePatch(
+        prod,
+        { metadata: { annotations: { [`example.com/${i}`]: 'x' } } },
+        { fieldManager: `m${i}` },
+      );
+    }
+    await approve('carol', 'dashboard');
+    expect(await givenBy()).toEqual(['alice', 'bob', 'carol']);
+    const { managedFields = [] } = (await admin.get(prod)).metadata;
+    expect(managedFields.find(({ operation }) => operation === 'Apply')).toEqual(entry);
+  });
+
   it('in another’s name are dropped, and whoever forges them is told', async () => {
     const { prod, patch } = await story({ required: 2 });
     const given = [{ version: '1.0.0', by: 'b\no\nb', at: '2026-03-01T12:00:00Z' }];
@@ -172,22 +231,37 @@ describe('approvals on a RolloutGate', () => {
     }, 'the deployment');
   });
 
-  it('that are lowered are told, with who did it', async () => {
+  it('that somebody changes are told, with who did it: fewer, another Rollout for a moment, a deletion', async () => {
     const { ns, prod, approve, waitsWith, deployed } = await story({ required: 2 });
+    const told = async () =>
+      (await admin.list<AnyObject>('events.k8s.io/v1', 'Event', ns))
+        .filter(({ reason, type }) => reason === 'ApprovalsChanged' && type === 'Warning')
+        .map(({ regarding, note }) => `${regarding.kind} ${regarding.name}: ${note.replace(/ at 20\S+?Z/, '')}`);
+    const isTold = (text: string) => waitFor(async () => (await told()).includes(text), text);
     await publish(ns, 'app', '1.0.0');
     await waitsWith('0 of 2 approvals');
     await approve('alice', '1.0.0');
     await waitFor(async () => (await admin.get(prod)).status?.approvals?.versions?.length === 1, 'the approval');
     await sre.mergePatch(prod, { spec: { approvals: { required: 1 } } });
     await waitFor(async () => (await deployed()).length === 1, 'the deployment');
+    await isTold('RolloutGate prod: sre changed spec.approvals.required from 2 to 1; there were 1/2 for 1.0.0');
+
+    await sre.mergePatch(prod, { spec: { rolloutRef: { name: 'other' } } });
+    await sre.mergePatch(prod, { spec: { rolloutRef: { name: 'app' }, approvals: { notBy: ['author'] } } });
     await waitFor(async () => {
-      const events = await admin.list<AnyObject>('events.k8s.io/v1', 'Event', ns);
-      const told = events.find(({ reason }) => reason === 'ApprovalsChanged');
-      expect(told).toMatchObject({ type: 'Warning' });
-      expect(told!.note).toMatch(
-        /^1 instead of 2 approvals are required: changed by sre at .*; there were 1\/2 for 1.0.0$/,
-      );
+      const moved = (await told()).filter((text) => text.includes('rolloutRef')).map((text) => text.split(';')[0]);
+      expect(moved.sort()).toEqual([
+        'RolloutGate prod: sre changed spec.rolloutRef.name from app to other',
+        'RolloutGate prod: sre changed spec.rolloutRef.name from other to app, spec.approvals.notBy from none to author',
+      ]);
       return true;
-    }, 'the Event');
+    }, 'both moves');
+
+    await sre.remove(prod);
+    await waitFor(async () => {
+      const [deletion = ''] = (await told()).filter((text) => text.startsWith('Rollout '));
+      expect(deletion).toMatch(/^Rollout app: sre deleted RolloutGate 'prod', which required 1 approval/);
+      return true;
+    }, 'the deletion');
   });
 });

@@ -17,6 +17,24 @@ async function sync(parent: Gate, around: Around) {
 
 const hour: Gate['spec'] = { interval: '30s', default: 'closed', window: '1h' };
 
+it('a Gate tells no approval of a Rollout that is gone, or was made anew under its name', async () => {
+  const rollout = (name: string) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'apps', name, uid: `uid-${name}` },
+      spec: { releasesImagePolicy: {} },
+    });
+  const given = ['living:uid-living', 'anew:uid-before', 'gone:uid-gone'].map((each) => {
+    const [name, uid] = each.split(':');
+    return { version: '1.0.0', rollout: `apps/${name}`, uid, by: 'alice', at: T('09:00:00') };
+  });
+  const parent = gate(
+    { default: 'closed', approvals: { required: 1 } },
+    { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) },
+  );
+  const { status } = await sync(parent, { at: T('09:01:00'), objects: [rollout('living'), rollout('anew')] });
+  expect(status.approvals?.versions?.map((each) => each.rollout)).toEqual(['apps/living']);
+});
+
 describe('the status of a Gate', () => {
   it('is the RFC’s, for a new gate', async () => {
     const { status } = await sync(gate(hour), { at: T('09:00:00') });

@@ -11,7 +11,7 @@ const T = (time: string) => `2026-03-01T${time}Z`;
 const controller: KubeObject = { apiVersion: 'v1', kind: 'Controller', metadata: { name: 'c' } };
 
 type Rule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
-type Record = { given?: object[]; change?: object };
+type Record = { given?: object[]; changes?: object[] };
 
 const alice = { version: '1.1.0', by: 'alice', at: T('10:00:00'), reason: 'CHG-1' };
 const bob = { version: '1.1.0', by: 'bob', at: T('10:05:00') };
@@ -51,7 +51,7 @@ async function sync(gate: RolloutGate, at: string, rollout: Rollout = rolloutOf(
     status,
     resync: answer.resyncAfterSeconds,
     standIns: events.map(({ standIns }) => standIns),
-    said: events.map(({ reason, message }) => `${reason}: ${message}`),
+    said: events.map(({ type, reason, message }) => `${type === 'Normal' ? '' : `${type} `}${reason}: ${message}`),
   };
 }
 
@@ -119,19 +119,66 @@ describe('the status of a RolloutGate', () => {
     expect(without.status?.approvals).not.toHaveProperty('versions');
   });
 
-  it('tells of fewer approvals, with who did it, and forgets them where none are asked for any more', async () => {
+  const required = (from: string | undefined, to: string | undefined) => ({ path: 'approvals.required', from, to });
+  const change = (number: number, at: string, ...fields: object[]) => ({ number, by: 'sre', at: T(at), fields });
+
+  it('tells each change of the rule once, with who made it, and forgets what was approved where none is asked for', async () => {
     const first = await sync(gateOf({ required: 2 }, { given: [alice] }), T('10:01:00'));
-    const change = { by: 'sre', at: T('10:02:00'), from: 2, to: 1 };
-    const fewer = await sync(gateOf({ required: 1 }, { given: [alice], change }, first.status), T('10:02:00'));
-    expect(fewer.status?.approvals).toMatchObject({ required: 1, changedBy: 'sre', changedAt: T('10:02:00') });
+    const lowered = { ...change(1, '10:02:00', required('2', '1')), progress: '1/2 for 1.1.0' };
+    const record = { given: [alice], changes: [lowered] };
+    const fewer = await sync(gateOf({ required: 1 }, record, first.status), T('10:12:00'));
+    expect(fewer.status?.approvals).toMatchObject({
+      required: 1,
+      changedBy: 'sre',
+      changedAt: T('10:02:00'),
+      changes: 1,
+    });
     expect(fewer.said[0]).toBe(
-      `ApprovalsChanged: 1 instead of 2 approvals are required: changed by sre at ${T('10:02:00')}; there were 1/2 for 1.1.0`,
+      `Warning ApprovalsChanged: sre changed spec.approvals.required from 2 to 1 at ${T('10:02:00')}; there were 1/2 for 1.1.0`,
     );
-    const none = { change: { ...change, at: T('10:03:00'), from: 1, to: 0 } };
-    const gone = await sync(gateOf(undefined, none, fewer.status), T('10:03:00'));
+    expect((await sync(gateOf({ required: 1 }, record, fewer.status), T('10:13:30'))).said).toEqual([]);
+    const removed = change(2, '10:13:00', required('1', undefined));
+    const gone = await sync(gateOf(undefined, { changes: [lowered, removed] }, fewer.status), T('10:23:00'));
     expect(gone.status).toEqual({});
     expect(gone.said).toEqual([
-      `ApprovalsChanged: Approvals are no longer required: changed by sre at ${T('10:03:00')}; there were 1/1 for 1.1.0`,
+      `Warning ApprovalsChanged: sre changed spec.approvals.required from 1 to none at ${T('10:13:00')}`,
+    ]);
+  });
+
+  it('tells of several changes between two looks, of more approvals and of another Rollout too', async () => {
+    const first = await sync(gateOf({ required: 2 }, {}), T('10:00:00'));
+    const changes = [
+      change(1, '10:01:00', { path: 'rolloutRef.name', from: 'app', to: 'other' }),
+      change(
+        2,
+        '10:01:01',
+        { path: 'rolloutRef.name', from: 'other', to: 'app' },
+        { path: 'approvals.notBy', from: 'requester' },
+      ),
+      change(3, '10:01:02', required('2', '3')),
+    ];
+    const { said } = await sync(gateOf({ required: 3 }, { changes }, first.status), T('11:00:00'));
+    expect(said).toEqual([
+      `Warning ApprovalsChanged: sre changed spec.rolloutRef.name from app to other at ${T('10:01:00')}`,
+      `Warning ApprovalsChanged: sre changed spec.rolloutRef.name from other to app, spec.approvals.notBy from requester to none at ${T('10:01:01')}`,
+      `Warning ApprovalsChanged: sre changed spec.approvals.required from 2 to 3 at ${T('10:01:02')}`,
+    ]);
+  });
+
+  it('tells a change of the last minute whatever the status says, which somebody may have written', async () => {
+    const changes = [change(1, '10:01:00', required('2', '1'))];
+    const forged = { approvals: { required: 1, changes: 7 } };
+    for (const status of [undefined, forged]) {
+      const { said } = await sync(gateOf({ required: 1 }, { changes }, status), T('10:01:05'));
+      expect(said).toEqual([expect.stringContaining('sre changed spec.approvals.required')]);
+      expect((await sync(gateOf({ required: 1 }, { changes }, status), T('11:01:00'))).said).toEqual([]);
+    }
+  });
+
+  it('tells of a change that the webhook has not seen, without a name', async () => {
+    const { said } = await sync(gateOf({ required: 1 }, {}, { approvals: { required: 2 } }), T('10:00:00'));
+    expect(said).toEqual([
+      'Warning ApprovalsChanged: spec.approvals.required changed from 2 to 1 while the webhook was away: by whom is not known',
     ]);
   });
 

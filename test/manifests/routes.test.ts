@@ -61,8 +61,8 @@ describe('controllers', () => {
   });
 });
 
-/** Where a bypass is recorded as an Event. */
-const RECORDS_BYPASS = [
+/** Where a bypass, or the deletion of what asks for approvals, is recorded as an Event. */
+const RECORDS_EVENTS = [
   '/admission/mutate/flux',
   '/admission/mutate/flux-unmarked',
   '/admission/mutate/rollout',
@@ -70,6 +70,7 @@ const RECORDS_BYPASS = [
   '/admission/validate/rollout',
   '/admission/validate/rollout-status',
   '/admission/validate/gate',
+  '/admission/validate/rolloutgate',
 ];
 
 const TAKES_APPROVALS = ['/admission/mutate/gate', '/admission/mutate/rolloutgate'];
@@ -88,7 +89,7 @@ describe('webhooks', () => {
       expect(webhook).toMatchObject({
         // Every new Flux object of the cluster comes by there, whether it concerns us or not.
         failurePolicy: name.startsWith('flux-unmarked.') ? 'Ignore' : 'Fail',
-        sideEffects: RECORDS_BYPASS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
+        sideEffects: RECORDS_EVENTS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
         timeoutSeconds: 5,
         matchPolicy: 'Equivalent',
         admissionReviewVersions: ['v1'],

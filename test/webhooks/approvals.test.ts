@@ -177,20 +177,81 @@ describe('a forged record', () => {
 });
 
 describe('a change of the rule', () => {
-  it('is noted with who made it', async () => {
+  const changed = async (old: ReturnType<typeof gate>, rule: Rule | null, { user = 'bob', rollout = 'app' } = {}) => {
+    const next = gate(old.metadata.annotations, rule);
+    const object = { ...next, spec: { ...next.spec, rolloutRef: { name: rollout } } };
+    return (await write({ mutate: mutateRolloutGate }, { object, old, user, at: AT })).object as typeof old;
+  };
+
+  it('is noted with who made it, and with how many approvals there were', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
-    const { stored } = await approve({}, { old: first, user: 'bob', rule: { required: 1 } });
-    expect(recorded(stored)).toMatchObject({
+    const old = { ...first, status: { approvals: { required: 2, progress: '1/2 for 1.1.0' } } } as never;
+    expect(recorded(await changed(old, { required: 1 }))).toMatchObject({
       given: [{ by: 'alice' }],
-      change: { by: 'bob', at: AT, from: 2, to: 1 },
+      changes: [
+        {
+          number: 1,
+          by: 'bob',
+          at: AT,
+          fields: [{ path: 'approvals.required', from: '2', to: '1' }],
+          progress: '1/2 for 1.1.0',
+        },
+      ],
     });
   });
 
-  it('that removes it forgets what was approved', async () => {
+  it.each<[string, Rule, Rule, object[]]>([
+    ['more approvals', { required: 1 }, { required: 2 }, [{ path: 'approvals.required', from: '1', to: '2' }]],
+    [
+      'whose do not count',
+      { required: 1, notBy: ['requester', 'author'] },
+      { required: 1 },
+      [{ path: 'approvals.notBy', from: 'requester, author' }],
+    ],
+    [
+      'how long they count, and the ServiceAccounts whose do',
+      { required: 1, expireAfter: '1h' },
+      { required: 1, serviceAccounts: ['ci/bot'] },
+      [
+        { path: 'approvals.expireAfter', from: '1h' },
+        { path: 'approvals.serviceAccounts', to: 'ci/bot' },
+      ],
+    ],
+  ])('is noted whatever it changes: %s', async (_, before, after, fields) => {
+    expect(recorded(await changed(gate({}, before), after)).changes).toMatchObject([{ by: 'bob', fields }]);
+  });
+
+  it('that removes it forgets what was approved, and is noted; so is one that brings it back', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
-    const without = gate({ ...first.metadata.annotations }, null);
-    const { object: stored } = await write({ mutate: mutateRolloutGate }, { object: without, old: first, at: AT });
-    expect(recorded(stored as never)).toMatchObject({ given: [], change: { from: 2, to: 0 } });
+    const without = await changed(first, null);
+    const removal = { number: 1, fields: [{ path: 'approvals.required', from: '2' }] };
+    expect(recorded(without)).toMatchObject({ given: [], changes: [removal] });
+    expect(recorded(await changed(without, { required: 1 }))).toMatchObject({
+      changes: [removal, { number: 2, fields: [{ path: 'approvals.required', to: '1' }] }],
+    });
+  });
+
+  it('moves the gate to another Rollout and back: both are noted', async () => {
+    const there = await changed(gate(), { required: 2 }, { rollout: 'other' });
+    expect(recorded(await changed(there, { required: 2 }, { rollout: 'app' })).changes).toMatchObject([
+      { number: 1, fields: [{ path: 'rolloutRef.name', from: 'app', to: 'other' }] },
+      { number: 2, fields: [{ path: 'rolloutRef.name', from: 'other', to: 'app' }] },
+    ]);
+  });
+
+  it('is not noted where nothing asked for approvals, or nothing of it changes', async () => {
+    expect(recorded(await changed(gate({}, null), { required: 1 }))).toEqual({ given: [] });
+    expect(recorded(await changed(gate({}, null), null, { rollout: 'other' }))).toEqual({ given: [] });
+    expect(recorded(await changed(gate(), { required: 2, notBy: [] }))).toEqual({ given: [] });
+  });
+
+  it('made again and again keeps the last ones, each value cut short', async () => {
+    let stored = gate();
+    for (let i = 0; i < 25; i++) stored = await changed(stored, { required: 2 }, { rollout: `${i}\n`.repeat(99) });
+    const { changes } = recorded(stored);
+    expect(changes.map(({ number }: { number: number }) => number)).toEqual([16, 17, 18, 19, 20, 21, 22, 23, 24, 25]);
+    expect(changes[0].fields[0].to.length).toBeLessThan(100);
+    expect(changes[0].fields[0].to).not.toContain('\n');
   });
 
   it('to a time that cannot be read is refused', async () => {

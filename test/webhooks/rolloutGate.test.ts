@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mutateRolloutGate } from '../../webhooks/rolloutGate.ts';
+import { mutateRolloutGate, validateRolloutGate } from '../../webhooks/rolloutGate.ts';
 import { object } from '../hooks/rollout/call.ts';
+import { write as send, type Write } from './gate/call.ts';
 import { call, P, write } from './rollout/call.ts';
 
 describe('mutate/rolloutgate', () => {
@@ -14,5 +15,57 @@ describe('mutate/rolloutgate', () => {
     expect(await labelOf('app')).toBe('app');
     expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
     expect(await labelOf('')).toBeUndefined();
+  });
+});
+
+describe('validate/rolloutgate', () => {
+  const spec = { rolloutRef: { name: 'app' }, passing: true, approvals: { required: 2 } };
+  const gate = (more: object = {}, annotations = {}, uid = 'u-1') => {
+    const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'prod', { ...spec, ...more });
+    const status = { approvals: { required: 2, progress: '1/2 for 1.1.0' } };
+    return { ...made, metadata: { ...made.metadata, uid, annotations }, status };
+  };
+  const app = object('kuberik.com/v1alpha1', 'Rollout', 'app', {});
+  const AT = '2026-03-01T12:00:00Z';
+  const remove = (old: ReturnType<typeof gate>, how: Partial<Write> = {}) =>
+    send({ validate: validateRolloutGate }, { old, at: AT, user: 'bob', objects: [app, old], ...how });
+
+  it('tells on the Rollout who deleted a gate with approvals, once it is gone', async () => {
+    const { allowed, events, facts } = await remove(gate());
+    expect(allowed).toBe(true);
+    expect(events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'ApprovalsChanged',
+        regarding: { kind: 'Rollout', metadata: { name: 'app' } },
+        message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
+        standIns: [{ kind: 'Rollout', name: 'app' }],
+      },
+    ]);
+    expect(facts).toMatchObject([{ object: { resource: 'rolloutgates', name: 'prod' }, uid: 'u-1', gone: true }]);
+  });
+
+  it('tells on the gate itself where its Rollout does not exist', async () => {
+    const old = gate();
+    const { events } = await remove(old, { objects: [old] });
+    expect(events).toMatchObject([{ regarding: { kind: 'RolloutGate' }, reason: 'ApprovalsChanged' }]);
+  });
+
+  it('tells what was changed just before, which no hook may have seen', async () => {
+    const change = { number: 1, by: 'bob', at: AT, fields: [{ path: 'approvals.required', from: '2' }] };
+    const record = { [`${P}approvals`]: JSON.stringify({ given: [], changes: [change] }) };
+    const { events } = await remove(gate({ approvals: undefined }, record));
+    expect(events).toMatchObject([
+      { regarding: { kind: 'RolloutGate' }, message: `bob changed spec.approvals.required from 2 to none at ${AT}` },
+    ]);
+  });
+
+  it.each<[string, Partial<Write>]>([
+    ['is only tried', { dryRun: true }],
+    ['is not of what is stored', { objects: [app, gate({}, {}, 'u-2')] }],
+    ['is of nothing that is there', { objects: [app] }],
+    ['is the namespace controller’s', { user: 'system:serviceaccount:kube-system:namespace-controller' }],
+  ])('tells nothing of a deletion that %s', async (_, how) => {
+    expect(await remove(gate(), how)).toMatchObject({ allowed: true, events: [] });
   });
 });

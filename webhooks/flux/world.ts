@@ -100,7 +100,7 @@ async function readPinned(
   return { rollouts, source };
 }
 
-/** The closed Gates of the Rollouts that lose a field of the object in this write; `object` is undefined where it goes. */
+/** The closed Gates of the Rollouts that the object leaves in this write; `object` is undefined where it goes. */
 export async function readClosedForPins(
   object: FluxObject | undefined,
   oldObject: FluxObject,

@@ -92,5 +92,6 @@ function targetOf(value: string, requiring: readonly Rollout[], user: string): T
     const all = firstFew([found, ...others].map((each) => refKey(identityOf(each))));
     return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
   }
-  return { version, rollout, isRequester: requestersOf(found, version).requesters.includes(user) };
+  const isRequester = requestersOf(found, version).requesters.includes(user);
+  return { version, rollout, uid: found.metadata.uid, isRequester };
 }

@@ -98,7 +98,7 @@ function detailOf(text: string, { lacks }: JudgedGate): string {
 /** The version as a Gate judges it. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
-  return { version, rollout: refKey(identityOf(rollout)), background };
+  return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };
 }
 
 function namedBy(key: string): NamespacedName {

@@ -73,7 +73,12 @@ export const REQUESTER = 'ann';
 
 const record = (given: { by: string; tag: string; hours: number }[], rollout?: string) =>
   JSON.stringify({
-    given: given.map(({ by, tag, hours }) => ({ version: tag, rollout, by, at: rfc3339(NOW - hours * HOUR_MS) })),
+    given: given.map(({ by, tag, hours }) => ({
+      version: tag,
+      ...(rollout && { rollout, uid: 'uid-app' }),
+      by,
+      at: rfc3339(NOW - hours * HOUR_MS),
+    })),
   });
 
 function rolloutGateOf({ approvals, given = [], ...spec }: RolloutGateSpec, name: string): AnyObject {

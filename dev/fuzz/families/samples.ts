@@ -58,6 +58,7 @@ const approvalsStatus = {
     progress: '1/2 for 1.1.0',
     changedBy: 'sre',
     changedAt: AT,
+    changes: 1,
     versions: [
       {
         version: '1.1.0',
@@ -70,8 +71,8 @@ const approvalsStatus = {
   },
 };
 const approvalsRecord = JSON.stringify({
-  given: [{ version: '1.1.0', rollout: 'shop/app', by: 'alice', at: AT, reason: 'CHG-1' }],
-  change: { by: 'sre', at: AT, from: 2, to: 1 },
+  given: [{ version: '1.1.0', rollout: 'shop/app', uid: 'uid-app', by: 'alice', at: AT, reason: 'CHG-1' }],
+  changes: [{ number: 1, by: 'sre', at: AT, fields: [{ path: 'approvals.required', from: '2', to: '1' }] }],
 });
 
 const closed = object(

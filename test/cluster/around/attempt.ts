@@ -51,6 +51,7 @@ export function partsOf(attempt: Attempt): string[] {
     rollout: ['rollout', 'bound'],
     bound: ['rollout', 'bound'],
     loose: ['rollout', 'bound', 'loose'],
+    chart: ['rollout', 'bound', 'chart'],
     choosing: ['choosing', 'chosen', 'follower'],
     chosen: ['choosing', 'chosen', 'follower'],
     follower: ['choosing', 'chosen', 'follower'],

@@ -13,6 +13,7 @@ import { ask, GATES, gated, isFree, isHeld, SELECTED_BY, STATE, SUSPENDED } from
 import { conditionOf, history, variablesArrive } from '../support/versions.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
+const FOLLOWS = 'rollout.kuberik.com/rollout';
 const PIN = 'rollout.kuberik.com/substitute.APP_VERSION.from';
 const RING = { ring: 'frozen' };
 
@@ -30,6 +31,7 @@ export interface World {
  * - selected: held by the Gate `ring`, which selects the label ring=frozen
  * - bound: pinned by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
  * - loose: pinned by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the Rollout
+ * - chart: a HelmRelease that follows the Rollout `rollout` without a pin, and requires no Gate either
  * - chosen: a Rollout held by the Gate `choosing`, which selects the Rollouts with the label ring=frozen; 1.1.0 waits as well
  * - follower: pinned by `chosen`; it requires no Gate either
  * - always: a Gate that is open
@@ -48,7 +50,8 @@ export async function newWorld(
   const gates = there.filter(([, { kind }]) => kind === 'Gate').map(([name]) => name);
   const objects = there.filter(([, { kind }]) => kind !== 'Gate');
   const held = objects.map(([, object]) => object).filter(({ kind }) => kind !== 'Rollout');
-  const gatedOnes = held.filter((object) => object !== manifests.loose && object !== manifests.follower);
+  const free = [manifests.loose, manifests.follower, manifests.chart];
+  const gatedOnes = held.filter((object) => !free.includes(object));
   const hasRollout = parts.includes('rollout') || parts.includes('chosen');
   await Promise.all(gates.map((name) => sre.create(manifests[name]!)));
   if (hasRollout) await Promise.all([publish(ns, 'app', '1.0.0'), publish(ns, 'other', '9.9.9')]);
@@ -103,6 +106,16 @@ function manifestsIn(ns: string): Record<string, AnyObject> {
     loose: kustomization(ns, 'loose', { variables: { APP_VERSION: 'rollout' } }),
     chosen: rollout(ns, 'chosen', { labels: RING, spec: { releasesImagePolicy: { name: 'app' } } }),
     follower: kustomization(ns, 'follower', { variables: { APP_VERSION: 'chosen' } }),
+    chart: follower(gated('HelmRelease', ns, 'chart'), 'rollout'),
+  };
+}
+
+function follower(release: AnyObject, rollout: string): AnyObject {
+  const chartRef = { kind: 'OCIRepository', name: 'chart' };
+  return {
+    ...release,
+    metadata: { ...release.metadata, annotations: { [FOLLOWS]: rollout } },
+    spec: { interval: '5m', chartRef },
   };
 }
 
@@ -114,7 +127,7 @@ function write(name: string, object: AnyObject, { developer, flux }: ClusterView
     : developer.create(object);
 }
 
-const PROTECTED = [GATES, PIN, SELECTED_BY, SUSPENDED, STATE, DEPLOYED];
+const PROTECTED = [GATES, PIN, FOLLOWS, SELECTED_BY, SUSPENDED, STATE, DEPLOYED];
 
 function stateOf(object: AnyObject | undefined) {
   if (!object) return 'gone';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CopyOrder, copyJob } from '../../../core/copy/job.ts';
-import { progressOf } from '../../../core/copy/progress.ts';
+import { progressOf as progress } from '../../../core/copy/progress.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 const ORDER: CopyOrder = {
@@ -81,8 +81,21 @@ describe('the Job of a copy', () => {
 
 describe('its progress', () => {
   const wanted = job();
+  const UID = 'uid-app';
+  const progressOf = (...[of, found, pods]: Parameters<typeof progress> extends [...infer P, any] ? P : never) =>
+    progress(of, found, pods, UID);
+  const owner = { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name: 'app', uid: UID, controller: true };
   const condition = (type: string) => ({ type, status: 'True', reason: 'Reason', message: 'Pod failed' });
-  const at = (status: object) => ({ ...wanted, status });
+  /** With what the API server adds. */
+  const stored = structuredClone({
+    ...wanted,
+    metadata: { ...wanted.metadata, uid: 'uid-job', ownerReferences: [owner] },
+  });
+  Object.assign(stored.spec, { suspend: false, selector: { matchLabels: { a: 'b' } } });
+  Object.assign(stored.spec.template.metadata.labels, { 'batch.kubernetes.io/job-name': 'app' });
+  Object.assign(stored.spec.template.spec, { dnsPolicy: 'ClusterFirst', schedulerName: 'default-scheduler' });
+  Object.assign(stored.spec.template.spec.containers[0], { imagePullPolicy: 'IfNotPresent' });
+  const at = (status: object) => ({ ...stored, status });
   const pod = (message: unknown) => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -135,6 +148,52 @@ describe('its progress', () => {
   ])('takes nothing from a Pod that says %j', (said) => {
     const done = at({ conditions: [condition('Complete')] });
     expect(progressOf(wanted, done, [said])).toEqual({ state: 'Copied', copy: {} });
+  });
+
+  const edited = (edit: (job: any) => void) => {
+    const foreign = structuredClone(at({ conditions: [condition('Complete')] }));
+    edit(foreign);
+    return foreign;
+  };
+  it.each<[string, (job: any) => void, string]>([
+    [
+      'another command',
+      ({ spec }) => (spec.template.spec.containers[0].command = ['true']),
+      'its spec.template.spec.containers[0].command is another',
+    ],
+    [
+      'an argument less',
+      ({ spec }) => spec.template.spec.containers[0].args.pop(),
+      'its spec.template.spec.containers[0].args is another',
+    ],
+    [
+      'another image',
+      ({ spec }) => (spec.template.spec.containers[0].image = 'busybox'),
+      'its spec.template.spec.containers[0].image is another',
+    ],
+    [
+      'one container more',
+      ({ spec }) => spec.template.spec.containers.push({ name: 'x' }),
+      'its spec.template.spec.containers is another',
+    ],
+    ['nothing to complete', ({ spec }) => (spec.completions = 0), 'its spec.completions is another'],
+    ['no spec', (foreign) => delete foreign.spec, 'its spec is another'],
+    [
+      'another owner',
+      ({ metadata }) => (metadata.ownerReferences[0].uid = 'uid-before'),
+      'it does not belong to this Rollout',
+    ],
+    [
+      'an owner that does not control it',
+      ({ metadata }) => (metadata.ownerReferences[0].controller = false),
+      'it does not belong to this Rollout',
+    ],
+    ['no owner', ({ metadata }) => delete metadata.ownerReferences, 'it does not belong to this Rollout'],
+  ])('is none of a Job with that name, and %s', (_, edit, why) => {
+    expect(progressOf(wanted, edited(edit), [result({ digest: DIGEST })])).toEqual({
+      state: 'Failed',
+      message: `Job '${wanted.metadata.name}' was not made by this Rollout: ${why}. Delete it, so that the copy begins`,
+    });
   });
 
   it('takes no more of a text than a condition can show', () => {

@@ -78,8 +78,39 @@ describe('required gates', () => {
     [undefined, false],
   ])('open for 1.0.0, asked for %s', (version, expected) => {
     const background = { requesters: [], authors: undefined };
-    const next = version === undefined ? undefined : { version, rollout: 'apps/app', background };
+    const next = version === undefined ? undefined : { version, rollout: 'apps/app', uid: 'uid-app', background };
     expect(judgeGates([one], () => forTag, at, next).open).toBe(expected);
+  });
+});
+
+describe('approvals of a Rollout', () => {
+  const at = Date.parse('2026-03-01T12:00:00Z');
+  const given = (uid?: string) => ({
+    version: '1.0.0',
+    rollout: 'apps/app',
+    uid,
+    by: 'alice',
+    at: '2026-03-01T11:00:00Z',
+  });
+  const approved = (uid?: string) =>
+    gate(
+      { default: 'closed', approvals: { required: 1 } },
+      { 'gate.fluxcd.io/approvals': JSON.stringify({ given: [given(uid)] }) },
+    );
+  const next = {
+    version: '1.0.0',
+    rollout: 'apps/app',
+    uid: 'uid-app',
+    background: { requesters: [], authors: undefined },
+  };
+
+  it.each([
+    ['count for it', 'uid-app', true],
+    ['do not outlive it, where another has its name', 'uid-before', false],
+    ['without a uid count for none', undefined, false],
+  ])('%s', (_, uid, isOpen) => {
+    const ref = { namespace: 'platform', name: 'freeze' };
+    expect(judgeGates([ref], () => approved(uid), at, next).open).toBe(isOpen);
   });
 });
 

@@ -64,7 +64,13 @@ const secretsOf = ({ spec }: Job) =>
 
 const ended = (job: Job, type: 'Complete' | 'Failed'): Job => ({
   ...job,
-  metadata: { ...job.metadata, uid: 'uid-of-job' },
+  metadata: {
+    ...job.metadata,
+    uid: 'uid-of-job',
+    ownerReferences: [
+      { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name: 'app', uid: 'uid-of-app', controller: true },
+    ],
+  },
   status: {
     completionTime: '2026-03-01T11:59:00Z',
     conditions: [{ type, status: 'True', reason: 'Reason', message: 'of the Job' }],
@@ -138,6 +144,20 @@ describe('BeforeDeployment', () => {
       message: expect.stringContaining('there already'),
     });
     expect(condition('DeploymentBlocked')!.message).toContain('there already');
+  });
+
+  it('is not deployed for a Job of the right name that does something else, and says what to do', async () => {
+    const [job] = (await sync(firstCopied())).jobs;
+    const done = ended(job!, 'Complete');
+    const template = structuredClone(done.spec.template);
+    template.spec.containers[0].command = ['true'];
+    const foreign = { ...done, spec: { ...done.spec, template } };
+    const { tags, condition } = await sync(firstCopied(), { jobs: [foreign] });
+    expect(tags).toEqual(['1.0.0']);
+    expect(condition('Copied')).toMatchObject({ reason: 'CopyFailed' });
+    expect(condition('Copied')!.message).toContain(
+      'was not made by this Rollout: its spec.template.spec.containers[0]',
+    );
   });
 
   it('a Pod that is not of the Job tells nothing', async () => {

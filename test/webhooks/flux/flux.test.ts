@@ -6,6 +6,7 @@ import {
   APP_PATH,
   deployment,
   gate,
+  helmRelease,
   kustomization,
   NOW,
   ociRepository,
@@ -75,6 +76,9 @@ describe('mutating', () => {
   });
 });
 
+const OWNER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' };
+const OTHER = { 'rollout.kuberik.com/rollout': 'other' };
+
 describe('an object that requires no Gate, of a Rollout that requires a closed one', () => {
   const mine = rollout('my-app', '1.1.0', '1.0.0');
   const waiting = { ...mine, spec: { ...mine.spec, gates: [{ name: 'freeze' }] } } as Rollout;
@@ -116,8 +120,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
 
   const gone = { objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] };
   it('is neither deleted, nor given to an owner with which it would be', async () => {
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }];
-    const owned = { ...oldObject, metadata: { ...oldObject.metadata, ownerReferences } };
+    const owned = { ...oldObject, metadata: { ...oldObject.metadata, ownerReferences: [OWNER] } };
     const world = (value: string) => ({
       objects: [...gone.objects, waiting, gate('shop/freeze', { default: value as 'opened' })],
     });
@@ -130,6 +133,22 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
       expect([deletion.allowed, adoption.allowed]).toEqual([expected, expected]);
       if (!expected) expect(deletion.message).toMatch(/cannot be deleted: gate 'shop\/freeze' is closed/);
     }
+  });
+
+  it('that is a HelmRelease, which follows without a pin, is held to its Rollout in the same way', async () => {
+    const follower = helmRelease();
+    const owned = { ...follower, metadata: { ...follower.metadata, ownerReferences: [OWNER] } };
+    const edits = [helmRelease({ annotations: {} }), helmRelease({ annotations: OTHER }), owned];
+    for (const default_ of ['closed', 'opened'] as const) {
+      const objects = [...gone.objects, waiting, gate('shop/freeze', { default: default_ })];
+      const isOpen = default_ === 'opened';
+      for (const object of edits) {
+        expect((await send(mutateFlux, { object, oldObject: follower }, { objects })).allowed).toBe(isOpen);
+      }
+      expect((await send(validateFlux, { oldObject: follower }, { objects })).allowed).toBe(isOpen);
+    }
+    const object = helmRelease({ spec: { values: { replicas: 2 } } });
+    expect(await send(mutateFlux, { object, oldObject: follower }, behind)).toMatchObject({ allowed: true, object });
   });
 
   it('goes with its Namespace, and with the garbage collector', async () => {

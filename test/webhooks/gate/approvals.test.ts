@@ -19,7 +19,7 @@ const SPEC: Gate['spec'] = { default: 'closed', approvals: { required: 2 } };
 const rollouts = (releases: Record<string, string[]>): Rollout[] =>
   Object.entries(releases).map(([name, tags]) =>
     objectOf('Rollout', {
-      metadata: { namespace: 'shop', name },
+      metadata: { namespace: 'shop', name, uid: `uid-${name}` },
       spec: { releasesImagePolicy: { name }, gates: [{ namespace: 'platform', name: 'freeze' }] },
       status: { availableReleases: tags.map((tag) => ({ tag })) },
     }),
@@ -51,8 +51,18 @@ describe('an approval on a Gate', () => {
   it('is recorded for the one Rollout that has the version', async () => {
     const releases = { web: ['1.0.0'], api: ['2.0.0'] };
     const { stored } = await written({ [APPROVE]: '2.0.0' }, { releases });
-    expect(given(stored)).toEqual([{ version: '2.0.0', rollout: 'shop/api', by: 'alice', at: day('10:00:00') }]);
+    expect(given(stored)).toEqual([
+      { version: '2.0.0', rollout: 'shop/api', uid: 'uid-api', by: 'alice', at: day('10:00:00') },
+    ]);
     expect(stored.metadata.annotations).not.toHaveProperty(APPROVE);
+  });
+
+  it('for a Rollout that was made anew under its name is another, and takes the place of the first', async () => {
+    const before = { version: '1.0.0', rollout: 'shop/web', uid: 'uid-before', by: 'alice', at: day('09:00:00') };
+    const old = gate(SPEC, { [RECORD]: JSON.stringify({ given: [before] }) });
+    const { stored, warnings } = await written({ [APPROVE]: '1.0.0' }, { old });
+    expect(given(stored)).toMatchObject([{ uid: 'uid-web', at: day('10:00:00') }]);
+    expect(warnings).toEqual([]);
   });
 
   it.each([

@@ -20,11 +20,12 @@ export interface Write {
   /** Users that have the verb select-namespaces in the whole cluster. */
   maySelect?: string[];
   noCrossNamespaceRefs?: boolean;
+  dryRun?: boolean;
 }
 
 export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
   const userInfo: UserInfo = { username: of.user ?? 'alice' };
-  const { call, events } = fakeWebhookCall({
+  const { call, events, facts } = fakeWebhookCall({
     now: Date.parse(of.at),
     objects: of.objects ?? [],
     access: {
@@ -47,6 +48,7 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
       userInfo,
       object: object ?? null,
       oldObject: of.old ?? null,
+      ...(of.dryRun && { dryRun: true }),
     };
     return reviewOf(request, await handler(request, call)).response!;
   };
@@ -64,6 +66,7 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
     warnings: validated?.warnings ?? [],
     audit: validated?.auditAnnotations ?? {},
     events,
+    facts,
   };
 }
 

@@ -32,7 +32,7 @@ describe('DELETE of a Gate', () => {
     const { allowed, message } = await remove(closed);
     expect(allowed).toBe(false);
     expect(message).toContain(
-      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Kustomization apps/web, Rollout platform/web",
+      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Rollout platform/web; without",
     );
     expect(message).toContain('kubectl -n platform annotate --overwrite gate/freeze open.gate.fluxcd.io/requestedAt=');
   });
@@ -51,6 +51,41 @@ describe('DELETE of a Gate', () => {
     ],
   ])('is allowed when %s', async (_name, answer) => {
     expect(await answer).toMatchObject({ allowed: true, message: '' });
+  });
+
+  it('is allowed where others name it, of namespaces that it does not select: they stay closed, and the owner is told', async () => {
+    const answer = await remove(closed, { objects: [binding, namespace] });
+    expect(answer).toMatchObject({ allowed: true });
+    expect(answer.warnings).toEqual([
+      'of other namespaces 1 still name this Gate: closed until there is one of this name',
+    ]);
+    expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
+  });
+
+  it('is denied where it selects what is in other namespaces', async () => {
+    const gates = [{ ...binding.spec!.gates![0]!, selected: true }];
+    const selected = { ...binding, spec: { ...binding.spec!, gates } };
+    expect((await remove(closed, { objects: [selected, namespace] })).allowed).toBe(false);
+    const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
+    const other = { ...rollout, metadata: { name: 'web', namespace: 'apps' }, spec: { releasesImagePolicy: {} } };
+    const freeze = gate({ default: 'closed', selects });
+    expect((await remove(freeze, { objects: [other, namespace] })).allowed).toBe(false);
+  });
+
+  it('of one with approvals is told, with who did it', async () => {
+    const approving = gate({ default: 'closed', approvals: { required: 2 } });
+    const stored = { ...approving, metadata: { ...approving.metadata, uid: 'u-1' } };
+    const { events, facts } = await remove(stored, { user: 'bob', objects: [namespace, stored] });
+    expect(events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'ApprovalsChanged',
+        regarding: { kind: 'Gate', metadata: { name: 'freeze' } },
+        message: "bob deleted Gate 'freeze', which required 2 approvals",
+      },
+    ]);
+    expect(facts).toMatchObject([{ uid: 'u-1', gone: true }]);
+    expect((await remove(stored, { user: 'bob', objects: [namespace, rollout, stored] })).events).toEqual([]);
   });
 
   const reasoned = async (user: string, at: string, mayBypass = [user]) =>

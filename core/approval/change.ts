@@ -1,0 +1,128 @@
+/** Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for. Each is noted by the webhook and told once. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { formatTime, wholeSeconds } from '../kube/time.ts';
+import { type ApprovalRecord, type FieldChange, MAX_USER, oneLine, type RuleChange } from './record.ts';
+
+/** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
+export interface Ruled {
+  approvals?: ApprovalRule | undefined;
+  /** A RolloutGate's. */
+  rolloutRef?: { name?: string } | undefined;
+}
+
+/** What a record keeps of them; the rest has been told, or was flooded by one and the same person. */
+const MAX_CHANGES = 10;
+const MAX_FIELDS = 16;
+const MAX_VALUE = 80;
+const MAX_PROGRESS = 160;
+/** A change of the last minute is told whatever `status.approvals` says: whoever may write the status may write there that it was told. */
+const RECENT_MS = 60_000;
+const REQUIRED = 'approvals.required';
+
+/**
+ * The record after a write. Where approvals are asked for the first time nothing is noted: that is no change of who has to approve.
+ * `progress`: how many approvals there were before, as the status has it.
+ */
+export function withChange(
+  record: ApprovalRecord,
+  spec: Ruled | undefined,
+  before: Ruled | undefined,
+  { by, progress, now }: { by: string; progress: string | undefined; now: EpochMs },
+): ApprovalRecord {
+  const isRuled = before?.approvals || (spec?.approvals && record.changes.length > 0);
+  const fields = isRuled ? changedFields(spec ?? {}, before ?? {}) : [];
+  if (fields.length === 0) return record;
+  const change: RuleChange = {
+    number: (record.changes.at(-1)?.number ?? 0) + 1,
+    by: by.slice(0, MAX_USER),
+    at: wholeSeconds(now),
+    fields,
+    ...(progress && { progress: oneLine(progress.slice(0, MAX_PROGRESS)) }),
+  };
+  return { ...record, changes: [...record.changes, change].slice(-MAX_CHANGES) };
+}
+
+function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
+  const [after, old] = [valuesOf(spec), valuesOf(before)];
+  const paths = [...new Set([...old.keys(), ...after.keys()])];
+  return paths
+    .filter((path) => (after.get(path) ?? '') !== (old.get(path) ?? ''))
+    .slice(0, MAX_FIELDS)
+    .map((path) => {
+      const [from, to] = [shown(old.get(path)), shown(after.get(path))];
+      return { path, ...(from && { from }), ...(to && { to }) };
+    });
+}
+
+/** Each field by its path from the spec. An empty list is none. */
+function valuesOf({ approvals = {} as ApprovalRule, rolloutRef }: Ruled): Map<string, string> {
+  const rule = Object.entries(approvals).map(([key, value]) => [`approvals.${key}`, textOf(value)] as const);
+  return new Map([['rolloutRef.name', rolloutRef?.name ?? ''], ...rule]);
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value ?? '') : String(value ?? '');
+}
+
+function shown(text = ''): string {
+  const line = oneLine(text.slice(0, MAX_VALUE));
+  return text.length > MAX_VALUE ? `${line}…` : line;
+}
+
+/** The changes that are in the record and not told yet, each as a Warning; and one that only the status shows, since the webhook was away. */
+export function changeEvents(
+  before: ApprovalsStatus | undefined,
+  required: number | undefined,
+  { changes }: ApprovalRecord,
+  now: EpochMs,
+): NewEvent[] {
+  const isNew = ({ number, at }: RuleChange) =>
+    now - at < RECENT_MS || (before !== undefined && number > (before.changes ?? 0));
+  const fresh = changes.filter(isNew);
+  const isSeen = fresh.some(({ fields }) => fields.some(({ path }) => path === REQUIRED));
+  const [from, to] = [before?.required, required];
+  const unseen = before !== undefined && from !== to && !isSeen;
+  return [...fresh.map(changeEvent), ...(unseen ? [unseenEvent(from, to)] : [])];
+}
+
+function changeEvent({ number, by, at, fields, progress }: RuleChange): NewEvent {
+  const what = fields.map(({ path, from = 'none', to = 'none' }) => `spec.${path} from ${from} to ${to}`).join(', ');
+  const waits = progress ? `; there were ${progress}` : '';
+  return {
+    ...CHANGED,
+    message: `${by} changed ${what} at ${formatTime(at)}${waits}`,
+    about: `${number} ${formatTime(at)}`,
+    order: `a.${String(number).padStart(6, '0')}`,
+  };
+}
+
+function unseenEvent(from: number | undefined, to: number | undefined): NewEvent {
+  const what = `spec.${REQUIRED} changed from ${from ?? 'none'} to ${to ?? 'none'}`;
+  return {
+    ...CHANGED,
+    message: `${what} while the webhook was away: by whom is not known`,
+    about: `${from} ${to}`,
+    order: 'a',
+  };
+}
+
+/** `what`: `RolloutGate 'prod'`. */
+export function deletionEvent(
+  what: string,
+  { required }: ApprovalRule,
+  status: ApprovalsStatus | undefined,
+  by: string,
+): NewEvent {
+  const approvals = required === 1 ? '1 approval' : `${required} approvals`;
+  const waits = status?.progress ? `; there were ${oneLine(status.progress.slice(0, MAX_PROGRESS))}` : '';
+  return {
+    ...CHANGED,
+    message: `${by} deleted ${what}, which required ${approvals}${waits}`,
+    about: `deleted ${what}`,
+  };
+}
+
+const CHANGED = { type: 'Warning', reason: 'ApprovalsChanged' } as const;
