@@ -39,6 +39,16 @@ export function requestersOf(rollout: Rollout, version: string): Pick<Background
   return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
 }
 
+/** Who asked for the newest deployment of a version, as the history has it. */
+export function deployedFor({ status }: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
+  const entry = status?.history?.find(({ version: { tag } }) => tag === version);
+  const { requestedBy, triggeredBy } = entry ?? {};
+  return {
+    requesters: requestedBy === undefined ? [] : [requestedBy],
+    ...(triggeredBy?.kind === 'User' && { onBehalfOf: triggeredBy.name }),
+  };
+}
+
 function namedBy({ metadata, spec }: Rollout): Record<Part, string | undefined> {
   return {
     wantedVersion: spec?.wantedVersion || undefined,
