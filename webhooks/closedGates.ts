@@ -4,7 +4,8 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES } from '../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
+import { closedToLeave } from '../core/evaluation/namedGates.ts';
+import { boundGates, droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
 import { type Bypass, recentReason } from '../core/gate/bypass.ts';
 import { type JudgedGate, judgeGates, type Readable, secrets } from '../core/gate/judge.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
@@ -30,15 +31,27 @@ export async function readClosed(
 
 /** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it. */
 export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
-  const { namespace = '', name = '' } = rollout.metadata;
+  const { bindings, selectors } = await readRequirements(rollout, call);
+  return readClosed(gatesToPass(rollout, bindings, selectors), call);
+}
+
+/** Those in the way of a write that ends the Rollout: all of these but the names in `spec.gates` that never were a Gate. */
+export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+  const { bindings, selectors } = await readRequirements(rollout, call);
+  const closed = await readClosed(gatesToPass(rollout, bindings, selectors), call);
+  return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
+}
+
+async function readRequirements({ metadata }: Rollout, call: WebhookCall) {
+  const { namespace = '', name = '' } = metadata;
   const [bindings, selectors] = await Promise.all([
     call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
     readSelectors(namespace, call),
   ]);
-  return readClosed(gatesToPass(rollout, bindings, selectors), call);
+  return { bindings, selectors };
 }
 
-/** Those that a write of a Rollout no longer requires. Nothing is read where it can drop none. */
+/** Those that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read where it can drop none. */
 export async function readClosedThatAreDropped(
   rollout: Rollout,
   before: Rollout,
@@ -46,7 +59,7 @@ export async function readClosedThatAreDropped(
 ): Promise<JudgedGate[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', call);
-  return readClosed(droppedGates(rollout, before, selectors), call);
+  return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
 /** Lets whoever may bypass the gates get past them, and denies everybody else with `refusal`. */

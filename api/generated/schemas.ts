@@ -2668,6 +2668,24 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "namedGates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "gate",
+        "seen"
+       ],
+       "properties": {
+        "gate": {
+         "type": "string"
+        },
+        "seen": {
+         "type": "boolean"
+        }
+       }
+      }
+     },
      "gates": {
       "type": "array",
       "items": {
