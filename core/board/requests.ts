@@ -7,12 +7,13 @@ import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Application } from '../explain/application.ts';
+import { quoted } from '../explain/shell.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { type Freeze, freeze } from '../requests/freeze.ts';
 import { approveAtGate, closeGate, openGate } from '../requests/gate.ts';
-import { type Asked as Answered, isRequest, kubectlOf, named, quoted, wrong } from '../requests/request.ts';
+import { type Asked as Answered, isRequest, kubectlOf, named, wrong } from '../requests/request.ts';
 import { bypass, deploy, passRolloutGates, pin, retry, unblock, unpin } from '../requests/rollout.ts';
 import { approve, reject } from '../requests/rolloutGate.ts';
 

@@ -4,6 +4,7 @@ import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { objectRef } from '../explain/objectRef.ts';
+import { quoted } from '../explain/shell.ts';
 
 export interface WriteRequest {
   object: ObjectRef;
@@ -98,9 +99,4 @@ export function kubectlOf({ object, body, creates }: WriteRequest): string {
   }
   const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
   return `${kubectl} patch ${target} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
-}
-
-/** As one word of a POSIX shell. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,9 @@
 /** A take-over as objects and as writes: what `adopt` has found out, in the order in which it is made. */
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { quoted } from '../explain/shell.ts';
 import type { Adoption, Choices } from './adopt.ts';
-import { creating, named, patching, quoted, type WriteRequest } from './request.ts';
+import { creating, named, patching, type WriteRequest } from './request.ts';
 
 export interface TakeOverWrites {
   /** Absent where nothing newer is out. */

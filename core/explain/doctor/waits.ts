@@ -6,6 +6,7 @@ import { gateRefsOf, gatesOf } from '../../gate/refs.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { policyRef } from '../../policy/imagePolicy.ts';
+import { PROGRAM } from '../remedies.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** Absent lists could not be read: nothing is said of what they would show. */
@@ -35,7 +36,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       problem(
         ABOUT,
         `Rollout ${by} requires Gate ${ref}, which does not exist and so counts as closed: nothing is deployed`,
-        `create the Gate, or take it out of spec.gates: kubectl -n ${home(by)} edit rollout ${nameOf(by)}`,
+        `create the Gate, or no longer require it; for the commands: ${PROGRAM} why ${nameOf(by)} -n ${home(by)}`,
       ),
     ),
     ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter(({ name }) => !name.startsWith('('))).map(
@@ -45,7 +46,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         return problem(
           ABOUT,
           `${kind} ${namespace}/${name} requires Gate ${ref}, which does not exist and so counts as closed: it is suspended`,
-          `create the Gate, or correct the annotation gate.fluxcd.io/gates: kubectl -n ${namespace} edit ${kind.toLowerCase()} ${name}`,
+          `create the Gate; for the command: ${PROGRAM} why ${kind.toLowerCase()}/${name} -n ${namespace}`,
         );
       },
     ),
