@@ -85,7 +85,7 @@ describe('a name that never was a Gate', () => {
       await story.headIs('1.0.0', 'Succeeded');
       tried.push(`${by}: ${remedy.verb} ${remedy.resource}`);
     }
-    expect(tried).toEqual(['sre: create gates', 'developer: patch rollouts']);
+    expect(tried).toEqual(['developer: patch rollouts', 'sre: create gates']);
   });
 
   it('does not keep the Rollout from being deleted', async () => {
