@@ -9,7 +9,7 @@ import type { HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { parseApprovals } from '../core/approval/record.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
-import { backgroundOf } from '../core/evaluation/approvals.ts';
+import { backgroundInStatus } from '../core/evaluation/approvals.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
@@ -60,7 +60,7 @@ function told(
   const { status: approvals, until } = approvalsStatus(
     spec?.approvals,
     record,
-    (version) => rollout && backgroundOf(rollout, authors, version),
+    (version) => rollout && backgroundInStatus(rollout, authors, version),
     rollout?.status?.pendingVersion,
     now,
   );

@@ -7,7 +7,8 @@ import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { boundObjects, currentBindings } from '../core/evaluation/boundObjects.ts';
-import { droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
+import { closedToLeave } from '../core/evaluation/namedGates.ts';
+import { boundGates, droppedGates, gatesToPass, mayDropGates } from '../core/evaluation/requiredGates.ts';
 import { type Bypass, recentReason } from '../core/gate/bypass.ts';
 import { type JudgedGate, judgeGates, type Readable, secrets } from '../core/gate/judge.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/refs.ts';
@@ -33,11 +34,23 @@ export async function readClosed(
 
 /** Those in the way of a Rollout's deployments: those that it requires itself, and those of the objects bound to it, also where these have no FluxBinding. */
 export async function readClosedOfAll(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+  const { bindings, selectors } = await readRequirements(rollout, call);
+  return readClosed(gatesToPass(rollout, bindings, selectors), call);
+}
+
+/** Those in the way of a write that ends the Rollout: all of these but the names in `spec.gates` that never were a Gate. */
+export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<JudgedGate[]> {
+  const { bindings, selectors } = await readRequirements(rollout, call);
+  const closed = await readClosed(gatesToPass(rollout, bindings, selectors), call);
+  return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
+}
+
+async function readRequirements(rollout: Rollout, call: WebhookCall) {
   const [bindings, selectors] = await Promise.all([
     readBindings(rollout, call),
     readSelectors(rollout.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL),
   ]);
-  return readClosed(gatesToPass(rollout, bindings, selectors), call);
+  return { bindings, selectors };
 }
 
 /** As hooks/rollout/liveReads.ts has them before a deployment: a bypass must name every Gate that will hold it. */
@@ -67,7 +80,7 @@ async function listBindable(namespace: string, { cluster }: WebhookCall): Promis
   return lists.flat();
 }
 
-/** Those that a write of a Rollout no longer requires. Nothing is read where it can drop none. */
+/** Those that a write of a Rollout no longer requires, but for names that never were a Gate. Nothing is read where it can drop none. */
 export async function readClosedThatAreDropped(
   rollout: Rollout,
   before: Rollout,
@@ -75,7 +88,7 @@ export async function readClosedThatAreDropped(
 ): Promise<JudgedGate[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', call, SELECTS_ROLLOUTS_LABEL);
-  return readClosed(droppedGates(rollout, before, selectors), call);
+  return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
 /** Lets whoever may bypass the gates get past them, and denies everybody else with `refusal`. */

@@ -683,6 +683,19 @@ export interface Rollout {
       deployableAt: string;
     }[];
     /**
+     * The Gates of spec.gates, and whether each has existed since this Rollout names it. One that never has counts as closed, and the reference may be taken back.
+     */
+    namedGates?: {
+      /**
+       * Its namespace and name.
+       */
+      gate: string;
+      /**
+       * Whether it exists or has existed.
+       */
+      seen: boolean;
+    }[];
+    /**
      * Every RolloutGate of this Rollout and what it says, and the Gates that are closed.
      */
     gates?: {

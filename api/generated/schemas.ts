@@ -2706,6 +2706,24 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "namedGates": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "gate",
+        "seen"
+       ],
+       "properties": {
+        "gate": {
+         "type": "string"
+        },
+        "seen": {
+         "type": "boolean"
+        }
+       }
+      }
+     },
      "gates": {
       "type": "array",
       "items": {

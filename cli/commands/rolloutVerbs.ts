@@ -1,5 +1,7 @@
 /** The commands that ask one thing of one Rollout. */
-import { deploy, pin, retry, rollback, unblock, unpin } from '../../core/requests/rollout.ts';
+import { rollback } from '../../core/requests/rollback.ts';
+import { deploy, pin, retry, unblock, unpin } from '../../core/requests/rollout.ts';
+import { readPolicy } from '../read/rollouts.ts';
 import { onRollout } from '../write/onRollout.ts';
 
 export const deployCommand = onRollout({
@@ -42,13 +44,15 @@ export const unblockCommand = onRollout({
 });
 
 export const rollbackCommand = onRollout({
-  description: `Goes back to a version and stays there: to the one that is named, else to the last that succeeded before the one that runs. It asks before it goes past a release that says that it cannot be undone.`,
+  description: `Goes back to a version and stays there: to the one that is named, else to the last that succeeded before the one that runs. It never goes to a newer version, nor to one that was rolled back from. It says from which version to which, and which release between cannot be undone, and asks.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay there: newer versions are candidates again' }],
   examples: [
     ['back to what ran before', "rollback my-app --reason 'leaks memory'"],
     ['to a particular version', 'rollback my-app 1.0.3'],
   ],
-  ask: (rollout, { version, reason, options }) =>
-    rollback(rollout, version || undefined, options.pin !== false, reason),
+  async ask(rollout, { version, reason, options }, { client }) {
+    const policy = await readPolicy(client, rollout);
+    return rollback(rollout, policy, { version: version || undefined, stays: options.pin !== false, reason });
+  },
 });

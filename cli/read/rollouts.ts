@@ -1,7 +1,11 @@
 /** The Rollouts that a command is about: by name, by namespace, or all. */
-import { ROLLOUTS } from '../../api/kinds.ts';
+import type { ImagePolicy } from '../../api/flux.ts';
+import { KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
 import type { Cluster } from '../command/command.ts';
+import { isApiError } from '../kube/apiError.ts';
+import type { KubeClient } from '../kube/client.ts';
 import { Problem } from '../terminal/exit.ts';
 import { elsewhere } from './target.ts';
 
@@ -50,6 +54,21 @@ export async function readRollout(
   if (rollout) return rollout;
   const hint = await elsewhere(client, ROLLOUTS, ref.name);
   throw new Problem(`There is no Rollout '${ref.name}' in namespace '${ref.namespace}'.${hint}`);
+}
+
+/** The ImagePolicy of a Rollout; undefined where there is none, or it may not be read. */
+export async function readPolicy(client: KubeClient, rollout: Rollout): Promise<ImagePolicy | undefined> {
+  const ref = policyRef(rollout);
+  const { group, versions, resource } = KINDS.ImagePolicy;
+  for (const version of ref ? versions : []) {
+    try {
+      const found = await client.get<ImagePolicy>({ apiVersion: `${group}/${version}`, resource, ...ref! });
+      if (found) return found;
+    } catch (error) {
+      if (!isApiError(error, 403)) throw error;
+    }
+  }
+  return undefined;
 }
 
 const KIND = /^rollouts?(\.kuberik\.com)?$/i;

@@ -30,12 +30,17 @@ export async function make(
 ): Promise<Made | undefined> {
   const isDryRun = options.dryRun === 'server';
   let agreed: string | undefined;
+  let basis: string | undefined;
   for (let attempt = 1; ; attempt++) {
     const request = await asked();
     if (!isRequest(request)) {
       if (request.isWrong) throw new Problem(request.none);
       context.terminal.note(request.none);
       return undefined;
+    }
+    basis ??= request.basis;
+    if (request.basis !== basis) {
+      throw new Problem(`This was decided for ${basis}, and meanwhile there is ${request.basis}. Nothing was changed.`);
     }
     const concerns = request.concerns.join('\n');
     if (!isDryRun && !options.yes && concerns !== '' && concerns !== agreed) await agree(context, request.concerns);

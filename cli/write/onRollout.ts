@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { Asked } from '../../core/requests/request.ts';
-import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../command/command.ts';
+import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';
 import { awaitRollout } from './awaitRollout.ts';
@@ -15,7 +15,7 @@ export interface RolloutVerb {
   /** After the Rollout's name. */
   version?: 'required' | 'optional';
   options?: readonly OptionDefinition[];
-  ask(rollout: Rollout, given: Given): Asked;
+  ask(rollout: Rollout, given: Given, cluster: Cluster): Asked | Promise<Asked>;
 }
 
 export interface Given {
@@ -44,7 +44,8 @@ export function onRollout({ description, examples, version, options = [], ask }:
       let rollout: Rollout | undefined;
       const made = await make(context, invocation, async () => {
         rollout = await readRollout(cluster, name);
-        return ask(rollout, { version: tag, reason: given.reason, options: given, now: context.now() });
+        const asked = { version: tag, reason: given.reason, options: given, now: context.now() };
+        return ask(rollout, asked, cluster);
       });
       return awaitRollout(context, invocation, made, rollout);
     },

@@ -53,7 +53,7 @@ export function actionsOf(
   const onRollout = [rightOn('patch', 'Rollout', ref)];
   const actions: Action[] = [];
   if (waiting) actions.push(...waitingActions(ref, waiting.version, blocking, rolloutGates));
-  for (const { object, asksApproval } of blocking.filter(({ kind }) => kind === 'gate')) {
+  for (const { object, asksApproval } of blocking.filter(({ kind, missing }) => kind === 'gate' && !missing)) {
     if (object && asksApproval && waiting) actions.push(approveAtGate(object, ref, waiting.version));
     else if (object) actions.push(openAction(object, waiting?.version));
   }

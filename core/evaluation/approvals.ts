@@ -7,7 +7,7 @@ import { type ApprovalVerdict, type Background, expiriesOf, judgeApprovals, verd
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { shell } from '../text/shell.ts';
-import { requestersOf } from './requesters.ts';
+import { deployedFor, requestersOf } from './requesters.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
@@ -93,6 +93,17 @@ function askingOf(gate: RolloutGate, now: EpochMs) {
 
 export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   return { ...requestersOf(rollout, version), authors: authors.find(({ tag }) => tag === version)?.authors };
+}
+
+/**
+ * The same for the status of a RolloutGate, which tells also of versions that wait no longer: a request ends with its deployment, and
+ * what that had counted stays as it was.
+ */
+export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
+  const waiting = backgroundOf(rollout, authors, version);
+  if (version === rollout.status?.pendingVersion) return waiting;
+  const { requesters, ...onBehalfOf } = deployedFor(rollout, version);
+  return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
 }
 
 export function isApproved(asked: readonly AskedApprovals[]): boolean {

@@ -7,6 +7,7 @@ import type { Rollout } from '../../api/types.ts';
 import { identityOf } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { isUnderWay, type Passage } from '../suspend/passage.ts';
+import { shell, WHY } from '../text/shell.ts';
 import { type VersionRequest, versionRequests } from './requesters.ts';
 import { requestsOf } from './requests.ts';
 
@@ -125,8 +126,8 @@ function commandFor(rollout: Rollout, version: string): string {
   const { namespace, name } = identityOf(rollout);
   const annotations = { [BYPASS_REASON]: '<why>' };
   if (!rollout.spec?.wantedVersion) {
-    return `kubectl -n ${namespace} annotate --overwrite rollout/${name} ${FORCE_DEPLOY}=${version} ${BYPASS_REASON}="<why>"`;
+    return shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${FORCE_DEPLOY}=${version} ${BYPASS_REASON}=${WHY}`;
   }
   const patch = { metadata: { annotations }, spec: { wantedVersion: version } };
-  return `kubectl -n ${namespace} patch rollout/${name} --type=merge -p '${JSON.stringify(patch)}'`;
+  return shell`kubectl -n ${namespace} patch rollout/${name} --type=merge -p ${JSON.stringify(patch)}`;
 }

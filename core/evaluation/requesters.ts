@@ -82,6 +82,16 @@ function userOf(rollout: Rollout, part: Part): string | undefined {
   return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
 }
 
+/** Who asked for the newest deployment of a version, as the history has it. */
+export function deployedFor({ status }: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
+  const entry = status?.history?.find(({ version: { tag } }) => tag === version);
+  const { requestedBy, triggeredBy } = entry ?? {};
+  return {
+    requesters: requestedBy === undefined ? [] : [requestedBy],
+    ...(triggeredBy?.kind === 'User' && { onBehalfOf: triggeredBy.name }),
+  };
+}
+
 function namedBy({ metadata, spec }: Rollout): Record<Part, string | undefined> {
   return {
     wantedVersion: spec?.wantedVersion || undefined,

@@ -55,6 +55,8 @@ export interface Step {
   reason?: string;
   /** A gate that people approve versions at: nobody's request opens it. */
   asksApproval?: true;
+  /** A gate that does not exist, which counts as closed: nobody can open it. */
+  missing?: true;
 }
 
 /** How a deployment went or goes; `Unknown` where an older version of this software left none. */

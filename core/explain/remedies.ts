@@ -15,20 +15,24 @@ import {
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
 import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
-import type { GovernedKind } from '../../api/kinds.ts';
+import { apiVersionOf, type GovernedKind, KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { neverSeen } from '../evaluation/namedGates.ts';
 import { versionRequests } from '../evaluation/requesters.ts';
+import { gateRefsOf } from '../gate/refs.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { isLegalTag, tagWord } from '../kube/tag.ts';
-import { type Expanded, NOW, nameWord, shell, WHY } from '../text/shell.ts';
+import { type Expanded, NOW, nameWord, quoted, shell, WHY } from '../text/shell.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
 import { objectRef } from './objectRef.ts';
 
+type NamedGate = NonNullable<NonNullable<Rollout['spec']>['gates']>[number];
+
 export const PROGRAM = 'kubectl rollouts';
 /** The same where a command is made. */
-const OURS: Expanded = { expanded: PROGRAM };
+export const OURS: Expanded = { expanded: PROGRAM };
 
 export function openGate(gate: ObjectRef, step?: string): Remedy {
   const { namespace, name } = inWords(gate);
@@ -37,6 +41,50 @@ export function openGate(gate: ObjectRef, step?: string): Remedy {
     command: shell`${OURS} open ${name} -n ${namespace} --reason ${WHY}`,
     kubectl: shell`kubectl -n ${namespace} annotate --overwrite gate/${name} ${OPEN_REQUESTED_AT}=${NOW} ${OPEN_REASON}=${WHY}`,
     ...right('patch', gate),
+    ...(step && { step }),
+  };
+}
+
+/** For a Gate that does not exist, and so holds what names it. */
+export function createGate(gate: ObjectRef, step?: string): Remedy {
+  const manifest = {
+    apiVersion: apiVersionOf(KINDS.Gate),
+    kind: gate.kind,
+    metadata: { namespace: gate.namespace, name: gate.name },
+    spec: { default: 'opened' },
+  };
+  const { namespace } = inWords(gate);
+  const kubectl = shell`echo ${JSON.stringify(manifest)} | kubectl -n ${namespace} create -f -`;
+  return {
+    text: `create Gate ${gate.namespace}/${gate.name}, open`,
+    command: kubectl,
+    kubectl,
+    ...right('create', gate),
+    ...(step && { step }),
+  };
+}
+
+/** The reference to a Gate that does not exist, out of `spec.gates`: of one that was there it takes a bypass. */
+export function takeReferenceBack(rollout: Rollout, gate: ObjectRef, step?: string): Remedy {
+  const ref = objectRef('Rollout', identityOf(rollout));
+  const home = rollout.metadata.namespace ?? '';
+  const isOther = ({ name, namespace = home }: NamedGate) => name !== gate.name || namespace !== gate.namespace;
+  const others = (rollout.spec?.gates ?? []).filter(isOther);
+  const isFree = neverSeen(rollout).has(refKey(gate));
+  const patch = {
+    ...(!isFree && { metadata: { annotations: { [BYPASS_REASON]: '<why>' } } }),
+    spec: { gates: others.length > 0 ? others : null },
+  };
+  const { namespace, name } = inWords(ref);
+  const kubectl = shell`kubectl -n ${namespace} patch rollout/${name} --type=merge -p ${JSON.stringify(patch)}`;
+  const without = `no longer require Gate ${gate.namespace}/${gate.name}`;
+  return {
+    text: isFree
+      ? `${without}, which has never existed`
+      : `${without}, which is gone: breaks the glass, and is recorded`,
+    command: kubectl,
+    kubectl,
+    ...(isFree ? right('patch', ref) : right('bypass', gate)),
     ...(step && { step }),
   };
 }
@@ -222,6 +270,7 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
   switch (step.kind) {
     case 'gate':
       if (!object) return [];
+      if (step.missing) return [createGate(object, id), ...namedRemedy(rollout, object, id)];
       if (version === undefined) return [openGate(object, id)];
       return [
         asksApproval ? approveOnGate(identityOf(rollout), version, object, id) : openGate(object, id),
@@ -245,6 +294,12 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
     default:
       return [];
   }
+}
+
+/** None where a bound object requires it, and not the Rollout. */
+function namedRemedy(rollout: Rollout, gate: ObjectRef, step: string): Remedy[] {
+  const isNamed = gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate));
+  return isNamed ? [takeReferenceBack(rollout, gate, step)] : [];
 }
 
 /** A budget that is closed, or has a mistake, goes on with nothing. */

@@ -43,7 +43,7 @@ export function releasesAfter(
   { rejected = NONE, rolledBack = NONE, youngUntil = NEVER }: Exclusions = {},
 ): Releases {
   const rules = policyRules(policy);
-  const order = orderOf(available, rules);
+  const order = releaseOrder(available, rules);
   const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
@@ -67,14 +67,15 @@ export function releasesAfter(
   };
 }
 
-interface Order {
+export interface ReleaseOrder {
   /** First index of each tag. */
   discovered: ReadonlyMap<string, number>;
   compare(a: string, b: string): number;
   isNewer(tag: string, than: string): boolean;
 }
 
-function orderOf(available: readonly VersionInfo[], { rank }: PolicyRules): Order {
+/** Where the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
+export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {
     if (!discovered.has(tag)) discovered.set(tag, index);

@@ -18,6 +18,8 @@ export interface WriteRequest {
   concerns: readonly string[];
   /** What a Rollout does because of it: deploys this version, or whichever comes next. Absent where nobody knows. */
   brings?: { version?: string };
+  /** The state that it was decided from, in a few words: where another write has changed that, it is refused and not decided anew. */
+  basis?: string;
 }
 
 /** There is nothing to write. `isWrong`: what was asked for makes no sense, and the sentence says what does. */

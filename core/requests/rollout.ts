@@ -1,4 +1,4 @@
-/** What a person asks of a Rollout: deploy, pin, go back, try again, let through. */
+/** What a person asks of a Rollout: deploy, pin, try again, let through. */
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -87,24 +87,6 @@ export function unblock(rollout: Rollout, reason: Reason): Asked {
   const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
   const text = `Let the next version of ${nameOf(rollout)} follow ${head.version.tag}, which has failed`;
   return request(rollout, { metadata: { annotations } }, text);
-}
-
-/** Where a rollback goes: the version named, else the last that succeeded before the one that runs. */
-export function rollback(rollout: Rollout, version: string | undefined, stays: boolean, reason: Reason): Asked {
-  const { history = [] } = rollout.status ?? {};
-  const [head] = history;
-  if (!head) return wrong(`${nameOf(rollout)} has not deployed anything yet: there is nothing to go back to.`);
-  const before = history.find(
-    ({ version: { tag }, bakeStatus }) => tag !== head.version.tag && bakeStatus === 'Succeeded',
-  );
-  const target = version ?? before?.version.tag;
-  if (target === undefined) {
-    return wrong(
-      `No other version than ${head.version.tag} has succeeded in the history of ${nameOf(rollout)}: say which to go back to.`,
-    );
-  }
-  const why = reason ?? `Back from ${head.version.tag}`;
-  return stays ? pin(rollout, target, why) : deploy(rollout, target, why);
 }
 
 /**

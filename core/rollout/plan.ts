@@ -7,6 +7,7 @@ import type { Rollout, RolloutStatus } from '../../api/types.ts';
 import type { CopyJob } from '../copy/job.ts';
 import { readConfig } from '../evaluation/config.ts';
 import { storedState } from '../evaluation/evaluation.ts';
+import { namedGates } from '../evaluation/namedGates.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { idleRequests, requestsOf } from '../evaluation/requests.ts';
 import type { NewEvent } from '../kube/events.ts';
@@ -90,10 +91,12 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const left = requestsOf(rollout, used);
   const problems = [...config.problems, ...releases.problems];
   const state = { ...decision.state, conditions: nextConditions(observed, config, decision, left, problems, now) };
+  const named = namedGates(observed);
   const status = revised(rollout, {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),
     ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
+    ...(named.length > 0 && { namedGates: named }),
     gates: [...gateSummaries(observed, decision.evaluation, now), ...(decision.waiting?.gates ?? [])],
   });
   const events = [...retry.events, ...progress.events, ...decision.events];

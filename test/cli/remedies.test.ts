@@ -54,6 +54,53 @@ function ofRollout(): [string, Remedy][] {
   return remedies.map((remedy) => [remedy.text, remedy]);
 }
 
+describe('of a Gate that does not exist', () => {
+  const named = (seen: boolean, spec: object = {}) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'app', generation: 3 },
+      spec: { gates: [{ name: 'typo' }, { name: 'freeze', namespace: 'ops' }], ...spec },
+      status: { observedGeneration: 3, pendingVersion: '1.1.0', namedGates: [{ gate: 'shop/typo', seen }] },
+    } as never);
+  const around = (gates: string[] = []) => ({
+    ...NO_SURROUNDINGS,
+    gates: gates.map((name) =>
+      objectOf('Gate', { metadata: { namespace: 'ops', name }, spec: { default: 'opened' as const } }),
+    ),
+  });
+  const found = (of: object, gates?: string[]) => explainRollout(of as never, around(gates), 0).remedies;
+  const patchOf = (of: object) => {
+    const { kubectl = '' } = found(of, ['freeze']).find((remedy) => remedy.kubectl.includes(' patch ')) ?? {};
+    return JSON.parse(/ -p '(.*)'$/.exec(kubectl)?.[1] ?? 'null');
+  };
+
+  it('says how to create it, and nothing that takes one to be there', () => {
+    const remedies = found(named(false), ['freeze']);
+    expect(remedies.map(({ verb, resource }) => [verb, resource])).toEqual([
+      ['create', 'gates'],
+      ['patch', 'rollouts'],
+    ]);
+    const manifest = /^echo '(.*)' \| kubectl -n shop create -f -$/.exec(remedies[0]!.command)?.[1];
+    expect(JSON.parse(manifest!)).toMatchObject({
+      kind: 'Gate',
+      metadata: { name: 'typo' },
+      spec: { default: 'opened' },
+    });
+  });
+
+  it('takes back a name that never was one, and leaves the others', () => {
+    expect(patchOf(named(false))).toEqual({ spec: { gates: [{ name: 'freeze', namespace: 'ops' }] } });
+    expect(patchOf(named(false, { gates: [{ name: 'typo', namespace: 'shop' }] }))).toEqual({ spec: { gates: null } });
+  });
+
+  it('says that it takes a bypass where there was one', () => {
+    expect(found(named(true), ['freeze']).at(-1)).toMatchObject({ verb: 'bypass', name: 'typo' });
+    expect(patchOf(named(true))).toMatchObject({
+      metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': '<why>' } },
+      spec: { gates: [{ name: 'freeze' }] },
+    });
+  });
+});
+
 describe.each(remedies)('to %s', (_, remedy) => {
   it('names the object, the namespace and the right', () => {
     expect(remedy.command).toMatch(/ -n (shop|flux-system)/);

@@ -74,8 +74,14 @@ describe('a Rollout', () => {
   it('-o name', async () => golden('pin-name', await as('developer', words('pin app 1.1.0 -o name'))));
   it('rollback stays there', async () => {
     await as('developer', words('unpin app'));
-    await as('developer', words('rollback app'));
+    await golden('rollback-asks', await as('developer', words('rollback app')), 2);
+    await as('developer', words('rollback app --yes'));
     await story.headIs('1.0.0', 'Succeeded');
+    expect((await admin.get(story.app)).spec.wantedVersion).toBe('1.0.0');
+  });
+
+  it('rollback once more does not go forward', async () => {
+    await golden('rollback-again', await as('developer', words('rollback app --yes')), 1);
     expect((await admin.get(story.app)).spec.wantedVersion).toBe('1.0.0');
   });
 });

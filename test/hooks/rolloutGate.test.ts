@@ -102,6 +102,47 @@ describe('the status of a RolloutGate', () => {
     ]);
   });
 
+  describe('once the version is deployed', () => {
+    const deployed = (status: object, annotations = {}) =>
+      objectOf<'Rollout'>('Rollout', { ...rolloutOf(annotations), status: { ...rolloutOf().status, ...status } });
+    const entry = { id: 2, version: { tag: '1.1.0' }, timestamp: T('10:08:00') };
+    const rule: Rule = { required: 1, notBy: ['requester', 'author'] };
+    const versionOf = async (rollout: Rollout, given = [alice, bob]) => {
+      const { status, said } = await sync(gateOf(rule, { given }), T('10:10:00'), rollout);
+      const version = status?.approvals?.versions?.[0];
+      const aside = version?.given.flatMap(({ by, doesNotCount }) => (doesNotCount ? `${by} ${doesNotCount}` : []));
+      return { progress: status?.approvals?.progress, count: version?.count, aside, said };
+    };
+
+    it.each([
+      ['does not count who asked for it', { ...entry, requestedBy: 'bob' }, ['bob asked for it']],
+      [
+        'does not count for whom it was asked',
+        { ...entry, requestedBy: 'ci', triggeredBy: { kind: 'User', name: 'Bob' } },
+        ['bob is named as who asked for it'],
+      ],
+    ])('%s', async (_, head, aside) => {
+      const rollout = deployed({ pendingVersion: undefined, history: [head] });
+      expect(await versionOf(rollout)).toMatchObject({ progress: '1/1 for 1.1.0', count: 1, aside });
+    });
+
+    it('nor once a newer one has followed', async () => {
+      const newer = { id: 3, version: { tag: '1.2.0' }, timestamp: T('10:09:00') };
+      const history = [newer, { ...entry, requestedBy: 'bob' }];
+      expect(await versionOf(deployed({ pendingVersion: undefined, history }))).toMatchObject({ count: 1 });
+    });
+
+    it('goes by who asks now, where it is to be deployed again', async () => {
+      const again = { [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' };
+      const rollout = deployed({ history: [{ ...entry, requestedBy: 'bob' }] }, again);
+      expect(await versionOf(rollout)).toMatchObject({ count: 1, aside: ['alice asked for it'] });
+    });
+
+    it('counts everybody where nobody asked', async () => {
+      expect(await versionOf(deployed({ pendingVersion: undefined, history: [entry] }))).toMatchObject({ count: 2 });
+    });
+  });
+
   it('tells what is complete, what has expired, and what was taken back', async () => {
     const rule: Rule = { required: 2, expireAfter: '1h' };
     const first = await sync(gateOf(rule, { given: [alice] }), T('10:01:00'));

@@ -21,6 +21,7 @@ export const OUR_FIELDS = [
   'rollbackBarriers',
   'youngReleases',
   'releaseAuthors',
+  'namedGates',
   'copy',
   'image',
   'slotRequest',
@@ -58,7 +59,9 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   // Whoever sends a revision has read ours and may mean to leave out what is missing.
   const knowsUs = written.revision !== undefined || stored?.revision === undefined;
-  const { revision: _, ...status } = knowsUs ? written : restored(written, stored);
+  const { revision: _, namedGates: __, ...rest } = knowsUs ? written : restored(written, stored);
+  // It decides whether a Gate may be left, and no writer but ours may say so.
+  const status = { ...rest, ...(stored?.namedGates && { namedGates: stored.namedGates }) };
   const { revision, ...before } = stored ?? {};
   if (sameJson(status, before)) return stored ?? {};
   return { ...status, revision: (revision ?? 0) + 1 };

@@ -5,6 +5,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout, RolloutGate, RolloutStatus } from '../../api/types.ts';
 import { countText } from '../../core/approval/verdict.ts';
 import { approvalJudge, isApproved } from '../../core/evaluation/approvals.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { pastText } from '../../core/hold/messages.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -12,20 +13,21 @@ import { refKey } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { closingsPassed } from '../../core/suspend/passage.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
-import { readClosedOfAll } from '../closedGates.ts';
+import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
-/** RolloutGates that the warnings of one write name. */
+/** Gates, and RolloutGates, that the warnings of one write name. */
 const MAX_NAMED = 3;
 
 /** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
 export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const [closed, unapproved, health] = await Promise.all([
+  const [absent, closed, unapproved, health] = await Promise.all([
+    absentGates(rollout, before, call),
     closedGate(rollout, before, call),
     lacksApprovals(rollout, before, call),
     noHealthChecks(rollout, before, call),
   ]);
   const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
-  return [...versionWarnings(rollout, before), ...automatic, ...closed, ...unapproved, ...health];
+  return [...versionWarnings(rollout, before), ...automatic, ...absent, ...closed, ...unapproved, ...health];
 }
 
 /** Back to automatic: what was pinned against, perhaps because it is bad, is deployed at once. */
@@ -89,6 +91,19 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(`bypass-gates: version ${bypass} is not a release candidate; it has no effect until it is`);
   }
   return warnings;
+}
+
+/** A name that is new and names no Gate: a typo, or Git creates the Gate later. */
+async function absentGates(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+  const known = new Set(before && gateRefsOf(before).map(refKey));
+  const closed = await readClosed(
+    gateRefsOf(rollout).filter((ref) => !known.has(refKey(ref))),
+    call,
+  );
+  const absent = closed.filter(({ missing }) => missing).slice(0, MAX_NAMED);
+  return absent.map(
+    ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist: it counts as closed until somebody creates it`,
+  );
 }
 
 /** Gates hold what is asked for by hand too. */

@@ -8,7 +8,13 @@ import type { JudgedGate } from '../../core/gate/judge.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
-import { passOrDeny, passOrDenyDelete, readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
+import {
+  passOrDeny,
+  passOrDenyDelete,
+  readClosedOfAll,
+  readClosedThatAreDropped,
+  readClosedToLeave,
+} from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
 export async function denyDroppedGates(
@@ -31,7 +37,7 @@ export async function denyNewOwner(
   call: WebhookCall,
 ): Promise<AdmissionDecision | undefined> {
   if (!gainsOwner(rollout, before)) return undefined;
-  const closed = await readClosedOfAll(before, call);
+  const closed = await readClosedToLeave(before, call);
   if (closed.length === 0) return undefined;
   const refusal = refusalOf(rollout, 'get an owner reference while a Gate it requires is closed', closed);
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
@@ -44,7 +50,7 @@ export async function denyDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision | undefined> {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
-  const closed = await readClosedOfAll(rollout, call);
+  const closed = await readClosedToLeave(rollout, call);
   if (closed.length === 0) return undefined;
   const refusal = refusalOf(rollout, 'be deleted while a Gate it requires is closed', closed, 'delete');
   return passOrDenyDelete(rollout, refs(closed), refusal, request, call);

@@ -7,6 +7,7 @@ import { identityOf, refKey } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { policyRef } from '../../policy/imagePolicy.ts';
 import { nameWord, shell } from '../../text/shell.ts';
+import { OURS } from '../remedies.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** Absent lists could not be read: nothing is said of what they would show. */
@@ -36,7 +37,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       problem(
         ABOUT,
         `Rollout ${by} requires Gate ${ref}, which does not exist and so counts as closed: nothing is deployed`,
-        `create the Gate, or take it out of spec.gates: ${shell`kubectl -n ${home(by)} edit rollout ${nameOf(by)}`}`,
+        `create the Gate, or no longer require it; for the commands: ${shell`${OURS} why ${nameOf(by)} -n ${home(by)}`}`,
       ),
     ),
     ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter(({ name }) => !name.startsWith('('))).map(
@@ -46,7 +47,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         return problem(
           ABOUT,
           `${kind} ${namespace}/${name} requires Gate ${ref}, which does not exist and so counts as closed: it is suspended`,
-          `create the Gate, or correct the annotation gate.fluxcd.io/gates: ${shell`kubectl -n ${namespace} edit ${kind.toLowerCase()} ${nameWord(name)}`}`,
+          `create the Gate; for the command: ${shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${namespace}`}`,
         );
       },
     ),

@@ -16,7 +16,7 @@ import { parseState } from '../../suspend/stateAnnotation.ts';
 import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
-import { bypassObject, openGate, resumeObject } from '../remedies.ts';
+import { bypassObject, createGate, openGate, resumeObject } from '../remedies.ts';
 import { finder, type Unread, unreadTexts } from '../surroundings.ts';
 
 export interface AroundFluxObject {
@@ -167,6 +167,7 @@ function readyCause({ status }: FluxObject, name: string, isSuspended: boolean):
 function remediesOf(object: ObjectRef, closed: readonly JudgedGate[], isByHand: boolean): Remedy[] {
   const there = closed.filter(({ missing, isLimit }) => !missing && !isLimit);
   const opened = there.map(({ ref }) => openGate(objectRef('Gate', ref)));
+  const created = closed.filter(({ missing }) => missing).map(({ ref }) => createGate(objectRef('Gate', ref)));
   const bypassed = there.slice(0, 1).map(({ ref }) => bypassObject(object, objectRef('Gate', ref)));
-  return [...opened, ...bypassed, ...(isByHand ? [resumeObject(object)] : [])];
+  return [...created, ...opened, ...bypassed, ...(isByHand ? [resumeObject(object)] : [])];
 }

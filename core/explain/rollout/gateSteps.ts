@@ -74,8 +74,10 @@ function gateStep(
     return { ...step, state: said ? 'blocks' : 'unknown', ...defined({ detail }) };
   }
   const [judged] = judgeGates([ref], () => gate, now, wanted).all;
-  if (!judged || !gate)
-    return { ...step, state: 'blocks', detail: 'does not exist, and a missing gate counts as closed' };
+  if (!judged || !gate) {
+    const state = passes.has(refKey(ref)) ? 'passed' : 'blocks';
+    return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
+  }
   const facts = {
     ...gateFacts(gate, now),
     detail: detailOf(gateText(gate, now), judged),

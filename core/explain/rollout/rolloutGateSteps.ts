@@ -92,5 +92,8 @@ function sayingOf(gate: GateSummary, version: string | undefined): string {
   if (!isGeneric) return message.split('; another person may: ')[0] ?? message;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
-  return isAllowed ? `allows ${version ?? allowedVersions.join(', ')}` : `does not allow ${version}`;
+  if (!isAllowed) return `does not allow ${version}`;
+  return version === undefined && allowedVersions.length === 0
+    ? 'allows no version yet'
+    : `allows ${version ?? allowedVersions.join(', ')}`;
 }

@@ -8,7 +8,6 @@ import {
   passRolloutGates,
   pin,
   retry,
-  rollback,
   unblock,
   unpin,
 } from '../../../core/requests/rollout.ts';
@@ -89,27 +88,6 @@ describe('what kubectl would type', () => {
   });
 });
 
-describe('a rollback', () => {
-  it('goes to the last that succeeded before what runs, and stays', () => {
-    expect(said(rollback(rollout(), undefined, true, 'slow'))).toContain('"wantedVersion":"1.3.0"');
-  });
-
-  it('is a deployment by hand where nobody wants to stay', () => {
-    expect(said(rollback(rollout(), undefined, false, 'slow'))).toContain('force-deploy=1.3.0');
-  });
-
-  it('says where it came from, where nobody gives a reason', () => {
-    expect(said(rollback(rollout(), '1.4.0', true, undefined))).toContain('"Back from 1.5.0"');
-  });
-
-  it('has to be told where to, where nothing else has succeeded', () => {
-    const only = rollout({ status: { history: [entry(2, '1.5.0'), entry(1, '1.4.0', 'Failed')] } });
-    expect(said(rollback(only, undefined, true, undefined))).toMatch(
-      /^wrong: No other version than 1\.5\.0 has succeeded/,
-    );
-  });
-});
-
 describe('a bypass', () => {
   it('on a pinned Rollout is for the pin', () => {
     const asked = bypass(rollout({ spec: { wantedVersion: '1.4.0' } }), '1.5.1', 'INC-42', NOW);
@@ -173,11 +151,6 @@ describe('nothing is asked for that makes no sense', () => {
       /^wrong: .*1\.5\.0 has succeeded, and there is nothing to try again/,
     ],
     ['unblocking what blocks nothing', unblock(rollout(), undefined), /^wrong: .*blocks nothing/],
-    [
-      'going back without a history',
-      rollback(rollout({ status: { history: [] } }), undefined, true, undefined),
-      /^wrong: .*nothing to go back to/,
-    ],
   ])('%s', (_, asked, sentence) => {
     expect(said(asked)).toMatch(sentence);
   });

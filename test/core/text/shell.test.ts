@@ -119,7 +119,7 @@ describe('a command in', () => {
       spec: { default: 'closed', approvals: { required: 1 } },
     });
     each((version) => {
-      const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined } };
+      const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
       const [judged] = judgeGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
       const line = judged?.lacks?.how.replace('another person may: ', '') ?? '';
       expect(words(line)).toEqual([

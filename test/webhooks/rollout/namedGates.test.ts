@@ -1,0 +1,105 @@
+/** A reference to a Gate that does not exist: what may become of it, and of the Rollout. */
+import { describe, expect, it } from 'vitest';
+import type { Rollout, RolloutStatus } from '../../../api/types.ts';
+import { boundLabel } from '../../../core/kube/names.ts';
+import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { mutateRolloutStatus } from '../../../webhooks/rollout/status.ts';
+import { object, rollout } from '../../hooks/rollout/call.ts';
+import { call, write } from './call.ts';
+
+const gates = [{ name: 'freeze' }];
+const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
+const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+const record = (seen: boolean, observedGeneration = 1): RolloutStatus => ({
+  observedGeneration,
+  namedGates: [{ gate: 'team-a/freeze', seen }],
+});
+const owned = (of: Rollout): Rollout => ({
+  ...of,
+  metadata: { ...of.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: '1' }] },
+});
+const binding = {
+  ...object('kuberik.com/v1alpha1', 'FluxBinding', 'web', {
+    target: { kind: 'Kustomization', name: 'web' },
+    pins: [{ rollout: 'app' }],
+    gates: [{ namespace: 'team-a', gate: 'freeze' }],
+  }),
+  metadata: { namespace: 'team-a', name: 'web', labels: { [boundLabel('app')]: '' } },
+};
+
+const judge = async (next: Rollout | undefined, old: Rollout | undefined, objects: object[] = []) =>
+  validateRollout(write({ object: next, old }), call([namespace, ...objects] as never).webhookCall);
+
+describe.each<[string, (old: Rollout) => Rollout | undefined]>([
+  ['taking the reference back', (old) => ({ ...old, spec: { ...old.spec, gates: [] } }) as Rollout],
+  ['deleting the Rollout', () => undefined],
+  ['an owner', owned],
+])('%s', (_, next) => {
+  const verdict = async (status: RolloutStatus | undefined, objects: object[] = []) => {
+    const old = rollout({ gates }, status);
+    return (await judge(next(old), old, objects)).allowed;
+  };
+
+  it('is allowed where there never was such a Gate', async () => {
+    expect(await verdict(record(false))).toBe(true);
+  });
+
+  it.each<[string, RolloutStatus | undefined, object[]]>([
+    ['there was one: it may be on its way to be created again', record(true), []],
+    ['there is one by now', record(false), [closed]],
+    ['the status is of an older spec', record(false, 0), []],
+    ['nothing is recorded', { observedGeneration: 1 }, []],
+    ['there is no status yet', undefined, []],
+  ])('is denied where %s', async (__, status, objects) => {
+    expect(await verdict(status, objects)).toBe(false);
+  });
+});
+
+it('a bound object that names the same keeps the Rollout', async () => {
+  const old = rollout({ gates }, record(false));
+  expect((await judge(undefined, old, [binding])).allowed).toBe(false);
+});
+
+it('another closed Gate is not left with it', async () => {
+  const old = rollout(
+    { gates: [{ name: 'typo' }, ...gates] },
+    {
+      observedGeneration: 1,
+      namedGates: [
+        { gate: 'team-a/typo', seen: false },
+        { gate: 'team-a/freeze', seen: true },
+      ],
+    },
+  );
+  expect((await judge(rollout({ gates }, old.status), old, [closed])).allowed).toBe(true);
+  expect((await judge(rollout({ gates: [] }, old.status), old, [closed])).allowed).toBe(false);
+});
+
+it('nobody else records what was seen', async () => {
+  const write = async (written: RolloutStatus, stored: RolloutStatus | undefined, user = 'alice') => {
+    const old = rollout({ gates }, stored);
+    const request = { object: { ...old, status: written }, oldObject: old, userInfo: { username: user } };
+    const verdict = await mutateRolloutStatus({ ...request, subResource: 'status' } as never, call().webhookCall);
+    const { object: kept } = verdict as { object?: Rollout };
+    return (kept ?? { status: written }).status?.namedGates;
+  };
+  const stored = { ...record(true), revision: 7 };
+  expect(await write({ ...record(false), revision: 7 }, stored)).toEqual(record(true).namedGates);
+  expect(await write({ revision: 7 }, stored)).toEqual(record(true).namedGates);
+  expect(await write(record(false), { revision: 7 })).toBeUndefined();
+  expect(await write({ ...record(false), revision: 8 }, stored, 'metacontroller')).toEqual(record(false).namedGates);
+});
+
+describe('a write that names a Gate that does not exist', () => {
+  const says = "spec.gates: Gate 'team-a/freeze' does not exist: it counts as closed until somebody creates it";
+
+  it('is told', async () => {
+    expect((await judge(rollout({ gates }), rollout())).warnings).toEqual([says]);
+    expect((await judge(rollout({ gates }), undefined)).warnings).toEqual([says]);
+  });
+
+  it('is told once, and not of a Gate that is there', async () => {
+    expect((await judge(rollout({ gates, bakeTime: '1m' }), rollout({ gates }))).warnings).toEqual([]);
+    expect((await judge(rollout({ gates }), rollout(), [closed])).warnings).toEqual([]);
+  });
+});
