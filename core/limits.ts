@@ -20,6 +20,8 @@ export const LIMITS = {
   availableReleasesBytes: 262_144,
   /** Entries of a Rollout's history, whatever spec.versionHistoryLimit says. */
   history: 200,
+  /** Deployments that a history keeps, however small spec.versionHistoryLimit is; manifests/policies/rollout-history.yaml has it too. */
+  historyKept: 10,
   /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */
   nesting: 100,
   /** Characters of an ImagePolicy's filterTags.pattern and filterTags.extract. */

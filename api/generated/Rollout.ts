@@ -35,7 +35,7 @@ export interface Rollout {
      */
     initialVersion?: string;
     /**
-     * How many deployments the history keeps.
+     * How many deployments the history keeps, at least 10 and at most 200.
      */
     versionHistoryLimit?: number;
     /**
