@@ -30,6 +30,7 @@ export interface CopyOrder {
   target: CopyTarget;
   /** Of this program. */
   image: string;
+  allowLocalRegistries?: boolean;
 }
 
 export type CopyJob = KubeObject<any, any>;
@@ -40,6 +41,8 @@ export interface Copying {
   problem?: string;
   /** Of this program. */
   image: string;
+  /** Whether a registry may be on the machine that copies. */
+  allowLocalRegistries?: boolean;
   source?: CopySource;
   /** This Rollout's. */
   jobs: readonly CopyJob[];
@@ -58,7 +61,7 @@ const FINAL: Outcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 
 /** The image's own user. */
 const USER = 65532;
 
-export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyOrder): CopyJob {
+export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
     backoffLimit: RETRIES,
@@ -92,6 +95,7 @@ export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyO
             image,
             command: ['node', 'copy/main.ts'],
             args: argumentsOf(order),
+            ...(allowLocalRegistries && { env: [{ name: 'ALLOW_LOCAL_REGISTRIES', value: 'true' }] }),
             resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
             securityContext: {
               allowPrivilegeEscalation: false,
@@ -116,7 +120,7 @@ export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyO
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec };
 }
 
-type Order = Omit<CopyOrder, 'rollout' | 'image'>;
+type Order = Omit<CopyOrder, 'rollout' | 'image' | 'allowLocalRegistries'>;
 
 /** Each with its name in front: a value that begins with a dash stays a value. */
 function argumentsOf({ tag, digest, source, target }: Order): string[] {
