@@ -172,10 +172,12 @@ export function withChange(
     : { ...record, change: { by: by.slice(0, MAX_USER), at: wholeSeconds(now), from, to } };
 }
 
-/** The version that a value names, known to this Rollout or asked for by it: an approval of a typo must not open anything later. */
+/** The version that a value names, discovered by this Rollout: an approval of a typo must not open anything later. */
 export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
   if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
-  return isKnown ? undefined : `Rollout '${rollout}' has no release ${version}, and an approval waits for none`;
+  return isKnown
+    ? undefined
+    : `Rollout '${rollout}' has no release ${version}, and an approval waits for none: its ImagePolicy has to select ${version} first`;
 }
 
 function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {
