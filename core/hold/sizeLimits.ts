@@ -9,7 +9,8 @@ import {
   SUSPENDED,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { isDeeperThan, jsonSize, sameJson } from '../kube/json.ts';
+import { goJsonBytes } from '../kube/goJson.ts';
+import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Kubernetes: total of keys and values of all annotations, in bytes. */
@@ -59,7 +60,7 @@ function crowdedObject(object: FluxObject, oldObject: FluxObject | undefined): s
 function contentSize({ metadata, spec }: FluxObject): number {
   const { managedFields: _, annotations = {}, ...rest } = metadata;
   const theirs = Object.entries(annotations).filter(([key]) => !OURS.includes(key));
-  return jsonSize([rest, Object.fromEntries(theirs), spec]);
+  return goJsonBytes([rest, Object.fromEntries(theirs), spec]);
 }
 
 function sizeOf(object: FluxObject, keys: readonly string[]): number {
