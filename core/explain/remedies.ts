@@ -105,13 +105,13 @@ export function openRolloutGate(gate: ObjectRef, step?: string): Remedy {
   };
 }
 
-/** `allowed`: what its list has already; a merge patch replaces the list. */
-export function approveVersion(gate: ObjectRef, version: string, allowed: readonly string[], step?: string): Remedy {
-  const list = JSON.stringify([...allowed.filter(isLegalTag), shown(version)]);
+/** Onto the end of its list, of which a status may have only a part. */
+export function approveVersion(gate: ObjectRef, version: string, step?: string): Remedy {
+  const patch = JSON.stringify([{ op: 'add', path: '/spec/allowedVersions/-', value: shown(version) }]);
   return {
     text: `let ${version} pass RolloutGate ${gate.name}`,
     command: `${PROGRAM} approve rolloutgate/${gate.name} ${shown(version)} -n ${gate.namespace} --reason ${WHY}`,
-    kubectl: `kubectl -n ${gate.namespace} patch rolloutgate/${gate.name} --type=merge -p '{"spec":{"allowedVersions":${list}}}'`,
+    kubectl: `kubectl -n ${gate.namespace} patch rolloutgate/${gate.name} --type=json -p '${patch}'`,
     ...right('patch', gate),
     ...(step && { step }),
   };
@@ -212,7 +212,7 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
       if (!object || version === undefined) return [];
       if (asksApproval) return [giveApproval(object, version, id)];
       const allowed = rollout.status?.gates?.find(({ name }) => name === object.name)?.allowedVersions;
-      return [allowed ? approveVersion(object, version, allowed, id) : openRolloutGate(object, id)];
+      return [allowed ? approveVersion(object, version, id) : openRolloutGate(object, id)];
     }
     case 'budget':
       return object && version !== undefined && isHeldByFailures(rollout) ? [continueVersion(object, version, id)] : [];

@@ -17,6 +17,7 @@ import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
 import { gateSummaries } from './gateSummaries.ts';
 import { nextStatus } from './nextStatus.ts';
+import { fitted, withBoundedHead } from './statusSize.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
 export interface Plan {
@@ -73,13 +74,20 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const used = new Set([...idle, ...decision.used]);
   const left = requestsOf(rollout, used);
   const problems = [...config.problems, ...releases.problems];
-  const state = { ...decision.state, conditions: nextConditions(observed, config, decision, left, problems, now) };
-  const status = revised(rollout, {
+  const bounded = withBoundedHead(decision.state.history, stored.history[0], config.historyLimit);
+  const state = {
+    ...decision.state,
+    history: bounded,
+    conditions: nextConditions(observed, config, decision, left, problems, now),
+  };
+  const { gates, leftOut } = gateSummaries(observed, decision.evaluation, now);
+  const next: RolloutStatus = {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),
     ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
-    gates: [...gateSummaries(observed, decision.evaluation, now), ...(decision.waiting?.gates ?? [])],
-  });
+    gates: [...gates, ...(decision.waiting?.gates ?? [])],
+  };
+  const status = revised(rollout, fitted(next, leftOut, now));
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
   const looks = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
