@@ -31,6 +31,7 @@ import { createLeveledLog } from './server/logLevel.ts';
 import { createMetrics } from './server/metrics.ts';
 import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
+import { registrySockets } from './server/registry/sockets.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
 const usage = `Usage: node main.ts
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
   const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, decisions, dropped });
   const metadata = createMetadataCache({
     cluster: readerOf(beside),
+    sockets: registrySockets({ allowLocal: config.settings.allowLocalRegistries === true }),
     clock: () => performance.now(),
     log,
     dropped,

@@ -25,6 +25,9 @@ export const HEALTH_CHECKS_MISSING = 'HealthChecksMissing';
 /** There only while the first deployment of a Rollout stands past RolloutGates that would hold any other. */
 export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';
 
+/** There only while the status leaves something out so that it can be stored: what. */
+export const STATUS_SHORTENED = 'StatusShortened';
+
 /** There only where spec.targetRepository is set and has, or is to have, a release. */
 export const COPIED = 'Copied';
 

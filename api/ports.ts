@@ -190,6 +190,8 @@ export interface Settings {
   watchWithoutConsent?: boolean;
   /** The image of this program, for the Jobs of spec.targetRepository; without it nothing is copied. */
   copyImage?: string;
+  /** Whether registries may have loopback and link-local addresses. */
+  allowLocalRegistries?: boolean;
   /** As Flux's `--default-service-account`: as whom a Kustomization is applied that names no ServiceAccount. */
   defaultServiceAccount?: string;
 }

@@ -13,6 +13,7 @@ import { secretsIn } from '../server/copy/secrets.ts';
 import { createSession, type Side } from '../server/copy/session.ts';
 import { RegistryError } from '../server/registry/error.ts';
 import { type Image, parseImage } from '../server/registry/image.ts';
+import { registrySockets } from '../server/registry/sockets.ts';
 import { type Copied, copyRelease } from './copyRelease.ts';
 
 const USAGE = `Usage: node copy/main.ts --source oci://HOST/PATH --target oci://HOST/PATH --tag TAG [options]
@@ -29,6 +30,8 @@ refer to it. What the target has is left; TAG appears there last, after everythi
   --attempts NUMBER           of a request that may succeed the next time: 408, 429, 5xx, timeouts, broken connections, wrong bytes (6)
   --idle-timeout SECONDS      for which a registry may send and take nothing (60)
   --termination-log FILE      gets the result too, if it is there (/dev/termination-log)
+
+With ALLOW_LOCAL_REGISTRIES=true in the environment registries may have loopback and link-local addresses.
 
 Progress goes to standard error, the result to standard output as one line of JSON. Exit codes:
 ${Object.entries(OUTCOMES)
@@ -82,11 +85,12 @@ async function copy(options: Options, end: AbortController): Promise<Copied> {
     random: Math.random,
     say,
   };
+  const sockets = registrySockets({ allowLocal: process.env.ALLOW_LOCAL_REGISTRIES === 'true' });
   const idleMs = numberOf(options, 'idle-timeout') * 1000;
   const sessionOf = (side: Side, image: Image, mountFrom?: string) => {
     const folders = { login: options[`${side}-secret`], certificates: options[`${side}-certificates`] };
     const insecure = options[`${side}-insecure`] === true;
-    return createSession({ side, image, insecure, ...secretsIn(image, folders), mountFrom, idleMs, retries });
+    return createSession({ side, image, insecure, ...secretsIn(image, folders), mountFrom, sockets, idleMs, retries });
   };
   const from = sessionOf('source', source);
   const to = sessionOf('target', target, sameRegistry ? source.repository : undefined);

@@ -20,6 +20,15 @@ export const LIMITS = {
   availableReleasesBytes: 262_144,
   /** Entries of a Rollout's history, whatever spec.versionHistoryLimit says. */
   history: 200,
+  /** Deployments that a history keeps, however small spec.versionHistoryLimit is; manifests/policies/rollout-history.yaml has it too. */
+  historyKept: 10,
+  /** Bytes of the deployments of a history together, as Go writes them: each may have an equal share. */
+  historyBytes: 393_216,
+  /** RolloutGates that the status of a Rollout lists, and the versions that each entry of status.gates has. */
+  listedGates: 50,
+  listedVersions: 50,
+  /** Bytes of a Rollout's status, as Go writes them. etcd takes 1.5 MiB, with spec, metadata and whose fields they are. */
+  statusBytes: 1_000_000,
   /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */
   nesting: 100,
   /** Characters of an ImagePolicy's filterTags.pattern and filterTags.extract. */

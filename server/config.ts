@@ -56,6 +56,8 @@ export const ENVIRONMENT: Record<string, string> = {
   HOOKS_PREVIOUS_TOKEN_FILE: 'file with the previous token, accepted too while the file exists (none)',
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
   COPY_IMAGE: 'image of the Jobs that copy releases: this one, in your registry (nothing is copied)',
+  ALLOW_LOCAL_REGISTRIES:
+    'true or false: whether registries may have loopback and link-local addresses, and those of cloud metadata services (false)',
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
@@ -120,6 +122,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       glassBreakers: listOf(env.GLASS_BREAKERS),
       noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
       ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
+      allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),
       ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
       watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
     },

@@ -42,9 +42,9 @@ export interface ClusterRolloutBudget {
       }[];
     };
     /**
-     * Their namespaces, by the labels of the Namespace. Absent or empty, all.
+     * The namespaces that share the slots, by the labels of the Namespace, which tenants must not be able to set. An empty one selects all: then whoever may label a Rollout anywhere takes slots and holds versions for all.
      */
-    namespaceSelector?: {
+    namespaceSelector: {
       /**
        * Labels with the values that they must have, all of them.
        */
@@ -95,7 +95,7 @@ export interface ClusterRolloutBudget {
      */
     cooldown?: string;
     /**
-     * A deployment that is on its way for longer counts as a failure of its version, and no longer as one under way. Absent, its slot is taken until it ends.
+     * A deployment that is on its way for longer counts as a failure of its version, unless it began by hand, and no longer as one under way.
      */
     slotTimeout?: string;
   };

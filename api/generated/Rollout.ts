@@ -35,7 +35,7 @@ export interface Rollout {
      */
     initialVersion?: string;
     /**
-     * How many deployments the history keeps.
+     * How many deployments the history keeps, at least 10 and at most 200.
      */
     versionHistoryLimit?: number;
     /**
@@ -163,9 +163,9 @@ export interface Rollout {
        */
       bakedFor?: string;
       /**
-       * What makes a version the same in both. By default its tag; revision compares digest and revision instead, whatever the tags are.
+       * What makes a version the same in both, by default its tag. digest compares the manifests' digests, whatever the tags are; revision also lets an equal org.opencontainers.image.revision pass, which whoever pushes an image may write.
        */
-      match?: 'tag' | 'revision';
+      match?: 'tag' | 'digest' | 'revision';
     }[];
     /**
      * What follows a failed version. Continue lets the next begin; Hold stops automation until unblock-failed, retry or a manual deployment; Rollback deploys the last version that succeeded once more, and then goes on. The default is the installation's.

@@ -486,6 +486,7 @@ export const SCHEMAS: Record<string, object> = {
     "type": "object",
     "required": [
      "selector",
+     "namespaceSelector",
      "maxConcurrent"
     ],
     "properties": {

@@ -1,12 +1,12 @@
 import { type Finding, unseen } from '../../core/explain/doctor/finding.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
+import { checkBudgets } from '../doctor/budgets.ts';
 import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/controllers.ts';
 import { checkDelivery } from '../doctor/delivery.ts';
 import type { Check } from '../doctor/examined.ts';
 import { checkKinds, checkVersion } from '../doctor/kinds.ts';
 import { checkRights } from '../doctor/rights.ts';
-import { checkSizes } from '../doctor/sizes.ts';
 import { checkReferences } from '../doctor/waits.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/webhooks.ts';
 import { isApiError } from '../kube/apiError.ts';
@@ -29,11 +29,11 @@ const CHECKS: readonly [about: string, check: Check][] = [
   ['Metacontroller', checkAwake],
   ['Rights', checkRights],
   ['References', checkReferences],
-  ['Budgets', checkSizes],
+  ['Budgets', checkBudgets],
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, and budgets that select more than a request can carry. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
+  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
   options: [output('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],

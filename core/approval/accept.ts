@@ -161,10 +161,12 @@ export function namedIn(value: string): { version: string; rollout?: string } {
   return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
 }
 
-/** The version that a value names, known to this Rollout or asked for by it: an approval of a typo must not open anything later. */
+/** The version that a value names, discovered by this Rollout: an approval of a typo must not open anything later. */
 export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
   if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
-  return isKnown ? undefined : `Rollout '${rollout}' has no release ${version}, and an approval waits for none`;
+  return isKnown
+    ? undefined
+    : `Rollout '${rollout}' has no release ${version}, and an approval waits for none: its ImagePolicy has to select ${version} first`;
 }
 
 function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {

@@ -14,12 +14,15 @@ export interface BudgetConfig {
   slotTimeout?: number;
   /** The label, and the wave of each of its values. */
   order?: { label: string; values: readonly string[] };
+  /** Whether a failure counts that began by hand: not for other namespaces, whose budget it never asked. */
+  countsByHand: boolean;
   /** What the CRD refuses and an older one let in. While there are any, nothing is granted. */
   problems: string[];
 }
 
 /** `selected`: how many Rollouts it selects, for shares of them. */
-export function readBudget({ spec }: Budget, selected: number): BudgetConfig {
+export function readBudget(budget: Budget, selected: number): BudgetConfig {
+  const { spec, metadata } = budget;
   const maxConcurrent = amount(spec.maxConcurrent, selected);
   const maxFailures = spec.maxFailures === undefined ? undefined : amount(spec.maxFailures, selected);
   const slotTimeout = parseDuration(spec.slotTimeout);
@@ -29,7 +32,8 @@ export function readBudget({ spec }: Budget, selected: number): BudgetConfig {
     cooldown: parseDuration(spec.cooldown) ?? 0,
     ...(slotTimeout !== undefined && { slotTimeout }),
     ...(spec.order && { order: spec.order }),
-    problems: budgetProblems({ spec }),
+    countsByHand: metadata.namespace !== undefined,
+    problems: budgetProblems(budget),
   };
 }
 
@@ -40,8 +44,12 @@ export function amount(value: unknown, of: number): number | undefined {
   return percent === undefined ? undefined : Math.ceil((of * Number(percent)) / 100);
 }
 
+/** Labels of a Rollout are its tenant's choice, so that they cannot say with whom it shares. */
+const NOT_SHARED = 'spec.namespaceSelector is missing: it says which namespaces share the slots, and {} means all';
+
 /** A sentence each. */
-export function budgetProblems({ spec }: Pick<Budget, 'spec'>): string[] {
+export function budgetProblems(budget: Budget): string[] {
+  const { spec, metadata } = budget;
   const amounts = (['maxConcurrent', 'maxFailures'] as const).flatMap((field) => {
     const value = spec[field];
     const isMissing = value === undefined && field === 'maxFailures';
@@ -55,9 +63,10 @@ export function budgetProblems({ spec }: Pick<Budget, 'spec'>): string[] {
       : [`spec.${field}: ${JSON.stringify(spec[field])} is not a duration such as 90s, 5m or 1h30m`],
   );
   const namespaceSelector = 'namespaceSelector' in spec ? spec.namespaceSelector : undefined;
+  const isShared = metadata.namespace !== undefined || namespaceSelector !== undefined;
   const selectors = [
     ...selectorProblems(spec.selector, 'spec.selector'),
     ...selectorProblems(namespaceSelector, 'spec.namespaceSelector'),
   ];
-  return [...amounts, ...durations, ...selectors.map(problemText)];
+  return [...amounts, ...durations, ...selectors.map(problemText), ...(isShared ? [] : [NOT_SHARED])];
 }

@@ -1,6 +1,8 @@
 /** The Rollouts that a budget selects, as it was sent them: each may be older than what is stored. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
+import { isByHand } from '../deployment/entry.ts';
 import { ByVersion } from './byVersion.ts';
+import type { BudgetConfig } from './config.ts';
 import { type ImageVersion, imageOf } from './version.ts';
 
 export interface Member {
@@ -15,13 +17,18 @@ export interface Member {
   request: SlotRequest | undefined;
   /** Newest first. One that was cancelled before it could tell anything is left out. */
   told: readonly HistoryEntry[];
-  /** The same, looked up. */
+  /** Deployments that count as failures of their version once they have failed. */
+  accountable: readonly HistoryEntry[];
+  /** What was told, looked up. */
   byVersion: ByVersion<HistoryEntry>;
 }
 
 export type Outcome = 'done' | 'failed' | 'underWay' | 'other';
 
-export function fleetOf(rollouts: readonly Rollout[], order?: { label: string; values: readonly string[] }): Member[] {
+export function fleetOf(
+  rollouts: readonly Rollout[],
+  { order, countsByHand }: Pick<BudgetConfig, 'order' | 'countsByHand'>,
+): Member[] {
   const waves = new Map(order?.values.map((value, index) => [value, index]));
   return rollouts.map((rollout) => {
     const { metadata, status } = rollout;
@@ -42,6 +49,7 @@ export function fleetOf(rollouts: readonly Rollout[], order?: { label: string; v
       head: history[0],
       request: status?.slotRequest,
       told,
+      accountable: countsByHand ? history : history.filter((entry) => !isByHand(entry)),
       byVersion,
     };
   });

@@ -38,7 +38,7 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
   const { problems, ...config } = readBudget(budget, seen.rollouts.length);
   if (problems.length > 0) return kept(budget, problems, now);
   const before = budget.status ?? {};
-  const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config.order);
+  const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
   const judged = judgeSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
   const begun = withUninvited(judged, fleet, now);
   const cooling = coolingNow(before.cooling, judged, config.cooldown, now);

@@ -25,8 +25,8 @@ export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
   return `${kind} '${name}'`;
 }
 
-/** undefined: all namespaces, as an empty selector says too. */
-export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] {
+/** undefined: all namespaces, as an empty selector says. Without a selector nothing is granted, and so it selects all too. */
+export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
   const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
   const isEmpty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;
   return isEmpty ? undefined : selector;

@@ -126,15 +126,18 @@ function entryOf(
 
 function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]): ByVersion<Failure> {
   const found = new ByVersion<Failure>();
-  for (const { rollout, uid, image } of fleet) {
+  const holders = new Map(fleet.map((member) => [member.uid, member]));
+  for (const { rollout, uid, image, accountable } of fleet) {
     const { namespace = '', name = '' } = rollout.metadata;
-    for (const { bakeStatus, version } of rollout.status?.history ?? []) {
+    for (const { bakeStatus, version } of accountable) {
       if (bakeStatus === 'Failed') found.add({ ...version, image }, uid, { namespace, name, uid });
     }
   }
   for (const slot of slots) {
     const { namespace, name, uid, state } = slot;
-    if (state === 'Overdue') found.add(versionOf(slot), uid, { namespace, name, uid });
+    const holder = holders.get(uid);
+    const isExempt = holder?.head !== undefined && !holder.accountable.includes(holder.head);
+    if (state === 'Overdue' && !isExempt) found.add(versionOf(slot), uid, { namespace, name, uid });
   }
   return found;
 }

@@ -31,6 +31,7 @@ export interface CopyOrder {
   target: CopyTarget;
   /** Of this program. */
   image: string;
+  allowLocalRegistries?: boolean;
 }
 
 export type CopyJob = KubeObject<any, any>;
@@ -41,6 +42,8 @@ export interface Copying {
   problem?: string;
   /** Of this program. */
   image: string;
+  /** Whether a registry may be on the machine that copies. */
+  allowLocalRegistries?: boolean;
   source?: CopySource;
   /** This Rollout's. */
   jobs: readonly CopyJob[];
@@ -59,7 +62,7 @@ const FINAL: Outcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 
 /** The image's own user. */
 const USER = 65532;
 
-export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyOrder): CopyJob {
+export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
     // The defaults, said so that a Job which ends without a Pod is not taken for this one.
@@ -97,6 +100,7 @@ export function copyJob({ rollout: { namespace, name }, image, ...order }: CopyO
             image,
             command: ['node', 'copy/main.ts'],
             args: argumentsOf(order),
+            ...(allowLocalRegistries && { env: [{ name: 'ALLOW_LOCAL_REGISTRIES', value: 'true' }] }),
             resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
             securityContext: {
               allowPrivilegeEscalation: false,
@@ -152,7 +156,7 @@ function firstOf<T>(values: Iterable<T>, find: (value: T) => string | undefined)
   return undefined;
 }
 
-type Order = Omit<CopyOrder, 'rollout' | 'image'>;
+type Order = Omit<CopyOrder, 'rollout' | 'image' | 'allowLocalRegistries'>;
 
 /** Each with its name in front: a value that begins with a dash stays a value. */
 function argumentsOf({ tag, digest, source, target }: Order): string[] {

@@ -82,6 +82,11 @@ export function triggeredBy(manual: boolean, user: string | undefined): NonNulla
   return manual && user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
 }
 
+/** Whether a user asked for this deployment. */
+export function isByHand({ requestedBy, triggeredBy }: HistoryEntry): boolean {
+  return requestedBy !== undefined || triggeredBy?.kind === 'User';
+}
+
 function cancelled(head: HistoryEntry, by: string, now: EpochMs): HistoryEntry {
   return {
     ...endWait(head, now),

@@ -150,7 +150,7 @@ function versionsOf(record: string | undefined): string[] {
   return parseApprovals(record).given.map(({ version }) => version);
 }
 
-/** Whether it is there to be deployed, or asked for: an approval waits for nothing. */
-export function knowsVersion({ spec, status }: Rollout, version: string): boolean {
-  return spec?.wantedVersion === version || (status?.availableReleases ?? []).some(({ tag }) => tag === version);
+/** Whether it was discovered. What is only asked for may not exist: its approvals would count for whatever is published later. */
+export function knowsVersion({ status }: Rollout, version: string): boolean {
+  return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
 }

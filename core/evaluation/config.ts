@@ -45,7 +45,7 @@ export function readConfig(
     ...(deployTimeout !== undefined && { deployTimeout }),
     gateFirstDeployment: spec.gateFirstDeployment ?? false,
     bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,
-    historyLimit: Math.min(spec.versionHistoryLimit ?? 10, LIMITS.history),
+    historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
     onFailure: spec.onFailure ?? onFailure,

@@ -56,6 +56,7 @@ export function copyState(
   const problem = copying?.problem ?? (copying?.source ? undefined : 'there is no ImageRepository to copy from');
   if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
   const job = copyJob({
+    allowLocalRegistries: copying.allowLocalRegistries,
     rollout: identityOf(rollout),
     tag,
     ...(digest && { digest }),

@@ -5,6 +5,7 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 import type { StageVerdict } from '../order/stages.ts';
 import { type ApprovalJudge, approvalsText } from './approvals.ts';
 
@@ -147,14 +148,22 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
   if (spec?.approvals) return approvalSummary(gate, candidates, approvals);
   const allowed = spec?.allowedVersions;
   if (!allowed) return { name, passing, message: 'Gate is passing' };
-  const listed = new Set(allowed);
-  const some = candidates.some(({ tag }) => listed.has(tag));
+  const tags = new Set(allowed);
+  const some = candidates.some(({ tag }) => tags.has(tag));
   const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
-  return { name, passing, allowedVersions: [...allowed], message };
+  return { name, passing, allowedVersions: listed(allowed, candidates), message };
 }
 
-/** How many versions the summary of a stage, or of approvals, lists: the status has to stay small. */
-const LISTED = 50;
+/** How many versions a summary lists: the status has to stay small. */
+const LISTED = LIMITS.listedVersions;
+
+/** A list as it is, or of a long one what could be deployed, newest first, and then the end, which was added last. */
+function listed(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
+  if (allowed.length <= LISTED) return [...allowed];
+  const tags = new Set(allowed);
+  const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
+  return [...new Set([...next, ...allowed.toReversed()])].slice(0, LISTED);
+}
 
 /** To clients that know lists only: the candidates that are on its list and approved. */
 function approvalSummary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals: ApprovalJudge): GateSummary {
@@ -187,7 +196,7 @@ function bypassed(
   const summaries = gates.map(({ metadata, spec }) => ({
     name: metadata.name ?? '',
     passing: spec?.passing ?? true,
-    ...(spec?.allowedVersions && { allowedVersions: [...spec.allowedVersions] }),
+    ...(spec?.allowedVersions && { allowedVersions: listed(spec.allowedVersions, candidates) }),
     ...shown,
   }));
   const ofStages = stages.map(({ name, allowed }) => ({

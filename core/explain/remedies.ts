@@ -165,14 +165,14 @@ export function openRolloutGate(gate: ObjectRef, step?: string): Remedy {
   };
 }
 
-/** `allowed`: what its list has already; a merge patch replaces the list. */
-export function approveVersion(gate: ObjectRef, version: string, allowed: readonly string[], step?: string): Remedy {
+/** Onto the end of its list, of which a status may have only a part. */
+export function approveVersion(gate: ObjectRef, version: string, step?: string): Remedy {
   const { namespace, name } = inWords(gate);
-  const list = JSON.stringify({ spec: { allowedVersions: [...allowed.filter(isLegalTag), tagWord(version)] } });
+  const patch = JSON.stringify([{ op: 'add', path: '/spec/allowedVersions/-', value: tagWord(version) }]);
   return {
     text: `let ${version} pass RolloutGate ${gate.name}`,
     command: shell`${OURS} approve rolloutgate/${name} ${tagWord(version)} -n ${namespace} --reason ${WHY}`,
-    kubectl: shell`kubectl -n ${namespace} patch rolloutgate/${name} --type=merge -p ${list}`,
+    kubectl: shell`kubectl -n ${namespace} patch rolloutgate/${name} --type=json -p ${patch}`,
     ...right('patch', gate),
     ...(step && { step }),
   };
@@ -280,7 +280,7 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
       if (!object || version === undefined) return [];
       if (asksApproval) return [giveApproval(object, version, id)];
       const allowed = rollout.status?.gates?.find(({ name }) => name === object.name)?.allowedVersions;
-      return [allowed ? approveVersion(object, version, allowed, id) : openRolloutGate(object, id)];
+      return [allowed ? approveVersion(object, version, id) : openRolloutGate(object, id)];
     }
     case 'budget':
       return object && version !== undefined && isHeldByFailures(rollout) ? [continueVersion(object, version, id)] : [];

@@ -1,9 +1,5 @@
 /** JSON values as tenants may send them: nothing here is recursive, since JSON may be deeper than the stack. */
 
-const encoder = new TextEncoder();
-/** Go's encoder writes these as six bytes: `\u003c`. */
-const ESCAPED = /[<>&\u2028\u2029]/g;
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Equality as JSON has it: the order of keys means nothing, and a key whose value is undefined is not there. */
@@ -61,31 +57,4 @@ export function isDeeperThan(levels: number, value: unknown): boolean {
     level = below;
   }
   return false;
-}
-
-/** Bytes of a value as the API server stores it. */
-export function jsonSize(value: unknown): number {
-  const todo = [value];
-  let size = 0;
-  while (todo.length > 0) {
-    const next = todo.pop();
-    if (typeof next === 'string') size += textSize(next);
-    else if (typeof next !== 'object' || next === null) size += String(next).length;
-    else {
-      size += 2;
-      for (const [key, child] of Object.entries(next)) {
-        size += Array.isArray(next) ? 1 : textSize(key) + 2;
-        todo.push(child);
-      }
-    }
-  }
-  return size;
-}
-
-/** Neither beyond ASCII nor escaped: a byte a character, as nearly everything in a status. */
-const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
-
-function textSize(text: string): number {
-  if (PLAIN.test(text)) return text.length + 2;
-  return encoder.encode(JSON.stringify(text)).length + 5 * (text.match(ESCAPED)?.length ?? 0);
 }

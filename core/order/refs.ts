@@ -5,10 +5,14 @@ import { parseDuration } from '../kube/duration.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 
+/** What makes versions the same. `revision` is text that whoever pushes an image writes into it. */
+export type Match = 'tag' | 'digest' | 'revision';
+const MATCHES: readonly string[] = ['tag', 'digest', 'revision'] satisfies Match[];
+
 export interface StageRef extends NamespacedName {
   /** Milliseconds. */
   bakedFor: number;
-  match: 'tag' | 'revision';
+  match: Match;
 }
 
 /** In the order of the spec, no more than the limit: `afterProblems` names what is left out or unreadable, and nothing is deployed then. */
@@ -41,9 +45,9 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
       ...(bakedFor === undefined || parseDuration(bakedFor) !== undefined
         ? []
         : [`spec.after[${index}].bakedFor: ${JSON.stringify(bakedFor)} is not a duration such as 90s, 5m or 1h30m`]),
-      ...(match === 'tag' || match === 'revision'
+      ...(MATCHES.includes(match)
         ? []
-        : [`spec.after[${index}].match: ${JSON.stringify(match)} is neither tag nor revision`]),
+        : [`spec.after[${index}].match: ${JSON.stringify(match)} is neither tag, digest nor revision`]),
     ]);
   return [...tooMany, ...items];
 }

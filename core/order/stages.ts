@@ -6,7 +6,7 @@ import { formatDuration } from '../kube/duration.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../kube/time.ts';
 import type { OrderProblem } from './circle.ts';
-import { type StageRef, stageName, stageRefs } from './refs.ts';
+import { type Match, type StageRef, stageName, stageRefs } from './refs.ts';
 
 /** What was found of the stages. */
 export interface Stages {
@@ -80,21 +80,26 @@ interface Outcome {
   at?: EpochMs;
 }
 
+const COMPARED: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
+
 function outcomes(stage: Rollout, ref: StageRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
   const entryOf = entries(stage.status?.history ?? [], ref.match);
   const rolledBack = new Set(stage.status?.rolledBackReleases);
   return (candidate) => {
-    const isKnown = ref.match === 'tag' || keysOf(candidate, 'revision').length > 0;
-    if (!isKnown) return waits(`neither digest nor revision of ${candidate.tag} is known here`);
+    if (keysOf(candidate, ref.match).length === 0) {
+      const { tag } = candidate;
+      if (ref.match === 'digest') return waits(`the digest of ${tag} is not known here`);
+      return waits(`neither digest nor revision of ${tag} is known here`);
+    }
     const entry = entryOf(candidate);
-    if (!entry) return waits(`has no deployment of ${ref.match === 'tag' ? 'it' : 'its revision'} in its history`);
+    if (!entry) return waits(`has no deployment of ${COMPARED[ref.match]} in its history`);
     if (rolledBack.has(entry.version.tag)) return waits('has rolled it back');
     return outcomeOf(entry, ref, now);
   };
 }
 
 /** A history tells of a version what its newest deployment tells, except one that was cancelled before it could tell anything. */
-function entries(history: readonly HistoryEntry[], match: StageRef['match']) {
+function entries(history: readonly HistoryEntry[], match: Match) {
   const newest = new Map<string, number>();
   history.forEach((entry, index) => {
     if (entry.bakeStatus === 'Cancelled' && entry.lastRetryTimestamp === undefined) return;
@@ -107,9 +112,10 @@ function entries(history: readonly HistoryEntry[], match: StageRef['match']) {
 }
 
 /** What makes versions the same: one in common is enough. */
-function keysOf({ tag, digest, revision }: VersionInfo, match: StageRef['match']): string[] {
+function keysOf({ tag, digest, revision }: VersionInfo, match: Match): string[] {
   if (match === 'tag') return [tag];
-  return [...(digest ? [`digest ${digest}`] : []), ...(revision ? [`revision ${revision}`] : [])];
+  const digests = digest ? [`digest ${digest}`] : [];
+  return match === 'revision' && revision ? [...digests, `revision ${revision}`] : digests;
 }
 
 function outcomeOf(entry: HistoryEntry, { bakedFor }: StageRef, now: EpochMs): Outcome {

@@ -1,7 +1,7 @@
 /** Which releases stay in `status.availableReleases`. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
-import { jsonSize } from '../kube/json.ts';
+import { goJsonBytes } from '../kube/goJson.ts';
 import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -56,7 +56,7 @@ function* inTurn(available: readonly VersionInfo[], matters: Iterable<string>): 
 }
 
 function sizeOf(releases: readonly VersionInfo[]): number {
-  return releases.reduce((bytes, release) => bytes + jsonSize(release) + 1, 0);
+  return releases.reduce((bytes, release) => bytes + goJsonBytes(release) + 1, 0);
 }
 
 function fromOldestInHistory(available: readonly VersionInfo[], history: readonly HistoryEntry[]): number {

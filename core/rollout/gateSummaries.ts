@@ -7,15 +7,45 @@ import type { Evaluation } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
 import { refKey } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import type { LeftOut } from './statusSize.ts';
 
 /** How many closed Gates are shown. */
 const SHOWN = 20;
 
-export function gateSummaries(observed: Observed, evaluation: Evaluation, now: EpochMs): GateSummary[] {
+/** Of many RolloutGates those that block are shown first; how many are left out is told. */
+export function gateSummaries(
+  observed: Observed,
+  evaluation: Evaluation,
+  now: EpochMs,
+): { gates: GateSummary[]; leftOut: LeftOut } {
   const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
   const asked = new Map(evaluation.asked.map((each) => [each.gate.metadata.name ?? '', each]));
   const about = (each: GateSummary) => aboutPending(each, asked.get(each.name), evaluation.pending);
-  return [...evaluation.verdict.summaries.map(about), ...closed.map(summary)];
+  const all = evaluation.verdict.summaries.map(about);
+  const own = all.filter(isOfRolloutGate);
+  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
+  const blocks = isBlocking(evaluation);
+  // Clients take a gate that is not passing for one that holds every version.
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
+  const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const shown = new Set(byRank.slice(0, LIMITS.listedGates));
+  const gates = all.filter((each) => !isOfRolloutGate(each) || shown.has(each));
+  const leftOut = [
+    `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${own.filter(blocks).length} block`,
+  ];
+  return { gates: [...gates, ...closed.map(summary)], leftOut };
+}
+
+/** A stage is named with a slash, which no RolloutGate can have. */
+function isOfRolloutGate({ name }: GateSummary): boolean {
+  return !name.includes('/');
+}
+
+function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
+  const isListed = ({ allowedVersions }: GateSummary) =>
+    !allowedVersions || (pending !== undefined && allowedVersions.includes(pending));
+  return (gate) => gate.passing === false || !isListed(gate);
 }
 
 /** What waits may be no candidate, or not the newest. */

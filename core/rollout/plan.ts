@@ -18,6 +18,7 @@ import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
 import { gateSummaries } from './gateSummaries.ts';
 import { nextStatus } from './nextStatus.ts';
+import { fitted, withBoundedHead } from './statusSize.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
 interface Planned {
@@ -90,15 +91,22 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const used = new Set([...idle, ...decision.used]);
   const left = requestsOf(rollout, used);
   const problems = [...config.problems, ...releases.problems];
-  const state = { ...decision.state, conditions: nextConditions(observed, config, decision, left, problems, now) };
+  const bounded = withBoundedHead(decision.state.history, stored.history[0], config.historyLimit);
+  const state = {
+    ...decision.state,
+    history: bounded,
+    conditions: nextConditions(observed, config, decision, left, problems, now),
+  };
   const named = namedGates(observed);
-  const status = revised(rollout, {
+  const { gates, leftOut } = gateSummaries(observed, decision.evaluation, now);
+  const next: RolloutStatus = {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),
     ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
     ...(named.length > 0 && { namedGates: named }),
-    gates: [...gateSummaries(observed, decision.evaluation, now), ...(decision.waiting?.gates ?? [])],
-  });
+    gates: [...gates, ...(decision.waiting?.gates ?? [])],
+  };
+  const status = revised(rollout, fitted(next, leftOut, now));
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
   const looks = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);

@@ -55,10 +55,12 @@ export function rolloutGate(namespace: string, name: string, rolloutName: string
   return build(...API.rolloutGate)(namespace, name, { spec: { rolloutRef: { name: rolloutName }, ...spec } });
 }
 
-/** In a namespace, or of the cluster: selects all Rollouts there unless the spec says otherwise. */
+/** In a namespace, or of the cluster: selects all Rollouts there, in all namespaces, unless the spec says otherwise. */
 export function rolloutBudget(namespace: string | undefined, name: string, spec: Record<string, unknown>): AnyObject {
   const api = namespace ? API.rolloutBudget : API.clusterRolloutBudget;
-  return build(...api)(namespace, name, { spec: { selector: {}, ...spec } });
+  return build(...api)(namespace, name, {
+    spec: { selector: {}, ...(!namespace && { namespaceSelector: {} }), ...spec },
+  });
 }
 
 export function gate(namespace: string, name: string, extras: Extras = {}): AnyObject {

@@ -123,7 +123,13 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const server = { certificateFile, keyFile, ca: plane.ca, clientCaFile: plane.webhookClientCa, hooksTokenFile };
     const startReplica: StartReplica = async (name, ports, env = options.hookEnv) =>
       watch(
-        await startHookServer({ dir, name, ...server, ...ports, env: { COPY_IMAGE: 'rollout-hooks:local', ...env } }),
+        await startHookServer({
+          dir,
+          name,
+          ...server,
+          ...ports,
+          env: { COPY_IMAGE: 'rollout-hooks:local', ALLOW_LOCAL_REGISTRIES: 'true', ...env },
+        }),
       );
     const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
     const cluster: LocalCluster = {

@@ -40,7 +40,8 @@ export async function copyingOf(
   const pods = await Promise.all(
     ended.map(async (job) => [job.metadata.name ?? '', await podsOf(job, cluster)] as const),
   );
-  return { image, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
+  const { allowLocalRegistries = false } = settings;
+  return { image, allowLocalRegistries, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
 }
 
 async function sourceOf(

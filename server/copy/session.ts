@@ -1,10 +1,11 @@
 /** Requests to one repository of a registry, logged in as it asks. Credentials go to its own host and token server, and nowhere else. */
-import { Agent, type Dispatcher, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { authorize } from '../registry/authorize.ts';
 import type { Credentials } from '../registry/dockerConfig.ts';
 import { RegistryError } from '../registry/error.ts';
 import { type Answer, type BoundedRequest, boundedFetch, unreachable } from '../registry/http.ts';
 import type { Image } from '../registry/image.ts';
+import type { RegistrySockets } from '../registry/sockets.ts';
 import type { Trust } from '../registry/trust.ts';
 import { type Retries, retryAfterMs, withRetries } from './retry.ts';
 
@@ -19,6 +20,7 @@ export interface SessionOptions {
   insecure: boolean;
   credentials?: Credentials | undefined;
   trust?: Trust | undefined;
+  sockets: RegistrySockets;
   /** Why there are no credentials where some were meant to be. */
   problem?: string | undefined;
   /** Another repository of the same registry, that blobs are mounted from. */
@@ -60,13 +62,13 @@ export interface Session {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { side, image, insecure, credentials, trust, problem, idleMs, retries } = options;
+  const { side, image, insecure, credentials, trust, problem, sockets, idleMs, retries } = options;
   const { signal } = retries;
   const name = `${image.host}/${image.repository}`;
   const timeouts = { headersTimeout: idleMs, bodyTimeout: idleMs };
-  const agent = new Agent({ ...timeouts, connect: { timeout: idleMs, ...trust } });
+  const agent = sockets.agent(timeouts, { timeout: idleMs, ...trust });
   // The client certificate is for the registry alone.
-  const elsewhere = new Agent({ ...timeouts, connect: { timeout: idleMs, ...(trust?.ca && { ca: trust.ca }) } });
+  const elsewhere = sockets.agent(timeouts, { timeout: idleMs, ...(trust?.ca && { ca: trust.ca }) });
   const base = new URL(`${insecure ? 'http' : 'https'}://${image.host}/v2/${image.repository}/`);
   const scopes = [`repository:${image.repository}:${side === 'source' ? 'pull' : 'pull,push'}`];
   if (options.mountFrom) scopes.push(`repository:${options.mountFrom}:pull`);

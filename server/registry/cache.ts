@@ -13,6 +13,7 @@ import { isDigest } from './image.ts';
 import { joined } from './joined.ts';
 import { releaseMetadataOf } from './metadata.ts';
 import { createImageRepositories } from './repositories.ts';
+import type { RegistrySockets } from './sockets.ts';
 import { type Lookup, type Target, targetOf } from './target.ts';
 
 const MAX_LOOKUPS = 5000;
@@ -27,6 +28,7 @@ const TIMEOUT_MS = 15_000;
 
 export interface CacheOptions {
   cluster: ClusterReader;
+  sockets: RegistrySockets;
   /** Milliseconds of a clock that never goes back. */
   clock(): number;
   log: { warn(fields: object, message: string): void };
@@ -50,7 +52,7 @@ export interface IdleCache extends ReleaseMetadataCache {
 }
 
 export function createMetadataCache(options: CacheOptions): IdleCache {
-  const { cluster, clock, log, dropped, onArrival, timeoutMs = TIMEOUT_MS } = options;
+  const { cluster, sockets, clock, log, dropped, onArrival, timeoutMs = TIMEOUT_MS } = options;
   const entries = new Lru<Entry>(MAX_LOOKUPS);
   const byDigest = new Lru<ReleaseMetadata>(MAX_DIGESTS);
   const fetchOnce = joined<Manifest>();
@@ -98,7 +100,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
 
   function fetchFrom({ image, insecure, credentials, trust }: Target, reference: string): Promise<Manifest> {
     const secrets = { ...(credentials && { credentials }), ...(trust && { trust }) };
-    return fetchManifest({ image, reference, insecure, timeoutMs, ...secrets });
+    return fetchManifest({ image, reference, insecure, sockets, timeoutMs, ...secrets });
   }
 
   return {

@@ -1,12 +1,12 @@
 /** Manifests of an OCI distribution registry: anonymous, Basic and Bearer token authentication. */
 import { createHash } from 'node:crypto';
-import { Agent } from 'undici';
 import { authorize } from './authorize.ts';
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { type Answer, boundedFetch, type Connections, parseJson } from './http.ts';
 import { type Image, isDigest } from './image.ts';
 import { ACCEPT } from './metadata.ts';
+import type { RegistrySockets } from './sockets.ts';
 import type { Trust } from './trust.ts';
 
 const MAX_MANIFEST = 4 * 1024 * 1024;
@@ -19,6 +19,7 @@ export interface ManifestRequest {
   insecure: boolean;
   credentials?: Credentials;
   trust?: Trust;
+  sockets: RegistrySockets;
   /** For all the requests it takes. */
   timeoutMs: number;
 }
@@ -30,12 +31,12 @@ export interface Manifest {
 
 /** @throws RegistryError, without secrets, saying what the registry did. */
 export async function fetchManifest(request: ManifestRequest): Promise<Manifest> {
-  const { trust, timeoutMs } = request;
-  const dispatcher = trust && new Agent({ connect: { ...trust } });
+  const { trust, timeoutMs, sockets } = request;
+  const own = trust && sockets.agent({}, { ...trust });
   try {
-    return await fetchThrough(request, { signal: AbortSignal.timeout(timeoutMs), dispatcher });
+    return await fetchThrough(request, { signal: AbortSignal.timeout(timeoutMs), dispatcher: own ?? sockets.shared });
   } finally {
-    await dispatcher?.destroy();
+    await own?.destroy();
   }
 }
 

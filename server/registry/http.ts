@@ -19,8 +19,8 @@ export interface Answer {
 
 export interface Connections {
   signal: AbortSignal;
-  /** Where connections are not the shared ones. */
-  dispatcher?: Dispatcher | undefined;
+  /** Of `registrySockets`: without it any address would be asked. */
+  dispatcher: Dispatcher;
 }
 
 export interface BoundedRequest extends Connections {
@@ -57,7 +57,7 @@ async function send(
       headers: { 'user-agent': 'rollout-hooks', ...headers },
       redirect: 'manual',
       signal,
-      ...(dispatcher && { dispatcher }),
+      dispatcher,
       ...(body && { body }),
     });
   } catch (error) {
@@ -119,6 +119,8 @@ const TOO_LATE = /^(Timeout|Abort|(Headers|Body|Connect)Timeout)Error$/;
 /** A request that failed on its way, as a sentence without its URL. */
 export function unreachable(url: URL, error: unknown): RegistryError {
   const { name, code, cause } = error as { name?: string; code?: string; cause?: { name?: string; code?: string } };
+  // Why no connection was opened.
+  for (const each of [error, cause]) if (each instanceof RegistryError) return each;
   if (TOO_LATE.test(cause?.name ?? name ?? '')) {
     return new RegistryError(`${url.host} did not answer in time`, 'Unavailable');
   }

@@ -28,7 +28,7 @@ const remedies: [string, Remedy][] = [
   ['open a Gate', openGate(gate)],
   ['close a Gate', closeGate(gate)],
   ['open a RolloutGate', openRolloutGate(rolloutGate)],
-  ['put a version on a list', approveVersion(rolloutGate, '1.1.0', ['1.0.0'])],
+  ['put a version on a list', approveVersion(rolloutGate, '1.1.0')],
   ['approve', giveApproval(rolloutGate, '1.1.0')],
   ['deploy by hand', deployByHand(rollout as never, '1.1.0')],
   ['bypass', bypassObject(kustomization, gate)],
@@ -117,7 +117,7 @@ describe.each(remedies)('to %s', (_, remedy) => {
   it('has no version in it that is none: nobody should paste it into a shell', () => {
     expect(deployByHand(rollout as never, '1.0; rm -rf /').command).toContain(" '<version>' ");
     expect(giveApproval(rolloutGate, '$(date)').kubectl).toContain("='<version>' ");
-    expect(approveVersion(rolloutGate, '1.1.0', ["'; rm -rf /"]).kubectl).not.toContain('rm');
+    expect(approveVersion(rolloutGate, "'; rm -rf /").kubectl).not.toContain('rm');
   });
 });
 

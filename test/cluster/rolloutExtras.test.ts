@@ -191,13 +191,20 @@ describe('spec.releaseUpdateInterval', () => {
 });
 
 describe('history and releases', () => {
-  it('are kept as versionHistoryLimit says; ids go on', async () => {
-    const tags = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
-    const story = await deployed({ versionHistoryLimit: 2 }, tags);
-    expect(await history(admin, story.ns, 'app')).toEqual([
-      [4, '1.3.0'],
-      [3, '1.2.0'],
-    ]);
+  /** As many deployments, the newest first, of versions that nobody has any more. */
+  const earlier = (count: number) =>
+    Array.from({ length: count }, (_, index) => entry('old', { id: count - index, bakeStatus: 'Succeeded' }));
+
+  it('are kept as versionHistoryLimit says, never fewer than ten; ids go on', async () => {
+    const story = await seeded(
+      { history: [entry('0.9.0', { id: 9 }), ...earlier(8)], availableReleases: [{ tag: '0.9.0' }, { tag: '1.0.0' }] },
+      { versionHistoryLimit: 2 },
+    );
+    await story.headIs('1.0.0', { id: 10 });
+    await story.publish('1.1.0');
+    await story.headIs('1.1.0', { id: 11 });
+    const ids = (await history(admin, story.ns, 'app')).map(([id]) => id);
+    expect(ids).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
   });
 
   it('releases are forgotten once they are neither in history, nor young, nor among the newest few', async () => {
@@ -206,13 +213,15 @@ describe('history and releases', () => {
     const story = await seeded(
       {
         availableReleases: [aged('0.1.0', 30), aged('0.2.0', 20), aged('0.3.0', 10), aged('0.4.0', 1)],
-        history: [entry('0.3.0', { id: 7, bakeStatus: 'Succeeded' })],
+        history: [entry('0.3.0', { id: 11, bakeStatus: 'Succeeded' }), ...earlier(10)],
       },
       { versionHistoryLimit: 1, availableReleasesRetentionDays: 7, availableReleasesMinCount: 1 },
     );
-    await story.headIs('0.4.0', { id: 8 });
-    expect((await story.statusOf()).availableReleases.map(({ tag }: { tag: string }) => tag)).toEqual(['0.4.0']);
-    expect(await history(admin, story.ns, 'app')).toEqual([[8, '0.4.0']]);
+    await story.headIs('0.4.0', { id: 12 });
+    expect((await story.statusOf()).availableReleases.map(({ tag }: { tag: string }) => tag)).toEqual([
+      '0.3.0',
+      '0.4.0',
+    ]);
   });
 });
 

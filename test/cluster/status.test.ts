@@ -146,7 +146,7 @@ describe('the past', () => {
     ['the outcome of an older deployment', 'replace', '1/bakeStatus', 'Failed'],
     ['a field of an older deployment that was empty', 'add', '2/failedHealthChecks', [{ name: 'a', namespace: 'b' }]],
     ['an older deployment, taken out', 'remove', '1'],
-    ['the oldest deployment, taken out', 'remove', '2'],
+    ['the oldest deployment, taken out', 'remove', '4'],
     ['an older deployment, put in', 'add', '1', { id: 4, version: { tag: '9' }, timestamp: '2020-01-01T00:00:00Z' }],
     [
       'an older deployment without an id, put in',

@@ -22,18 +22,32 @@ export interface Options {
   more?: string[];
   /** Both registries speak plain HTTP unless it says otherwise. */
   secure?: boolean;
+  /** Registries on this machine are refused, as in an installation. */
+  guarded?: boolean;
   /** Sees the process, and each line of its progress. */
   watch?: (line: string, child: ChildProcess) => void;
 }
 
-export function copyCommand({ source, target, tag, more = [], secure, watch }: Options): Promise<Ended> {
+export function copyCommand({
+  source,
+  target,
+  tag,
+  more = [],
+  secure,
+  guarded = false,
+  watch,
+}: Options): Promise<Ended> {
   const folder = mkdtempSync(join(tmpdir(), 'copy-'));
   const terminationLog = join(folder, 'termination-log');
   writeFileSync(terminationLog, '');
   const insecure = secure ? [] : ['--source-insecure', '--target-insecure'];
   const places = ['--source', `oci://${source}`, '--target', `oci://${target}`, '--tag', tag];
   const args = ['copy/main.ts', ...places, ...insecure, '--termination-log', terminationLog, ...more];
-  const child = spawn(process.execPath, args, { cwd: REPOSITORY, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd: REPOSITORY,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ALLOW_LOCAL_REGISTRIES: String(!guarded) },
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;

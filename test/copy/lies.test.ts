@@ -235,3 +235,18 @@ describe('more than a copy takes is not read to its end', () => {
     expect(target.blobs.size).toBe(0);
   });
 });
+
+describe('an installation', () => {
+  it('copies from no registry on the machine that copies', async () => {
+    await release();
+    const { result, code } = await copy({ guarded: true });
+    expect([code, result]).toEqual([
+      4,
+      {
+        outcome: 'Denied',
+        message: expect.stringMatching(/^the \w+: 127\.0\.0\.1 has a loopback, .* set ALLOW_LOCAL_REGISTRIES=true$/),
+      },
+    ]);
+    expect([...source.requests, ...target.requests]).toEqual([]);
+  });
+});

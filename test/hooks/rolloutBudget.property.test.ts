@@ -82,7 +82,7 @@ function worldOf(
     ...(ordered && { order: { label: 'ring', values: ['canary', 'eu'] } }),
   };
   const fleet = { name: 'fleet', cluster: false, spec };
-  const all = { name: 'all', cluster: true, spec: { selector: {}, maxConcurrent: second ?? 1 } };
+  const all = { name: 'all', cluster: true, spec: { selector: {}, namespaceSelector: {}, maxConcurrent: second ?? 1 } };
   return new BudgetWorld(NAMES, second === null ? [fleet] : [fleet, all], onWrite);
 }
 

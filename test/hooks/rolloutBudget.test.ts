@@ -29,7 +29,7 @@ const budget = (spec: object = {}, status?: BudgetStatus, metadata: object = {})
 const cluster = (spec: object): Budget =>
   objectOf('ClusterRolloutBudget', {
     metadata: { name: 'fleet', uid: 'uid-of-fleet' },
-    spec: { selector: {}, maxConcurrent: 1, ...spec },
+    spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1, ...spec },
   });
 
 async function sync(of: Budget, related: Rollout[], live: Rollout[] = []) {

@@ -138,6 +138,21 @@ describe('a RolloutGate', () => {
   );
 });
 
+describe('a ClusterRolloutBudget', () => {
+  const { spec } = crdOf('clusterrolloutbudgets').spec.versions[0].schema.openAPIV3Schema.properties;
+
+  it('has to say which namespaces share it', () => {
+    expect(spec.required).toContain('namespaceSelector');
+  });
+
+  it('gives a slot back after a day, whatever bakeTime a tenant writes', () => {
+    expect(spec.properties.slotTimeout.default).toBe('24h');
+    expect(
+      crdOf('rolloutbudgets').spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.slotTimeout,
+    ).not.toHaveProperty('default');
+  });
+});
+
 describe('examples', () => {
   const examples = objectsBelow('examples').filter((object) => schemas.has(typeOf(object)));
 

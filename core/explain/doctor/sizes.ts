@@ -2,7 +2,7 @@
 import { MAX_REQUEST_BYTES } from '../../../api/metacontroller.ts';
 import type { Budget, Rollout } from '../../../api/types.ts';
 import { selects } from '../../budget/selects.ts';
-import { jsonSize } from '../../kube/json.ts';
+import { goJsonBytes } from '../../kube/goJson.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { budgetKind } from '../../requests/budget.ts';
 import { type Finding, problem } from './finding.ts';
@@ -23,7 +23,7 @@ export function sizeFindings(
     const selected = rollouts.filter((rollout) =>
       selects(budget, rollout, labels?.get(rollout.metadata.namespace ?? '') ?? {}),
     );
-    const bytes = selected.reduce((sum, rollout) => sum + jsonSize(rollout), jsonSize(budget));
+    const bytes = selected.reduce((sum, rollout) => sum + goJsonBytes(rollout), goJsonBytes(budget));
     if (bytes < MAX_REQUEST_BYTES * NEAR) return [];
     const ref = identityOf(budget);
     const isOver = bytes > MAX_REQUEST_BYTES;

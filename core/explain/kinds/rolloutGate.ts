@@ -61,9 +61,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
 
 function remedies(gate: RolloutGate, rollout: Rollout | undefined, version: string | undefined): Remedy[] {
   const object = objectRef('RolloutGate', identityOf(gate));
-  const { passing, approvals, allowedVersions = [] } = gate.spec ?? {};
+  const { passing, approvals } = gate.spec ?? {};
   if (version === undefined || !isLegalTag(version)) return passing === false ? [openRolloutGate(object)] : [];
   if (passing !== false && approvals) return [giveApproval(object, version)];
-  const byGate = passing === false ? openRolloutGate(object) : approveVersion(object, version, allowedVersions);
+  const byGate = passing === false ? openRolloutGate(object) : approveVersion(object, version);
   return [byGate, ...(rollout ? [deployByHand(rollout, version)] : [])];
 }

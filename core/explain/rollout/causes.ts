@@ -10,6 +10,7 @@ import {
   READY,
   RELEASES_UPDATED,
   ROLLED_BACK,
+  STATUS_SHORTENED,
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
@@ -18,7 +19,7 @@ import type { Cause, Step } from '../application.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
-const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT];
+const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
 export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
   const conditions: readonly Condition[] = status?.conditions ?? [];

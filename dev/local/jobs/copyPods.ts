@@ -47,6 +47,12 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
     const args = container.args.map((arg: string) => arg.replace('=/etc/rollout-hooks/', `=${folder}/`));
     const child = spawn(process.execPath, ['copy/main.ts', ...args, `--termination-log=${terminationLog}`], {
       cwd: REPOSITORY,
+      env: {
+        ...process.env,
+        ...Object.fromEntries(
+          (container.env ?? []).map(({ name, value }: { name: string; value: string }) => [name, value]),
+        ),
+      },
       stdio: 'ignore',
     });
     running.set(uid, child);

@@ -14,11 +14,18 @@ export const budget = (spec: object = {}, status?: BudgetStatus, annotations: Re
     ...(status && { status }),
   });
 
+export const clusterBudget = (spec: object = {}, status?: BudgetStatus): Budget =>
+  objectOf('ClusterRolloutBudget', {
+    metadata: { name: 'fleet', uid: 'uid-of-fleet', generation: 1 },
+    spec: { selector: {}, namespaceSelector: { matchLabels: { tier: 'prod' } }, maxConcurrent: 2, ...spec },
+    ...(status && { status }),
+  });
+
 interface Told {
   /** Newest first; asks `fleet` where there are any. */
   asks?: string[];
   since?: number;
-  /** `1.0.0 Succeeded`, newest first. */
+  /** `1.0.0 Succeeded`, or by hand `1.0.0 Succeeded alice`, newest first. */
   history?: string[];
   ring?: string;
   image?: string;
@@ -40,12 +47,13 @@ export const rollout = (
           id: 5,
           since: formatTime(NOW + since),
           versions: asks.map((tag) => ({ tag })),
-          budgets: ['RolloutBudget/fleet'],
+          budgets: ['RolloutBudget/fleet', 'ClusterRolloutBudget/fleet'],
         },
       }),
       history: history.map((text, i): HistoryEntry => {
-        const [tag = '', bakeStatus = ''] = text.split(' ');
-        return { id: history.length - i, version: { tag }, timestamp: AT, bakeStatus };
+        const [tag = '', bakeStatus = '', requestedBy] = text.split(' ');
+        const id = history.length - i;
+        return { id, version: { tag }, timestamp: AT, bakeStatus, ...(requestedBy && { requestedBy }) };
       }),
     },
   });

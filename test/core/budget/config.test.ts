@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { amount, budgetProblems, readBudget } from '../../../core/budget/config.ts';
 import { objectOf } from '../../support/objects.ts';
+import { clusterBudget } from './budgetFixture.ts';
 
 const budget = (spec: object) =>
   objectOf('RolloutBudget', {
@@ -46,5 +47,12 @@ describe('what does not parse', () => {
     ],
   ])('%j is said', (spec, problem) => {
     expect(budgetProblems(budget(spec))).toEqual([problem]);
+  });
+
+  it('a ClusterRolloutBudget has to say which namespaces share it: labels of a Rollout are the choice of a tenant', () => {
+    const missing = 'spec.namespaceSelector is missing: it says which namespaces share the slots, and {} means all';
+    expect(budgetProblems(clusterBudget({ namespaceSelector: undefined }))).toEqual([missing]);
+    expect(budgetProblems(clusterBudget())).toEqual([]);
+    expect(budgetProblems(clusterBudget({ namespaceSelector: {} }))).toEqual([]);
   });
 });

@@ -127,7 +127,10 @@ describe('several budgets', () => {
 
 describe('which budgets select a Rollout', () => {
   const cluster = (name: string, spec: object): Budget =>
-    objectOf('ClusterRolloutBudget', { metadata: { name }, spec: { selector: {}, maxConcurrent: 1, ...spec } });
+    objectOf('ClusterRolloutBudget', {
+      metadata: { name },
+      spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1, ...spec },
+    });
   const named = (name: string, spec: object, namespace = 'team-a'): Budget =>
     objectOf('RolloutBudget', { metadata: { name, namespace }, spec: { selector: {}, maxConcurrent: 1, ...spec } });
   const keys = (budgets: Budget[]) =>
@@ -138,7 +141,11 @@ describe('which budgets select a Rollout', () => {
     ['its labels', named('x', { selector: { matchLabels: { app: 'shop' } } }), true],
     ['other labels', named('x', { selector: { matchLabels: { app: 'other' } } }), false],
     ['another namespace', named('x', {}, 'team-b'), false],
-    ['all namespaces', cluster('x', {}), true],
+    [
+      'all namespaces, where it does not say which, and grants nothing',
+      cluster('x', { namespaceSelector: undefined }),
+      true,
+    ],
     ['namespaces by an empty selector', cluster('x', { namespaceSelector: {} }), true],
     ['the labels of its namespace', cluster('x', { namespaceSelector: { matchLabels: { team: 'a' } } }), true],
     ['those of another one', cluster('x', { namespaceSelector: { matchLabels: { team: 'b' } } }), false],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rollout, Slot } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { NOW } from '../rollout/observedFixture.ts';
-import { AT, budget, granted, plan, readyOf, rollout } from './budgetFixture.ts';
+import { AT, budget, clusterBudget, granted, plan, readyOf, rollout } from './budgetFixture.ts';
 
 describe('failures', () => {
   const spec = { maxFailures: 2 };
@@ -129,6 +129,26 @@ describe('failures', () => {
       plan(budget(spec, said.status, annotations), [...['a', 'b', ...names].map((name) => failed(name)), waits]).status;
     expect(more('c').versions![0]).not.toHaveProperty('held');
     expect(more('c', 'd').versions![0]).toMatchObject({ failed: 4, held: true, failuresExcused: 2 });
+  });
+
+  it('by hand hold in the same namespace, and no other: in a ClusterRolloutBudget they do not count', () => {
+    const byHand = rollout('a', { history: ['1.1.0 Failed mallory', '1.0.0 Succeeded'] });
+    const one = { maxFailures: 1 };
+    expect(granted(plan(budget(one), [byHand, waits]).status)).toEqual(['w 1.0.1']);
+    const { status } = plan(clusterBudget(one), [byHand, waits]);
+    expect(granted(status)).toEqual(['w 1.1.0']);
+    expect(status.versions).toMatchObject([{ version: '1.1.0', failed: 0 }]);
+    expect(granted(plan(clusterBudget(one), [failed('b'), byHand, waits]).status)).toEqual(['w 1.0.1']);
+  });
+
+  it('of a ClusterRolloutBudget do not include a deployment by hand that is overdue; its slot is free all the same', () => {
+    const spec = { maxConcurrent: 1, maxFailures: 1, slotTimeout: '1h' };
+    const byHand = rollout('a', { history: ['1.1.0 InProgress mallory', '1.0.0 Succeeded'] });
+    const taken = plan(clusterBudget(spec), [byHand, waits]).status;
+    expect(granted(taken)).toEqual([]);
+    const { status } = plan(clusterBudget(spec, taken), [byHand, waits], NOW + 3_600_000);
+    expect(granted(status)).toEqual(['w 1.1.0']);
+    expect(status.slots).toMatchObject([{ name: 'a', state: 'Overdue' }, { name: 'w' }]);
   });
 
   it('that nobody knows are not excused', () => {

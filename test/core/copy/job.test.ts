@@ -51,6 +51,14 @@ describe('the Job of a copy', () => {
     expect(containerOf().resources.limits.memory).toBeDefined();
   });
 
+  it('asks registries on its own machine only where the installation allows it', () => {
+    expect(containerOf()).not.toHaveProperty('env');
+    expect(containerOf(job({ allowLocalRegistries: false }))).not.toHaveProperty('env');
+    expect(containerOf(job({ allowLocalRegistries: true })).env).toEqual([
+      { name: 'ALLOW_LOCAL_REGISTRIES', value: 'true' },
+    ]);
+  });
+
   it('ends: after some attempts, after some time, and at once where another attempt changes nothing', () => {
     const { backoffLimit, activeDeadlineSeconds, podFailurePolicy } = job().spec;
     expect(backoffLimit).toBeLessThan(10);

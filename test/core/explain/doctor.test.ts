@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import type { Gate } from '../../../api/types.ts';
 import { type Schema, schemaFindings } from '../../../core/explain/doctor/schemas.ts';
+import { sharingFindings } from '../../../core/explain/doctor/sharing.ts';
 import { sizeFindings } from '../../../core/explain/doctor/sizes.ts';
 import { behind } from '../../../core/explain/doctor/waits.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -29,6 +30,41 @@ describe('nobody looks after', () => {
     ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
   ])('%s: %o', (_, object, isBehind) => {
     expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+  });
+});
+
+describe('a budget of the cluster', () => {
+  const of = (spec: object) =>
+    objectOf('ClusterRolloutBudget', {
+      metadata: { name: 'all' },
+      spec: { selector: {}, maxConcurrent: 1, slotTimeout: '2h', namespaceSelector: {}, ...spec },
+    });
+  const findings = (spec: object) => sharingFindings([of(spec)]).map(({ text }) => text);
+
+  it('is fine where it selects namespaces, and gives slots back', () => {
+    expect(findings({ namespaceSelector: { matchLabels: { tier: 'prod' } } })).toEqual([]);
+    const own = { metadata: { namespace: 'shop', name: 'fleet' }, spec: { selector: {}, maxConcurrent: 1 } };
+    expect(sharingFindings([objectOf('RolloutBudget', own)])).toEqual([]);
+  });
+
+  it.each([
+    [
+      'without namespaceSelector',
+      { namespaceSelector: undefined },
+      'ClusterRolloutBudget all has no spec.namespaceSelector: it grants no slot',
+    ],
+    [
+      'with an empty namespaceSelector',
+      { namespaceSelector: {} },
+      'ClusterRolloutBudget all selects every namespace: whoever may label a Rollout in one takes slots and holds versions in all',
+    ],
+    [
+      'without slotTimeout',
+      { namespaceSelector: { matchLabels: { tier: 'prod' } }, slotTimeout: undefined },
+      'ClusterRolloutBudget all has no spec.slotTimeout: a deployment that never ends takes its slot for ever',
+    ],
+  ])('%s is a finding', (_, spec, text) => {
+    expect(findings(spec)).toEqual([text]);
   });
 });
 

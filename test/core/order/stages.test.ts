@@ -50,6 +50,29 @@ describe('the stages of a Rollout', () => {
     expect(verdict).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
   });
 
+  it('with match digest let through the same manifest under any tag, and believe nothing that a manifest says', () => {
+    const staged = { ...succeeded('5.0.0'), version: { tag: '5.0.0', digest: 'sha256:a', revision: 'abc123' } };
+    const candidates = [
+      { tag: '6.6.6', digest: 'sha256:b', revision: 'abc123' },
+      { tag: '6.0.0', revision: 'abc123' },
+      { tag: '5.0.0-prod', digest: 'sha256:a' },
+    ];
+    const judged = (match: 'digest' | 'revision') =>
+      judgeStages(rollout([{ name: 'staging', match }]), { found: [stage('staging', [staged])] }, candidates, NOW)[0]!;
+    expect(judged('digest')).toMatchObject({
+      allowed: ['5.0.0-prod'],
+      waits: "Rollout 'staging' (has no deployment of its digest in its history)",
+    });
+    expect(judged('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
+    const unknown = judgeStages(
+      rollout([{ name: 'staging', match: 'digest' }]),
+      { found: [stage('staging', [staged])] },
+      [{ tag: '6.0.0' }],
+      NOW,
+    );
+    expect(unknown[0]!.waits).toBe("Rollout 'staging' (the digest of 6.0.0 is not known here)");
+  });
+
   it('list no more than fifty versions in the status, and judge all of them', () => {
     const candidates = Array.from({ length: 120 }, (_, i) => ({ tag: `1.${120 - i}.0` }));
     const found = [

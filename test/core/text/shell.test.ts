@@ -209,7 +209,7 @@ describe('a command in', () => {
         remedies.openGate(of('Gate')),
         remedies.closeGate(of('Gate')),
         remedies.openRolloutGate(of('RolloutGate')),
-        remedies.approveVersion(of('RolloutGate'), pendingVersion, [name, '1.0.0']),
+        remedies.approveVersion(of('RolloutGate'), pendingVersion),
         remedies.giveApproval(of('RolloutGate'), pendingVersion),
         remedies.approveOnGate({ namespace, name }, pendingVersion, of('Gate')),
         remedies.continueVersion(of('RolloutBudget'), pendingVersion),

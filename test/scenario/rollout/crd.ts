@@ -9,6 +9,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
+import { LIMITS } from '../../../core/limits.ts';
 
 const file = join(import.meta.dirname, '../../../manifests/crds/kuberik.com_rollouts.yaml');
 const schema = parse(readFileSync(file, 'utf8')).spec.versions[0].schema.openAPIV3Schema.properties.status;
@@ -36,7 +37,8 @@ const FINISHED = ['Succeeded', 'Failed', 'Cancelled'];
 function checkPast(after: readonly HistoryEntry[], before: readonly HistoryEntry[], limit: number): void {
   const adds = after[0]?.id !== before[0]?.id;
   const rest = after.slice(adds ? 1 : 0);
-  if (rest.length < before.length && after.length < limit) throw new Error('history forgets more than its limit');
+  const stay = Math.min(Math.max(limit, LIMITS.historyKept), LIMITS.history);
+  if (rest.length < before.length && after.length < stay) throw new Error('history forgets more than its limit');
   rest.forEach((entry, index) => {
     const old = before[index]!;
     if (index === 0) checkKept(entry, old, adds);

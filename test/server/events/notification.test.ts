@@ -138,7 +138,7 @@ describe('an event', () => {
   it('of a budget of the cluster, which no Alert could select, is told by others alone', async () => {
     const regarding = objectOf('ClusterRolloutBudget', {
       metadata: { name: 'fleet' },
-      spec: { selector: {}, maxConcurrent: 1 },
+      spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1 },
     });
     const standIns = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
     const events = await told({ ...NEWS, reason: 'VersionHeld', regarding, standIns, forOthers: '1.1.0 has failed' });

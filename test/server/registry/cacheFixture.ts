@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ClusterReader } from '../../../api/ports.ts';
 import { fakeCluster, pluralOf } from '../../../dev/fakes/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
+import { registrySockets } from '../../../server/registry/sockets.ts';
 
 export interface World {
   /** By `resource namespace/name`; a test may change it at any time. */
@@ -58,6 +59,7 @@ export function cacheOn(of: World, timeoutMs = 2000) {
   const drops: string[] = [];
   const cache = createMetadataCache({
     cluster: reader(of),
+    sockets: registrySockets({ allowLocal: true }),
     clock: () => now,
     log: { warn: (fields) => warnings.push((fields as { why: string }).why) },
     dropped: (what) => drops.push(what),

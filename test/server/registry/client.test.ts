@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fetchManifest, type ManifestRequest } from '../../../server/registry/client.ts';
+import { registrySockets } from '../../../server/registry/sockets.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 
 const MANIFEST = JSON.stringify({ annotations: { 'org.opencontainers.image.version': '1.1.0' } });
@@ -23,6 +24,7 @@ function fetchFrom({ host }: LocalServer, rest: Partial<ManifestRequest> = {}) {
     image: { host, repository: 'acme/web' },
     reference: '1.1.0',
     insecure: true,
+    sockets: registrySockets({ allowLocal: true }),
     timeoutMs: 2000,
     ...rest,
   });

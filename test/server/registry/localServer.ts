@@ -1,10 +1,10 @@
-/** A server on loopback that behaves as a test says. */
+/** A server on this machine that behaves as a test says. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface LocalServer {
-  /** `127.0.0.1:port` */
+  /** `127.0.0.1:port`, unless it was started elsewhere. */
   host: string;
   /** `METHOD path` of each request. */
   requests: string[];
@@ -15,6 +15,7 @@ export async function startLocalServer(
   handle: (request: IncomingMessage, response: ServerResponse, server: LocalServer) => void,
   /** Speaks HTTPS with these. */
   tls?: ServerOptions,
+  address = '127.0.0.1',
 ): Promise<LocalServer> {
   const requests: string[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -22,9 +23,9 @@ export async function startLocalServer(
     handle(request, response, server);
   };
   const http: Server = tls ? createTlsServer(tls, listener) : createServer(listener);
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => http.listen(0, address, resolve));
   const server: LocalServer = {
-    host: `127.0.0.1:${(http.address() as AddressInfo).port}`,
+    host: `${address}:${(http.address() as AddressInfo).port}`,
     requests,
     close() {
       http.closeAllConnections();

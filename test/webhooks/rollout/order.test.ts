@@ -46,6 +46,16 @@ describe('spec.after', () => {
     expect(reads).toEqual([]);
   });
 
+  it('with match revision is allowed, with a Warning: whoever pushes an image writes its revision', async () => {
+    const after = (match: 'digest' | 'revision') => named('app', [{ name: 'staging', match }]);
+    const warningsOf = async (match: 'digest' | 'revision') =>
+      (await judged(after(match), [named('staging')])).warnings;
+    expect(await warningsOf('revision')).toEqual([
+      'spec.after: match: revision believes what an image says of itself; match: digest compares the manifest',
+    ]);
+    expect(await warningsOf('digest')).toEqual([]);
+  });
+
   it('that names what does not exist is allowed, with a Warning', async () => {
     const { allowed, warnings } = await judged(named('app', [{ name: 'staging' }]), []);
     expect(allowed).toBe(true);

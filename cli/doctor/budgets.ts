@@ -1,14 +1,15 @@
-/** Whether Metacontroller can send what a budget selects. */
+/** Whether Metacontroller can send what a budget selects, and whether a budget of the cluster says who shares it. */
 import { NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
 import type { Finding } from '../../core/explain/doctor/finding.ts';
+import { sharingFindings } from '../../core/explain/doctor/sharing.ts';
 import { sizeFindings } from '../../core/explain/doctor/sizes.ts';
 import { type Check, ofKind, seen } from './examined.ts';
 
 const ABOUT = 'Budgets';
 
-export const checkSizes: Check = async (examined) => {
+export const checkBudgets: Check = async (examined) => {
   const notes: Finding[] = [];
   const isWhole = examined.namespace === undefined;
   const [own, ofCluster, namespaces, rollouts] = await Promise.all([
@@ -19,5 +20,6 @@ export const checkSizes: Check = async (examined) => {
     ofKind<Rollout>(examined, 'Rollout', ABOUT, notes),
   ]);
   const labels = namespaces && new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  return [...sizeFindings([...(own ?? []), ...(ofCluster ?? [])], rollouts ?? [], labels), ...notes];
+  const sizes = sizeFindings([...(own ?? []), ...(ofCluster ?? [])], rollouts ?? [], labels);
+  return [...sharingFindings(ofCluster ?? []), ...sizes, ...notes];
 };

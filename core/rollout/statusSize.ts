@@ -1,0 +1,136 @@
+/**
+ * A status that etcd can store. What is bounded one by one may still be too much together: then what decides nothing is shortened, the least
+ * important first, and a condition says so. A status that cannot be stored is worse: nothing would ever change again.
+ */
+import { STATUS_SHORTENED } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import { setCondition } from '../kube/conditions.ts';
+import { goJsonBytes } from '../kube/goJson.ts';
+import { LIMITS } from '../limits.ts';
+
+/** What was left out before, a clause each. */
+export type LeftOut = readonly string[];
+
+const FEW = 20;
+const FEW_TAGS = 5;
+const SHORT_TEXT = 200;
+const MEDIUM_TEXT = 1024;
+
+interface Step {
+  /** For the end of a sentence. */
+  what: string;
+  shorten: (status: RolloutStatus) => RolloutStatus;
+}
+
+/** In this order, as many as it takes. None is read to decide anything: candidates, rejections and Gates are worked out anew each time. */
+const STEPS: readonly Step[] = [
+  {
+    what: `candidates are the first ${FEW}, by tag`,
+    shorten: ({ releaseCandidates = [], gatedReleaseCandidates = [], ...rest }) => ({
+      ...rest,
+      releaseCandidates: tagsOf(releaseCandidates),
+      gatedReleaseCandidates: tagsOf(gatedReleaseCandidates),
+    }),
+  },
+  {
+    what: `rejectedReleases has the last ${FEW}`,
+    shorten: ({ rejectedReleases, ...rest }) =>
+      rejectedReleases ? { ...rest, rejectedReleases: rejectedReleases.slice(-FEW) } : rest,
+  },
+  {
+    what: 'status.gates has shorter lists and messages',
+    shorten: ({ gates = [], ...rest }) => ({
+      ...rest,
+      gates: gates.map(({ allowedVersions, message, ...gate }) => ({
+        ...gate,
+        ...(allowedVersions && { allowedVersions: allowedVersions.slice(0, FEW_TAGS) }),
+        ...(message !== undefined && { message: message.slice(0, SHORT_TEXT) }),
+      })),
+    }),
+  },
+  {
+    what: 'messages of conditions are shorter',
+    shorten: ({ conditions = [], ...rest }) => ({
+      ...rest,
+      conditions: conditions.map((each) => ({ ...each, message: each.message.slice(0, MEDIUM_TEXT) })),
+    }),
+  },
+];
+
+function tagsOf(releases: readonly VersionInfo[]): VersionInfo[] {
+  return releases.slice(0, FEW).map(({ tag }) => ({ tag }));
+}
+
+export function fitted(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): RolloutStatus {
+  const said = [...leftOut];
+  let next = status;
+  for (const { what, shorten } of STEPS) {
+    if (goJsonBytes(next) <= LIMITS.statusBytes) break;
+    next = shorten(next);
+    said.push(what);
+  }
+  return { ...next, conditions: withNote(next.conditions, said, now) };
+}
+
+function withNote(conditions: RolloutStatus['conditions'], said: readonly string[], now: EpochMs) {
+  if (said.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
+  const reason = said.length > 1 ? 'TooLarge' : 'TooMany';
+  const message = `The status would be too large to be stored with all there is: ${said.join('; ')}`;
+  return setCondition(conditions, { type: STATUS_SHORTENED, status: 'True', reason, message }, now);
+}
+
+/** Characters of a text, tried in turn. */
+const LENGTHS = [4096, 1024, 256, 64, 16];
+/** The fewest of a list that stay. */
+const FEWEST = 2;
+
+/**
+ * A history whose newest deployment has no more than its share of the bytes. It is cut while it is the newest: the ones before never change, and of a
+ * deployment that is stored only its bake does. `length`: how many the history may have.
+ */
+export function withBoundedHead(
+  history: readonly HistoryEntry[],
+  stored: HistoryEntry | undefined,
+  length: number,
+): HistoryEntry[] {
+  const [head, ...older] = history;
+  if (!head) return [];
+  const share = LIMITS.historyBytes / Math.max(length, history.length);
+  if (goJsonBytes(head) <= share) return [head, ...older];
+  const known = stored?.id === head.id ? stored : undefined;
+  const cuts = LENGTHS.map((each) => shorter(head, known, each));
+  return [cuts.find((each) => goJsonBytes(each) <= share) ?? cuts.at(-1)!, ...older];
+}
+
+function shorter(head: HistoryEntry, known: HistoryEntry | undefined, length: number): HistoryEntry {
+  const few = Math.max(FEWEST, Math.floor(length / 64));
+  const cut = (text: string) => text.slice(0, length);
+  const { bakeStatusMessage, failedHealthChecks } = head;
+  const bake = {
+    ...head,
+    ...(bakeStatusMessage !== undefined && { bakeStatusMessage: cut(bakeStatusMessage) }),
+    ...(failedHealthChecks && {
+      failedHealthChecks: failedHealthChecks
+        .slice(0, few)
+        .map((each) => ({ ...each, ...(each.message !== undefined && { message: cut(each.message) }) })),
+    }),
+  };
+  const { tag, digest } = head.version;
+  const isTight = length <= 256;
+  // What a manifest says of itself is known elsewhere.
+  if (known) return { ...bake, ...(isTight && { version: known.version }) };
+  const { message, reason, bypass, approvals } = head;
+  return {
+    ...bake,
+    ...(isTight && { version: { tag, ...(digest && { digest }) } }),
+    ...(message !== undefined && { message: cut(message) }),
+    ...(reason !== undefined && { reason: cut(reason) }),
+    ...(bypass && { bypass: { ...bypass, reason: cut(bypass.reason), gates: bypass.gates.slice(0, few) } }),
+    ...(approvals && {
+      approvals: approvals
+        .slice(0, few)
+        .map((each) => ({ ...each, ...(each.reason !== undefined && { reason: cut(each.reason) }) })),
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * Connections to registries. A tenant writes their names, and a registry says where it redirects to: none may lead to this machine, to
+ * the node's own network or to a cloud's metadata service. Private networks may: that is where registries in a cluster are.
+ */
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { RegistryError } from './error.ts';
+
+const LOCAL = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['192.0.0.0', 24],
+  ['224.0.0.0', 3],
+  // Metadata services of Azure and Alibaba Cloud.
+  ['168.63.129.16', 32],
+  ['100.100.100.200', 32],
+] as const) {
+  LOCAL.addSubnet(network, prefix, 'ipv4');
+}
+for (const [network, prefix] of [
+  ['::', 96],
+  ['fe80::', 10],
+  ['ff00::', 8],
+  // The metadata service of AWS.
+  ['fd00:ec2::254', 128],
+  // The same as above behind NAT64: 0/8, 127/8 and 169.254/16.
+  ['64:ff9b::', 104],
+  ['64:ff9b::7f00:0', 104],
+  ['64:ff9b::a9fe:0', 112],
+] as const) {
+  LOCAL.addSubnet(network, prefix, 'ipv6');
+}
+
+/** Whether no registry is asked there. An IPv4 address in IPv6 form counts as that address. */
+export function isLocalAddress(address: string): boolean {
+  return LOCAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+export interface RegistrySockets {
+  /** For requests without certificates or timeouts of their own. */
+  shared: Dispatcher;
+  /** To be closed by the caller. */
+  agent(options: Omit<Agent.Options, 'connect'>, connect: buildConnector.BuildOptions): Agent;
+}
+
+type Resolve = (
+  hostname: string,
+  options: { all: true },
+  done: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+export interface SocketOptions {
+  /** Whether registries on this machine may be asked too. */
+  allowLocal: boolean;
+  resolve?: Resolve;
+}
+
+export function registrySockets({ allowLocal, resolve = dnsLookup }: SocketOptions): RegistrySockets {
+  const agent: RegistrySockets['agent'] = (options, connect) =>
+    new Agent({ ...options, connect: allowLocal ? connect : guarded(connect, resolve) });
+  return { shared: agent({}, {}), agent };
+}
+
+/** Every connection is opened here, so that names, addresses and redirects are all seen, and what is looked up is what is connected to. */
+function guarded(options: buildConnector.BuildOptions, resolve: Resolve): buildConnector.connector {
+  const connect = buildConnector({ ...options, lookup: guardedLookup(resolve) });
+  return (target, done) => {
+    // An address is not looked up.
+    if (isIP(target.hostname) && isLocalAddress(target.hostname)) done(refusal(target.hostname), null);
+    else connect(target, done);
+  };
+}
+
+function guardedLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error || !first) return done(error ?? new Error(`${hostname} has no address`), '');
+      if (addresses.some(({ address }) => isLocalAddress(address))) return done(refusal(hostname), '');
+      return options.all ? done(null, addresses) : done(null, first.address, first.family);
+    });
+  };
+}
+
+function refusal(host: string): RegistryError {
+  const where = `${host} has a loopback, link-local or metadata address, where no registry is asked`;
+  return new RegistryError(`${where}: to allow it, set ALLOW_LOCAL_REGISTRIES=true`, 'Denied');
+}

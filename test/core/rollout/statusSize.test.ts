@@ -1,0 +1,134 @@
+/** A Rollout's status can always be stored, whatever its tenants write around it. */
+import { describe, expect, it } from 'vitest';
+import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { goJsonBytes } from '../../../core/kube/goJson.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { planRollout } from '../../../core/rollout/plan.ts';
+import { withBoundedHead } from '../../../core/rollout/statusSize.ts';
+import { objectOf } from '../../support/objects.ts';
+import { NOW, observed } from './observedFixture.ts';
+
+const MIB = 1_048_576;
+const padded = (text: string, length: number) => text.padEnd(length, '0');
+const gate = (name: string, spec: object = {}): RolloutGate =>
+  objectOf('RolloutGate', {
+    metadata: { name, namespace: 'team-a' },
+    spec: { rolloutRef: { name: 'app' }, ...spec },
+  } as never);
+const tags = (count: number) => Array.from({ length: count }, (_, i) => padded(`1.${i}.0-x`, 128));
+const conditionOf = ({ conditions }: RolloutStatus, type: string) => conditions?.find((each) => each.type === type);
+
+/** All planned at once, until nothing changes any more. */
+function settled(status: RolloutStatus, rolloutGates: RolloutGate[], spec: object = {}): RolloutStatus {
+  const first = planRollout(observed(spec, status, { rolloutGates }), NOW).status;
+  const stored = observed(spec, first, { rolloutGates });
+  expect(planRollout(stored, NOW).status).toBe(stored.rollout.status);
+  return first;
+}
+
+describe('many RolloutGates', () => {
+  const available = [{ tag: '1.0.0' }, { tag: '1.1.0' }];
+  const history = [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-02-01T00:00:00Z', bakeStatus: 'Succeeded' }];
+  const status: RolloutStatus = { history, availableReleases: available };
+
+  it('are shown as far as status.gates goes, those that block first, and a condition says how many there are', () => {
+    const open = Array.from({ length: 300 }, (_, i) => gate(`a${i}`));
+    const next = settled(status, [
+      ...open,
+      gate('z-closed', { passing: false }),
+      gate('z-list', { allowedVersions: ['9'] }),
+    ]);
+    expect(next.gates).toHaveLength(LIMITS.listedGates);
+    expect(next.gates?.map(({ name }) => name)).toEqual(expect.arrayContaining(['z-closed', 'z-list']));
+    expect(conditionOf(next, 'StatusShortened')).toMatchObject({
+      status: 'True',
+      reason: 'TooMany',
+      message: expect.stringContaining('status.gates has 50 of 302 RolloutGates, of which 2 block'),
+    });
+    expect(next.currentVersion).toBe('1.0.0');
+  });
+
+  it('that are few are all shown, and the condition goes', () => {
+    const many = settled(
+      status,
+      Array.from({ length: 51 }, (_, i) => gate(`a${i}`, { passing: false })),
+    );
+    expect(conditionOf(many, 'StatusShortened')).toBeDefined();
+    const few = settled(many, [gate('a1', { passing: false })]);
+    expect(few.gates).toHaveLength(1);
+    expect(conditionOf(few, 'StatusShortened')).toBeUndefined();
+  });
+
+  it('show of a long list what could be deployed, and what was added last', () => {
+    const allowedVersions = ['1.1.0', ...tags(80)];
+    const [shown] = settled(status, [gate('qa', { allowedVersions }), gate('z', { passing: false })]).gates!;
+    expect(shown!.allowedVersions).toHaveLength(LIMITS.listedVersions);
+    expect(shown!.allowedVersions![0]).toBe('1.1.0');
+    expect(shown!.allowedVersions).toContain(allowedVersions.at(-1));
+  });
+});
+
+describe('a status at all limits', () => {
+  const evil = '<'.repeat(300);
+  const entry = (id: number): HistoryEntry =>
+    ({
+      id,
+      version: { tag: padded(`1.${id}.0-x`, 128), digest: `sha256:${'a'.repeat(64)}`, version: evil.repeat(13) },
+      timestamp: '2026-02-01T00:00:00Z',
+      bakeStatus: 'Failed',
+      message: evil.repeat(6),
+      reason: evil.repeat(6),
+      requestedBy: 'system:serviceaccount:team-a:deployer',
+      bakeStatusMessage: evil.repeat(13),
+      failedHealthChecks: Array.from({ length: 10 }, (_, i) => ({
+        name: `c${i}`,
+        namespace: 'team-a',
+        message: evil,
+      })),
+      approvals: Array.from({ length: 20 }, (_, i) => ({
+        gate: `team-a/${i}`,
+        by: 'alice',
+        at: '2026-02-01T00:00:00Z',
+        reason: evil,
+      })),
+    }) as HistoryEntry;
+  const bytes = (value: unknown) => goJsonBytes(value);
+
+  it.each([10, 200])('has a history of %i deployments within its bytes, cut as each begins', (limit) => {
+    let history: HistoryEntry[] = [];
+    for (let id = 1; id <= limit; id++) history = withBoundedHead([entry(id), ...history], history[0], limit);
+    expect(history).toHaveLength(limit);
+    expect(bytes(history)).toBeLessThan(LIMITS.historyBytes * 1.1);
+    expect(history[0]).toMatchObject({ id: limit, bakeStatus: 'Failed' });
+    expect(history[0]!.approvals!.slice(0, 2)).toMatchObject([{ by: 'alice' }, { by: 'alice' }]);
+  });
+
+  it('never changes of a stored deployment what only its beginning may write', () => {
+    const [stored] = withBoundedHead([entry(7)], undefined, 200);
+    const [again] = withBoundedHead([{ ...stored!, bakeStatusMessage: evil.repeat(13) }], stored, 200);
+    const { bakeStatusMessage: _, failedHealthChecks: __, ...fixed } = stored!;
+    expect(again).toMatchObject(fixed);
+    expect(bytes(again)).toBeLessThan(4096);
+  });
+
+  it('stays below what can be stored, and says what it leaves out', () => {
+    let history: HistoryEntry[] = [];
+    for (let id = 1; id <= 200; id++) history = withBoundedHead([entry(id), ...history], history[0], 200);
+    const availableReleases: VersionInfo[] = Array.from({ length: 1000 }, (_, i) => ({
+      tag: `1.${i}.0`,
+      digest: `sha256:${'b'.repeat(64)}`,
+      revision: 'r'.repeat(120),
+    }));
+    const approvals = { required: 2, notBy: ['author'] };
+    const gates = Array.from({ length: 300 }, (_, i) =>
+      gate(padded(`g${i}-`, 253), { allowedVersions: tags(61), ...(i % 9 === 0 && { approvals }) }),
+    );
+    const rejecting = gate('reject', { passing: false, rejectedVersions: tags(1000).slice(0, 500) });
+    const next = settled({ history, availableReleases }, [...gates, rejecting], { versionHistoryLimit: 200 });
+    expect(bytes(next)).toBeLessThan(MIB);
+    expect(next.history).toHaveLength(200);
+    expect(next.availableReleases!.length).toBeGreaterThan(500);
+    expect(next.gates!.map(({ name }) => name)).toContain('reject');
+    expect(conditionOf(next, 'StatusShortened')).toMatchObject({ reason: 'TooLarge' });
+  });
+});
