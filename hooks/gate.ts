@@ -9,7 +9,7 @@ import { gateEvents } from '../core/gate/events.ts';
 import { requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
-import { unheldOf } from '../core/gate/unheld.ts';
+import { unheldOf } from '../core/hold/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { standInsOf } from '../core/notification/standIns.ts';

@@ -23,8 +23,8 @@ import { versionRequests } from '../evaluation/requesters.ts';
 import { gateRefsOf } from '../gate/refs.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { isLegalTag, tagWord } from '../kube/tag.ts';
-import { type Expanded, NOW, nameWord, quoted, shell, WHY } from '../text/shell.ts';
+import { tagWord } from '../kube/tag.ts';
+import { type Expanded, NOW, nameWord, shell, WHY } from '../text/shell.ts';
 import type { ObjectRef, Remedy, Step } from './application.ts';
 import { objectRef } from './objectRef.ts';
 
@@ -50,10 +50,10 @@ export function createGate(gate: ObjectRef, step?: string): Remedy {
   const manifest = {
     apiVersion: apiVersionOf(KINDS.Gate),
     kind: gate.kind,
-    metadata: { namespace: gate.namespace, name: gate.name },
+    metadata: inWords(gate),
     spec: { default: 'opened' },
   };
-  const { namespace } = inWords(gate);
+  const { namespace } = manifest.metadata;
   const kubectl = shell`echo ${JSON.stringify(manifest)} | kubectl -n ${namespace} create -f -`;
   return {
     text: `create Gate ${gate.namespace}/${gate.name}, open`,
@@ -69,7 +69,10 @@ export function takeReferenceBack(rollout: Rollout, gate: ObjectRef, step?: stri
   const ref = objectRef('Rollout', identityOf(rollout));
   const home = rollout.metadata.namespace ?? '';
   const isOther = ({ name, namespace = home }: NamedGate) => name !== gate.name || namespace !== gate.namespace;
-  const others = (rollout.spec?.gates ?? []).filter(isOther);
+  const others = (rollout.spec?.gates ?? []).filter(isOther).map((each) => ({
+    name: nameWord(each.name),
+    ...(each.namespace && { namespace: nameWord(each.namespace) }),
+  }));
   const isFree = neverSeen(rollout).has(refKey(gate));
   const patch = {
     ...(!isFree && { metadata: { annotations: { [BYPASS_REASON]: '<why>' } } }),

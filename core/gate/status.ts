@@ -11,7 +11,6 @@ import type { GateRequest } from './acceptedRequests.ts';
 import type { GateEvaluation } from './evaluate.ts';
 import { askedBy } from './judge.ts';
 import type { Requirer } from './requirers.ts';
-import type { Unheld } from './unheld.ts';
 
 /** How many of the objects that require it the status of a Gate names, and of those that it does not hold. */
 const NAMED = 100;
@@ -35,7 +34,7 @@ export interface GateFacts {
   /** undefined: not known now, the last count stays. */
   requirers?: readonly Requirer[] | undefined;
   /** Of these, the Flux objects that nothing suspends. */
-  unheld?: readonly Unheld[] | undefined;
+  unheld?: GateStatus['notHeldObjects'] | undefined;
   /** What was approved; undefined where nothing asks for approvals. */
   approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */

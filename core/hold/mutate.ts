@@ -7,7 +7,7 @@ import { recordReason } from '../gate/bypass.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
-import { sameJson } from '../kube/json.ts';
+import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
@@ -18,7 +18,6 @@ import { pinFields } from '../pin/mutate.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
 import { bypassText, heldWarning, pinnedText, type Refusal, subjectOf } from './messages.ts';
-import { refuseNesting } from './nesting.ts';
 import { closingsOf, passingRollouts } from './passing.ts';
 import {
   candidatesOf,
@@ -195,4 +194,19 @@ function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: Fl
   const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
   if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
   return [`suspended until its source has fetched ${deploymentText(awaits)}, and resumed then`];
+}
+
+/**
+ * The sentence that refuses a spec too deep to be compared field by field. What is stored already stays writable beside its spec:
+ * else whoever nests deep enough could not be suspended.
+ */
+function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
+  if (oldObject && sameJson(besideSuspend(object), besideSuspend(oldObject))) return undefined;
+  return `spec is nested more than ${LIMITS.nesting} levels deep, which is the limit for what Gates and Rollouts hold: nest it less deeply.`;
+}
+
+function besideSuspend({ spec }: FluxObject): unknown {
+  const { suspend: _, ...rest } = spec ?? {};
+  return rest;
 }

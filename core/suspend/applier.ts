@@ -63,8 +63,14 @@ export function applierState(
   now: EpochMs,
 ): ApplierState {
   if (!applier) return { state: 'Missing' };
-  if (applies(applier, applied) === false) return { state: 'Missing', reason: NOT_LISTED };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
+  const found = stateOf(applier, since, now);
+  // It will not come to what it does not apply; where it has been asked and is done, that is known at once.
+  const isComing = found.state === 'Done' || applies(applier, applied) !== false;
+  return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
+}
+
+function stateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
     const state = parseState(applier.metadata.annotations?.[GATE_STATE]);
     return { state: state?.is === 'opening' ? 'Asked' : 'Suspended' };

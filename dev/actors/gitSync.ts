@@ -32,7 +32,7 @@ export function gitSync(flux: User, owner: NamespacedName) {
     const begun = await beginSync(flux, owner);
     const nothing: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
     const result = fails || begun?.spec.suspend ? nothing : await applyAndPrune(manifests);
-    if (begun) await endSync(flux, begun, fails ? notReady(fails) : readyAfter(result));
+    if (begun) await endSync(flux, begun, fails ? notReady(fails) : readyAfter(result), inventory);
     return result;
   };
 

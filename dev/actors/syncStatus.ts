@@ -22,14 +22,25 @@ export async function beginSync(flux: User, owner: NamespacedName): Promise<AnyO
   return begun;
 }
 
-/** A suspended Kustomization keeps its conditions, and still marks a request as handled. */
-export async function endSync(flux: User, begun: AnyObject, ready: Ready): Promise<void> {
+/** A suspended Kustomization keeps its conditions, and still marks a request as handled. `inventory`: what it applies; as before where absent. */
+export async function endSync(
+  flux: User,
+  begun: AnyObject,
+  ready: Ready,
+  inventory?: readonly AnyObject[],
+): Promise<void> {
   const { generation, annotations } = begun.metadata;
   if (!begun.spec.suspend) await writeReady(flux, begun, ready);
   await flux.patchStatus(ref('kustomization', begun.metadata.namespace, begun.metadata.name!), {
     lastHandledReconcileAt: annotations?.['reconcile.fluxcd.io/requestedAt'],
     ...(ready.status === 'True' && { observedGeneration: generation }),
+    ...(inventory && { inventory: { entries: inventory.map(entryOf) } }),
   });
+}
+
+function entryOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject) {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  return { id: `${namespace}_${name}_${group}_${kind}`, v: version };
 }
 
 async function writeReady(flux: User, begun: AnyObject, { status, reason, message }: Ready): Promise<void> {

@@ -130,8 +130,8 @@ describe('the log', () => {
 
   it('of a budget whose Rollouts are more than a request may carry, and doctor finds it too', async () => {
     const ns = await newNamespace();
-    const annotations = { note: 'x'.repeat(240_000) };
-    for (let i = 0; i < 32; i++) await developer.create(rollout(ns, `app-${i}`, { annotations }));
+    const annotations = { note: 'x'.repeat(62_000) };
+    for (let i = 0; i < 125; i++) await developer.create(rollout(ns, `app-${i}`, { annotations }));
     await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1 }));
     const refused = ({ namespace, kind }: Line) => namespace === ns && kind === 'RolloutBudget';
     const line = await waitFor(() => allLines().find(refused), 'the refusal of the budget');
@@ -140,7 +140,7 @@ describe('the log', () => {
     const { out, code } = await call(`doctor -n ${ns}`, { env });
     expect([out.replaceAll(/\s+/g, ' '), code]).toEqual([
       expect.stringMatching(
-        /The 32 Rollouts that RolloutBudget \S+\/fleet selects are 7\.\d MiB together, and a request/,
+        /The 125 Rollouts that RolloutBudget \S+\/fleet selects are 7\.\d MiB together, and a request/,
       ),
       1,
     ]);

@@ -170,7 +170,7 @@ describe('a write of spec.after', () => {
     const many = Array.from({ length: 200 }, (_, i) => ({ name: `s${i}` }));
     expect(await refusal(developer.create(stage(ns, 'app', many)))).toContain('must have at most 20 items');
     expect(await refusal(developer.create(stage(ns, 'app', [{ name: 's', bakedFor: '-1h' }])))).toContain('bakedFor');
-    expect(await refusal(developer.create(stage(ns, 'app', [{ name: 's', match: 'digest' }])))).toContain('match');
+    expect(await refusal(developer.create(stage(ns, 'app', [{ name: 's', match: 'size' }])))).toContain('match');
   });
 });
 

@@ -129,7 +129,8 @@ describe('conditions and Events', () => {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
-        'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled',
+        'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled NotInInventory ' +
+        'NotMarked NotSuspended',
     },
     'core/schedule core/calendar': {
       tables: ['conditions Schedule'],

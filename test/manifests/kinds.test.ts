@@ -20,8 +20,16 @@ describe('every governed kind of Flux', () => {
     for (const { apiVersions } of rules) expect(apiVersions).toEqual(['*']);
   });
 
-  it('is decorated, one controller for each Flux component', () => {
-    const flux = objectsBelow('controllers').filter(({ metadata }) => metadata.name.startsWith('flux-'));
+  it('is bounded in size, with its status', () => {
+    const { resourceRules } = objectIn('policies/object-sizes.yaml').spec.matchConstraints;
+    const covered = resourceRules.flatMap(({ apiGroups, resources }: any) =>
+      resources.map((r: string) => `${apiGroups[0]}/${r}`),
+    );
+    expect(covered.sort()).toEqual(governed.flatMap((each) => [each, `${each}/status`]).sort());
+  });
+
+  it.each(['flux-', 'hold-'])('is decorated by %s*, one controller for each Flux component', (prefix) => {
+    const flux = objectsBelow('controllers').filter(({ metadata }) => metadata.name.startsWith(prefix));
     const decorated = flux.flatMap(({ spec }) =>
       spec.resources.map(({ apiVersion, resource }: any) => `${apiVersion.split('/')[0]}/${resource}`),
     );

@@ -99,7 +99,7 @@ describe('a line', () => {
     ['large', { related: large }],
     ['itself', { parent: objectOf('Gate', { metadata, spec: large } as never) }],
   ])('of a body that is too large names the object too: %s', async (name, body) => {
-    expect(await sync(name, body)).toBe(413);
+    expect(await sync(name, body)).toBe(429);
     const [line] = await soon((each) => each.name === name, 'the refusal');
     expect(line).toMatchObject({ level: 'warn', kind: 'Gate', namespace: 'platform', status: 413 });
   });

@@ -519,7 +519,9 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   'gate-labels': [closed, open],
   fluxbinding: [binding, followerBinding],
   flux: [kustomization, repository, helmRelease],
+  hold: [kustomization, repository, helmRelease],
   'flux-unmarked': [kustomization, repository, helmRelease],
+  'flux-created': [kustomization, repository, helmRelease],
 };
 
 function hookBody(about: AnyObject): object {

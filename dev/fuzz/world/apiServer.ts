@@ -135,13 +135,15 @@ function normal(object: AnyObject): AnyObject {
 export async function admit(asSent: Write): Promise<Outcome> {
   const write = { ...asSent, ...(asSent.object && { object: normal(asSent.object) }) };
   const about = (write.object ?? write.oldObject)!;
-  const isNew = write.object !== undefined && !write.oldObject && FLUX_KINDS.includes(about.kind);
-  const unmarked = isNew && !isMarked(about);
+  const isFlux = write.object !== undefined && !write.subResource && FLUX_KINDS.includes(about.kind);
+  const unmarked = isFlux && !isMarked(about) && !(write.oldObject && isMarked(write.oldObject));
   if (!unmarked && !isAsked(write)) return { allowed: true, asked: false, message: '', object: write.object };
   const { mutate, validate } = webhooksOf(about, write);
   let { object } = write;
   if (unmarked) {
-    const { patch } = await review('/admission/mutate/flux-unmarked', write);
+    const response = await review('/admission/mutate/flux-unmarked', write);
+    if (!response.allowed) return refused(response);
+    const { patch } = response;
     object = patch ? patched(object, JSON.parse(Buffer.from(patch, 'base64').toString())) : object;
     if (!isMarked(object!)) return { allowed: true, asked: true, message: '', object };
   }

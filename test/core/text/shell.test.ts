@@ -34,6 +34,9 @@ function words(line: string): string[] {
     else if (rest.startsWith(' ')) {
       if (word !== undefined) found.push(word);
       word = undefined;
+    } else if (word === undefined && rest.startsWith('| kubectl ')) {
+      // The one pipe: a manifest for kubectl create.
+      found.push('|');
     } else if (/^[\w@+:,./=-]/.test(rest)) word = (word ?? '') + rest[0];
     else throw new Error(`${JSON.stringify(rest.slice(0, 10))} is not text in: ${line}`);
     at += quote ? quote[0].length : own ? own.length : rest.startsWith("\\'") ? 2 : 1;

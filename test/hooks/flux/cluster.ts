@@ -51,7 +51,7 @@ export class Cluster {
 
   private get call(): HookCall {
     const settings = { noCrossNamespaceRefs: this.noCrossNamespaceRefs };
-    return fakeHookCall({ now: this.now, settings }).call;
+    return fakeHookCall({ now: this.now, settings, objects: this.applier ? [this.applier] : [] }).call;
   }
 
   private get namespace(): KubeObject {

@@ -205,10 +205,17 @@ describe('a Gate that selects', () => {
 describe('an object that a Kustomization applies', () => {
   const labels = { [KUSTOMIZATION_NAME_LABEL]: 'apps', 'kustomize.toolkit.fluxcd.io/namespace': 'flux-system' };
 
-  async function opening() {
+  const inventory = { entries: [{ id: 'shop_web_kustomize.toolkit.fluxcd.io_Kustomization', v: 'v1' }] };
+  const apps: FluxObject = {
+    ...kustomization({ annotations: { note: '' }, status: { inventory } }),
+    metadata: { name: 'apps', namespace: 'flux-system', annotations: { note: '' } },
+  };
+
+  async function opening(applier: FluxObject | null = apps) {
     const cluster = new Cluster(
       kustomization({ annotations: named, labels, managedFields: [{ ...owner('Apply', 'spec.path'), manager: 'kc' }] }),
     );
+    cluster.applier = applier ?? undefined;
     cluster.gates = [closed];
     await cluster.settle();
     cluster.gates = [opened];
@@ -233,12 +240,6 @@ describe('an object that a Kustomization applies', () => {
     const cluster = await opening();
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.binding?.metadata.labels).toEqual({ [RESUME_LABEL]: 'flux-system.apps' });
-
-    const inventory = { entries: [{ id: 'shop_web_kustomize.toolkit.fluxcd.io_Kustomization', v: 'v1' }] };
-    const apps: FluxObject = {
-      ...kustomization({ annotations: { note: '' }, status: { inventory } }),
-      metadata: { name: 'apps', namespace: 'flux-system', annotations: { note: '' } },
-    };
     const rules = await fluxHook.customize!({ controller, parent: apps as KubeObject }, fakeHookCall({ now: 0 }).call);
     expect(rules.relatedResources).toContainEqual({
       apiVersion: 'kuberik.com/v1alpha1',
@@ -260,6 +261,7 @@ describe('an object that a Kustomization applies', () => {
       status: {
         lastHandledReconcileAt: '2026-03-04T10:01:00Z',
         conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '', observedGeneration: 3 }],
+        inventory,
       },
     }),
     metadata: { name: 'apps', namespace: 'flux-system', generation: 3 },
@@ -343,9 +345,9 @@ describe('an object that a Kustomization applies', () => {
   });
 
   it('is resumed alone after two minutes when there is no such owner', async () => {
-    const cluster = await opening();
+    const cluster = await opening(null);
     const { resyncAfterSeconds } = await cluster.decorate();
-    expect(resyncAfterSeconds).toBeCloseTo(120.5);
+    expect(resyncAfterSeconds).toBeCloseTo(10.5);
     cluster.now += 121_000;
     await cluster.settle();
     expect(cluster.object.spec).not.toHaveProperty('suspend');

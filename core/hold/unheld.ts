@@ -5,10 +5,10 @@
 import { GATE_STATE, GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { parseGateRefs } from '../gate/refs.ts';
+import { gateSelects } from '../gate/selects.ts';
 import { identityOf } from '../kube/names.ts';
 import { parseState } from '../suspend/stateAnnotation.ts';
-import { parseGateRefs } from './refs.ts';
-import { gateSelects } from './selects.ts';
 
 export interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';

@@ -1,7 +1,7 @@
 /** What a closed Gate requires to stand still and does not, by the objects' own annotations. */
 import { describe, expect, it } from 'vitest';
-import { unheldOf } from '../../../core/gate/unheld.ts';
-import { gate, kustomization } from '../hold/objects.ts';
+import { unheldOf } from '../../../core/hold/unheld.ts';
+import { gate, kustomization } from './objects.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const freeze = gate('shop/freeze');
@@ -25,7 +25,7 @@ describe('a Flux object is reported', () => {
       freeze,
       { ...named, 'x/a': 'y'.repeat(250_000) },
       'NotMarked',
-      'its annotations take 250030 bytes',
+      'its annotations take 250029 bytes',
     ],
   ])('%s', (_, gate, annotations, reason, message) => {
     expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([
