@@ -70,6 +70,22 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         `correct spec.rolloutRef, or delete it: ${shell`kubectl -n ${home(by)} delete rolloutgate ${nameOf(by)}`}`,
       ),
     ),
+    ...(gates ?? []).flatMap(unheldFinding),
+  ];
+}
+
+/** A closed Gate that Flux acts behind. */
+function unheldFinding({ metadata: { namespace, name }, status }: Gate): Finding[] {
+  const { notHeld = 0, notHeldObjects: [first] = [] } = status ?? {};
+  if (notHeld === 0) return [];
+  const example =
+    first && `, ${first.kind} ${first.namespace}/${first.name} among them: ${first.message ?? first.reason}`;
+  return [
+    problem(
+      'Gates',
+      `Gate ${namespace}/${name} is closed and does not hold ${notHeld} Flux objects${example ?? ''}`,
+      'docs/runbooks.md#gatenotholding',
+    ),
   ];
 }
 
