@@ -90,15 +90,21 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 }
 
 /**
+ * How long the objects of a namespace are not listed again: in a burst every Rollout of it asks. What is written on one meanwhile meets the
+ * webhook, which holds the object itself.
+ */
+const SHARED_MS = 1000;
+
+/**
  * One for each object bound to the Rollout, also where it has none or an old one, with the Gates that the object requires now.
  * Gates are listed only where a binding does not vouch for its object's.
  */
-export async function liveBindings(rollout: Rollout, { cluster, settings }: HookCall): Promise<FluxBinding[]> {
+export async function liveBindings(rollout: Rollout, { cluster, settings, recent }: HookCall): Promise<FluxBinding[]> {
   const { namespace = '', name = '' } = rollout.metadata;
   const rules = { ownNamespaceOnly: settings.noCrossNamespaceRefs };
   const [bindings, objects] = await Promise.all([
     cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
-    objectsOfKinds(BOUND_KINDS, namespace, cluster),
+    recent.within(SHARED_MS, `bound in ${namespace}`, () => objectsOfKinds(BOUND_KINDS, namespace, cluster)),
   ]);
   const bound = boundObjects(rollout, objects, bindings, rules);
   const selecting = bound.every(({ isVouched }) => isVouched)
