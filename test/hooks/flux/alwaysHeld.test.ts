@@ -1,0 +1,170 @@
+/**
+ * Whatever a tenant writes on an object that the API server takes (manifests/policies/object-sizes.yaml), a Gate of another namespace that is closed
+ * over it suspends it: by the decorator's mark, by the mark of a request that was too large to be read, and in the tenant's own next write.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
+import { GOVERNED_KINDS } from '../../../api/kinds.ts';
+import type { Gate } from '../../../api/types.ts';
+import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { holdHook } from '../../../hooks/flux/hold.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
+import { gate, NOW } from '../../core/hold/objects.ts';
+import { send } from '../../webhooks/flux/call.ts';
+import { controller, mapOf } from './cluster.ts';
+
+const RUNS = Number(process.env.HELD_RUNS ?? 300);
+const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
+const freeze = gate('ops/freeze', { selects: { namespaceSelector: {} } });
+const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { team: 'shop' } } };
+/** HELD_RUNS=10000 for a night's work. */
+const PATIENCE_MS = 30_000 + RUNS * 200;
+/** What may be on an object in all: 131,072 bytes of annotations that are not ours. */
+const MOST = 131_072;
+
+const text = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom(
+    '__proto__',
+    'a/b/c',
+    ',,,,',
+    '(too-many)',
+    'ops/freeze',
+    'open',
+    'closed: x',
+    'passing: ops/freeze',
+    'bypassed: ops/freeze',
+    'opening: x',
+  ),
+  fc.integer({ min: 1, max: 400 }).map((count) => Array.from({ length: count }, (_, i) => `gate-${i}`).join()),
+);
+const OURS = ['gates', 'selected-by', 'bypassed-by', 'bypass-reason', 'suspended'].map(
+  (key) => `gate.fluxcd.io/${key}`,
+);
+const key = fc.oneof(
+  fc.constantFrom(
+    ...OURS,
+    'rollout.kuberik.com/deployed',
+    'rollout.kuberik.com/rollout',
+    'rollout.kuberik.com/artifact',
+  ),
+  fc.nat(80).map((i) => `rollout.kuberik.com/substitute.V${i}.from`),
+  fc.nat(9).map((i) => `x/${i}`),
+);
+const labels = fc.dictionary(
+  fc.constantFrom('kustomize.toolkit.fluxcd.io/name', 'kustomize.toolkit.fluxcd.io/namespace', 'app'),
+  fc.constantFrom('apps', 'flux-system', 'shop', 'web'),
+);
+const spec = fc.record(
+  {
+    suspend: fc.boolean(),
+    path: text,
+    patches: fc.constantFrom([], ['<'.repeat(50_000)]),
+    values: fc.object({ maxDepth: 4 }),
+    sourceRef: fc.constantFrom({ kind: 'OCIRepository', name: 'web' }, { kind: 'GitRepository', name: 'web' }),
+  },
+  { requiredKeys: [] },
+);
+
+const written = fc
+  .record({
+    row: fc.constantFrom(...GOVERNED_KINDS),
+    annotations: fc.dictionary(key, text, { maxKeys: 90 }),
+    padding: fc.constantFrom(0, 10, MOST),
+    labels,
+    spec,
+    /** Gates of the tenant. */
+    own: fc.array(
+      fc.record({ default: fc.constantFrom('opened', 'closed'), selects: fc.constantFrom(undefined, {}) }),
+      { maxLength: 5 },
+    ),
+  })
+  .map(({ row, annotations, padding, labels, spec, own }) => {
+    const size = Object.entries(annotations).flat().join('').length;
+    const padded =
+      padding > size ? { ...annotations, 'x/padding': 'y'.repeat(Math.max(0, padding - size - 9)) } : annotations;
+    const metadata = { name: 'web', namespace: 'shop', uid: 'u', generation: 3, annotations: padded, labels };
+    const object = {
+      apiVersion: `${row.group}/${row.versions[0]}`,
+      kind: row.kind,
+      metadata,
+      spec,
+    } as unknown as FluxObject;
+    return { object, gates: own.map((spec, i) => gate(`shop/own-${i}`, spec as never)) };
+  });
+
+const isHeld = ({ metadata, spec }: FluxObject) =>
+  spec?.suspend === true && metadata.annotations?.['gate.fluxcd.io/suspended'] !== undefined;
+
+/** As the API server stores it: what Kubernetes takes as annotations in all. */
+async function write(
+  object: FluxObject,
+  oldObject: FluxObject,
+  gates: Gate[],
+  user?: { username: string },
+): Promise<FluxObject | undefined> {
+  // No Rollout can be read, and nobody waits for it.
+  const world = { objects: [...gates, freeze, home], broken: ['rollouts', 'ocirepositories'] };
+  const own = user ? { user } : {};
+  const mutated = await send(mutateFlux, { object, oldObject, ...own }, world);
+  if (!mutated.object) return undefined;
+  const valid = await send(validateFlux, { object: mutated.object, oldObject, ...own }, world);
+  expect(valid.message).toBe('');
+  const annotations = Object.entries(mutated.object.metadata.annotations ?? {})
+    .flat()
+    .join('');
+  expect(new TextEncoder().encode(annotations).length).toBeLessThan(256 * 1024);
+  return mutated.object;
+}
+
+const annotate = (object: FluxObject, marks: Record<string, string | null>): FluxObject => {
+  const annotations = { ...object.metadata.annotations, ...marks } as Record<string, string | null>;
+  for (const [key, value] of Object.entries(annotations)) if (value === null) delete annotations[key];
+  return { ...object, metadata: { ...object.metadata, annotations: annotations as Record<string, string> } };
+};
+
+describe('a closed Gate of another namespace suspends', { timeout: PATIENCE_MS }, () => {
+  it('whatever a tenant has stored, by the decorator’s mark', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, async ({ object, gates }) => {
+        const { call } = fakeHookCall({ now: NOW, cluster: fakeCluster([...gates, home]) });
+        const related = mapOf(...gates, freeze, home);
+        const answer = await holdHook.sync({ controller, object, attachments: {}, related, finalizing: false }, call);
+        const stored = await write(annotate(object, answer.annotations ?? {}), object, gates, METACONTROLLER);
+        expect(stored && isHeld(stored)).toBe(true);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('where its Gates were too large to be sent', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, async ({ object, gates }) => {
+        const stored = await write(annotate(object, holdHook.unseen!().annotations!), object, gates, METACONTROLLER);
+        expect(stored && isHeld(stored)).toBe(true);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('in the tenant’s own next write, or refuses it', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, written, async ({ object: oldObject, gates }, { object: next }) => {
+        const object = {
+          ...oldObject,
+          spec: next.spec!,
+          metadata: { ...oldObject.metadata, annotations: next.metadata.annotations! },
+        };
+        // Of what may bypass a Gate the Rollouts are read: where that fails, the API server refuses the write.
+        const stored = await write(object, oldObject, gates).catch((error: Error) => {
+          expect(error.message).toBe('rollouts cannot be read');
+          return undefined;
+        });
+        expect(stored === undefined || isHeld(stored)).toBe(true);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
