@@ -195,11 +195,12 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
       const job = copyJob({
         rollout: { namespace: 'n', name: 'app' },
         image: 'i',
+        allowLocalRegistries: true,
         tag: '1.0.0',
         source: { image: `${source.host}/app`, insecure: true, secret: 'from' },
         target: { url: `oci://${target.host}/prod`, insecure: true, secret: 'to' },
       });
-      const [{ command, args, volumeMounts }] = job.spec.template.spec.containers;
+      const [{ command, args, env, volumeMounts }] = job.spec.template.spec.containers;
       const logins = [mountedLogin(source.host, USER, PASSWORD), mountedLogin(target.host, USER, PASSWORD)];
       // As with the Pod's fsGroup.
       for (const login of logins) chmodSync(login, 0o755);
@@ -208,7 +209,12 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
       writeFileSync(log, '');
       chmodSync(log, 0o666);
       const mounts = { ...Object.fromEntries(folders), '/dev/termination-log': log };
-      const container = startContainer(image, { command, args, mounts });
+      const container = startContainer(image, {
+        command,
+        args,
+        env: Object.fromEntries(env.map(({ name, value }: { name: string; value: string }) => [name, value])),
+        mounts,
+      });
       expect(await container.exited, container.stderr()).toBe(0);
       expect(JSON.parse(container.stdout())).toMatchObject({ outcome: 'Copied', digest });
       expect(readFileSync(log, 'utf8')).toBe(container.stdout());
