@@ -17,8 +17,7 @@ import { validateSchedule } from './schedule.ts';
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
   // Without an annotation of ours: a Gate that selects an object, and has not marked it yet, holds it in the write that creates or changes it.
-  'mutate/flux-unmarked': mutateFlux,
-  // The name of that in the configuration of versions before, which is still there when an upgrade begins.
+  // It has the name of versions before, when only creations were sent: in an upgrade Pods of both versions are asked by the newer configuration.
   'mutate/flux-created': mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
@@ -62,6 +61,12 @@ class ReviewError extends Error {
   readonly status = 400;
 }
 
+/**
+ * Of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. What is larger
+ * is refused by that policy too.
+ */
+const FLUX_BYTES = 3 * 1024 * 1024;
+
 export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
@@ -80,6 +85,7 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       log?.considered(() => considerationOf(name, request, decision));
       return reviewOf(request, decision);
     },
+    ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
   }));
 }
 

@@ -5,7 +5,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { Route } from '../../api/ports.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../metrics.ts';
-import { createByteBudget, parseBody, readBody } from './body.ts';
+import { createByteBudget, giveBack, parseBody, readBody, SMALL_BYTES } from './body.ts';
 import { SERVER_LIMITS } from './limits.ts';
 import { subjectIn, subjectInBeginning } from './subject.ts';
 
@@ -96,7 +96,7 @@ export function createApp({
         end(isTooLarge ? 'too_large' : 'refused');
         void logRefusal(error, body, path, log);
       } finally {
-        lane.budget.give(held);
+        giveBack(held, lane.budget);
       }
     });
     app.all(path, (_request, response) => {
@@ -116,14 +116,11 @@ function createLane() {
   return { budget: createByteBudget(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
 }
 
-/** Bytes from which a body is large: it takes milliseconds to parse, in which nothing else is answered. */
-const LARGE_BYTES = 256 * 1024;
-
 /** Large bodies are parsed one after another, and whoever else is waiting comes between: a small one waits for one of them at most. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
-    if (bytes < LARGE_BYTES) return answer();
+    if (bytes <= SMALL_BYTES) return answer();
     // Not awaited here: what an answer reads of the cluster keeps nobody waiting.
     const begun = last.then(() => setImmediate()).then(() => ({ answering: answer() }));
     last = begun;

@@ -35,6 +35,16 @@ export function createByteBudget(limit: number): ByteBudget {
   };
 }
 
+/** Bytes of a body that take nothing from the budget: nobody's large bodies keep a small one out. */
+export const SMALL_BYTES = 256 * 1024;
+
+const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
+
+/** Gives back what `readBody` took for a body of this size. */
+export function giveBack(bytes: number, budget: ByteBudget): void {
+  budget.give(charge(bytes));
+}
+
 /** Takes the body's bytes from the budget; the caller gives them back, except where this rejects with a BodyError. */
 export function readBody(request: IncomingMessage, maxBytes: number, budget: ByteBudget): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -42,14 +52,15 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
     let size = 0;
     const refuse = (status: BodyError['status'], message: string) => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose).on('error', ignore);
-      budget.give(size);
+      giveBack(size, budget);
       // The rest is read and discarded: the sender reads our answer only after it has sent everything.
       request.resume();
       reject(new BodyError(status, message, status === 413 ? beginningOf(request, chunks) : undefined));
     };
     const onData = (chunk: Buffer) => {
       if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
-      if (!budget.take(chunk.length)) return refuse(429, 'too many large bodies at once, try again in 1 s');
+      if (!budget.take(charge(size + chunk.length) - charge(size)))
+        return refuse(429, 'too many large bodies at once, try again in 1 s');
       size += chunk.length;
       chunks.push(chunk);
     };

@@ -24,12 +24,16 @@ for (const [network, prefix] of [
   ['::', 96],
   ['fe80::', 10],
   ['ff00::', 8],
-  // The metadata service of AWS.
+  // The metadata services of AWS and of Google Cloud.
   ['fd00:ec2::254', 128],
+  ['fd20:ce::254', 128],
   // The same as above behind NAT64: 0/8, 127/8 and 169.254/16.
   ['64:ff9b::', 104],
   ['64:ff9b::7f00:0', 104],
   ['64:ff9b::a9fe:0', 112],
+  // And those of the metadata services of Azure and Alibaba Cloud.
+  ['64:ff9b::a83f:8110', 128],
+  ['64:ff9b::6464:64c8', 128],
 ] as const) {
   LOCAL.addSubnet(network, prefix, 'ipv6');
 }

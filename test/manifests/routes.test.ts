@@ -64,7 +64,7 @@ describe('controllers', () => {
 /** Where a bypass, or the deletion of what asks for approvals, is recorded as an Event. */
 const RECORDS_EVENTS = [
   '/admission/mutate/flux',
-  '/admission/mutate/flux-unmarked',
+  '/admission/mutate/flux-created',
   '/admission/mutate/rollout',
   '/admission/validate/flux',
   '/admission/validate/rollout',
@@ -78,9 +78,7 @@ const TAKES_APPROVALS = ['/admission/mutate/gate', '/admission/mutate/rolloutgat
 describe('webhooks', () => {
   it('call every admission route of the server, and no other', () => {
     const called = webhooks.map(({ webhook }) => webhook.clientConfig.service.path);
-    // Of versions before.
-    const served = [...webhookPaths].filter((path) => path !== '/admission/mutate/flux-created');
-    expect(called.sort()).toEqual(served.sort());
+    expect(called.sort()).toEqual([...webhookPaths].sort());
   });
 
   it.each(webhooks.map(({ kind, name, webhook }) => [kind, name, webhook] as const))(

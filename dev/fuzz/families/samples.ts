@@ -520,7 +520,6 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   fluxbinding: [binding, followerBinding],
   flux: [kustomization, repository, helmRelease],
   hold: [kustomization, repository, helmRelease],
-  'flux-unmarked': [kustomization, repository, helmRelease],
   'flux-created': [kustomization, repository, helmRelease],
 };
 

@@ -141,7 +141,7 @@ export async function admit(asSent: Write): Promise<Outcome> {
   const { mutate, validate } = webhooksOf(about, write);
   let { object } = write;
   if (unmarked) {
-    const response = await review('/admission/mutate/flux-unmarked', write);
+    const response = await review('/admission/mutate/flux-created', write);
     if (!response.allowed) return refused(response);
     const { patch } = response;
     object = patch ? patched(object, JSON.parse(Buffer.from(patch, 'base64').toString())) : object;

@@ -99,6 +99,11 @@ describe('a body', () => {
     const held = Array.from({ length: fit }, () => raw(port, head(`Content-Length: ${size}`), large));
     await untilSeen(() => waiting.length === fit);
     expect(await raw(port, head(`Content-Length: ${size}`), large).answered).toContain('429');
+    // Nobody's large bodies keep a small one out.
+    const other = raw(port, small);
+    await untilSeen(() => waiting.length > fit);
+    waiting.pop()!();
+    expect(await other.answered).toContain('200');
     for (const answer of waiting) answer();
     for (const { answered } of held) expect(await answered).toContain('200');
     const later = raw(port, head(`Content-Length: ${size}`), large);
