@@ -62,7 +62,10 @@ const spec = fc.record(
     suspend: fc.boolean(),
     path: text,
     patches: fc.constantFrom([], ['<'.repeat(50_000)]),
-    values: fc.object({ maxDepth: 4 }),
+    values: fc.dictionary(
+      fc.string(),
+      fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value))),
+    ),
     sourceRef: fc.constantFrom({ kind: 'OCIRepository', name: 'web' }, { kind: 'GitRepository', name: 'web' }),
   },
   { requiredKeys: [] },
