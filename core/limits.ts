@@ -7,6 +7,8 @@ export const LIMITS = {
   requiredGates: 200,
   /** Parts between the commas of an annotation that names Gates or Rollouts, empty ones too. */
   namesInAnnotation: 400,
+  /** Annotations of a Flux object: each is looked at several times in every write. */
+  annotations: 512,
   /** Gates with `spec.selects` of one namespace, and those that reach beyond theirs: what one list may bring. */
   selectingGates: 1000,
   /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */

@@ -88,6 +88,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
           checkParent(body);
           return blaming(body, () => customize(body as CustomizeRequest, call()));
         },
+        ...(entry.subject === 'object' && entry.hook.unseen && { apart: true as const }),
       });
     }
     return routes;

@@ -86,6 +86,8 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
+    // What fails open is crowded out of nothing that fails closed.
+    ...(name === 'mutate/flux-created' && { apart: true as const }),
   }));
 }
 

@@ -17,6 +17,7 @@ export const WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
     'flux-unmarked',
+    'flux-beside',
     'rollout',
     'rollout-status',
     'rolloutgate',
@@ -35,7 +36,7 @@ export const WEBHOOKS: Record<string, readonly string[]> = {
 };
 
 /** An object that is created while the server is down is held by the decorator a moment later. */
-const LEFT_OPEN = /^flux-unmarked\./;
+const LEFT_OPEN = /^flux-(unmarked|beside)\./;
 
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
 type Configuration = KubeObject<any, any> & { webhooks?: Webhook[] };

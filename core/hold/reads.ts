@@ -28,6 +28,10 @@ export function gateReads(objects: readonly FluxObject[], rules: RefRules, mustL
 
 /** The sentence that refuses a write that names too much to be judged; undefined otherwise. Asked before anything is read. */
 export function refuseCrowd(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
+  if (count! > LIMITS.annotations && count! > before!) {
+    return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
+  }
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => namedGates(each).refs);
   if (unique(named).length > LIMITS.requiredGates) {
     return (

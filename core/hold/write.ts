@@ -68,8 +68,13 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
     sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
   );
   if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  const beside = (['finalizers', 'managedFields'] as const).some(
+    (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
+  );
   const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
-  return !isSuspendedByUs || !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  // Many of these in a second would each make the write of a decorator conflict that is about to suspend the object: so they suspend it themselves.
+  return !beside || object.metadata.deletionTimestamp !== undefined;
 }
 
 /** As the API server writes it. `0354` would be read as 354 there, and `0` as "whatever is stored". */

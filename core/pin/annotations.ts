@@ -1,5 +1,5 @@
 /** The pin annotations of a Flux object: which Rollout owns which of its fields, or is followed by it. docs/rollouts.md has their table. */
-import { ROLLOUT, SUBSTITUTE } from '../../api/annotations.ts';
+import { ROLLOUT, ROLLOUT_PREFIX, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -105,7 +105,7 @@ function rolloutClaims(annotations: Record<string, string>): Claim[] {
 function substituteClaims(annotations: Record<string, string>, problems: string[]): Claim[] {
   const claims: Claim[] = [];
   for (const [annotation, rollouts] of Object.entries(annotations)) {
-    const variable = SUBSTITUTE_KEY.exec(annotation)?.[1];
+    const variable = annotation.startsWith(ROLLOUT_PREFIX) ? SUBSTITUTE_KEY.exec(annotation)?.[1] : undefined;
     if (variable !== undefined) claims.push({ annotation, rollouts, variable });
   }
   const rollouts = annotations[ROLLOUT];

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
-import type { ClusterReader, Settings } from '../../api/ports.ts';
+import type { ClusterReader, Recent, Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
@@ -26,6 +26,9 @@ const RETRY_SECONDS = 1;
 const UNRELATED_SECONDS = 5;
 /** The longest until the next look at an object that something keeps from being held, or that passes its Gates. */
 const NEXT_LOOK_SECONDS = 60;
+/** Gates that are read one by one. For objects that name more, all are listed, once a second for all of these together. */
+const MAX_READS = 3;
+const SHARED_MS = 1000;
 /** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */
 const AFTER_EDGE_MS = 1000;
 
@@ -47,7 +50,7 @@ export const holdHook: DecoratorHook = {
     };
   },
 
-  async sync(request, { now, settings, cluster }) {
+  async sync(request, { now, settings, cluster, recent }) {
     const { object, related } = request as DecoratorRequest<FluxObject>;
     if (object.metadata.deletionTimestamp) return { attachments: [] };
     const rules = rulesOf(settings);
@@ -56,7 +59,7 @@ export const holdHook: DecoratorHook = {
     const unsent = namedGates(object, rules).refs.filter((ref) => !isTooMany(ref) && !known.has(refKey(ref)));
     const [labels, read] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
-      readGates(unsent, cluster),
+      readGates(unsent, cluster, recent),
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
     const world: GateWorld = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
@@ -71,7 +74,12 @@ export const holdHook: DecoratorHook = {
 
 const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
 
-async function readGates(refs: readonly NamespacedName[], cluster: ClusterReader): Promise<Gate[]> {
+async function readGates(refs: readonly NamespacedName[], cluster: ClusterReader, recent: Recent): Promise<Gate[]> {
+  if (refs.length > MAX_READS) {
+    const wanted = new Set(refs.map(refKey));
+    const all = await recent.within(SHARED_MS, 'gates', () => cluster.list<Gate>(GATES));
+    return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
+  }
   const found = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
   return found.filter((gate) => gate !== undefined);
 }

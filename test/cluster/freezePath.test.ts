@@ -47,6 +47,25 @@ describe('a freeze reaches an object', () => {
     await isHeld(admin, app);
   });
 
+  it('whose finalizers somebody writes all the time', async () => {
+    const ns = await newNamespace();
+    const app = gated('Kustomization', ns, 'app');
+    await developer.create(app);
+    let ends = false;
+    const flood = async (name: string) => {
+      for (let i = 0; !ends; i++) {
+        const finalizers = i % 2 ? ['finalizers.fluxcd.io'] : ['finalizers.fluxcd.io', `example.com/${name}`];
+        await developer.mergePatch(app as never, { metadata: { finalizers } });
+      }
+    };
+    const floods = ['a', 'b', 'c', 'd'].map(flood);
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+    ends = true;
+    await Promise.all(floods);
+    await developer.mergePatch(app as never, { metadata: { finalizers: null } });
+  });
+
   it('beside a hundred Gates of its own namespace', async () => {
     const [ns, platform] = await Promise.all([newNamespace({ freeze: 'path' }), newNamespace()]);
     const app = gated('Kustomization', ns, 'app');

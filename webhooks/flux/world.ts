@@ -47,6 +47,15 @@ export async function readWorld(
   const objects = [object, oldObject].filter((each) => each !== undefined);
   // Of both: what an apply leaves out is held behind a closed gate, and may be what passes it.
   const followed = object ? objects.flatMap(boundRollouts) : [];
+  // A decorator marks an object by what it has been sent: everybody else's write is judged by the Gates there are now.
+  // How many Rollouts an object follows is in the hands of whom its Gate holds: behind one they are not even asked for until the Gates are known.
+  const isBehindGate = oldObject !== undefined && stateOf(oldObject)?.is === 'closed';
+  const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
+  const first = isBehindGate ? await readGates(objects, namespace, call, list) : undefined;
+  if (first && object && oldObject && staysHeld(object, oldObject, first)) {
+    const closedForPins = again ? [] : await readClosedForPins(object, oldObject, namespace, call);
+    return { ...first, rollouts: new Map(), closedForPins };
+  }
   const pinned = readPinned(object, again ? 'settled' : oldObject, followed, namespace, call);
   const left = !again && oldObject ? readClosedForPins(object, oldObject, namespace, call) : undefined;
   const reading = Promise.all([
@@ -56,9 +65,7 @@ export async function readWorld(
   ]);
   // All are read at once, and what is not waited for may fail.
   reading.catch(() => {});
-  // A decorator marks an object by what it has been sent: everybody else's write is judged by the Gates there are now.
-  const list = !again && (!oldObject || request.userInfo.username !== call.settings.metacontrollerUser);
-  const gates = await readGates(objects, namespace, call, list);
+  const gates = first ?? (await readGates(objects, namespace, call, list));
   if (object && oldObject && staysHeld(object, oldObject, gates)) {
     return { ...gates, rollouts: new Map(), closedForPins: (await left) ?? [] };
   }
@@ -66,14 +73,14 @@ export async function readWorld(
   return { ...gates, rollouts, source, closedForPins, applier };
 }
 
+const stateOf = ({ metadata }: FluxObject) => parseState(metadata.annotations?.[GATE_STATE]);
+
 /**
  * Whether a closed Gate holds the object in this write, whatever its Rollouts say. They are not waited for then: how many they are and how
  * large is in the hands of whom the Gate holds.
  */
 function staysHeld(object: FluxObject, oldObject: FluxObject, gates: GateWorld): boolean {
-  const passes = [object, oldObject].some(
-    ({ metadata }) => parseState(metadata.annotations?.[GATE_STATE])?.is === 'passing',
-  );
+  const passes = [object, oldObject].some((each) => stateOf(each)?.is === 'passing');
   if (passes || freshReason(object, oldObject) !== undefined) return false;
   return gatesInTheWay(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }

@@ -126,6 +126,13 @@ describe('the decorator that suspends', () => {
     expect((await sync(named, [window])).resyncAfterSeconds).toBe(30 * 60 + 1.5);
   });
 
+  it('lists the Gates once where many come with no event, and reads none of them', async () => {
+    const object = kustomization({ annotations: { [GATES]: 'freeze,a/x,b/x,c/x,d/x' } });
+    const answer = await sync(object, [], [closed]);
+    expect(answer.annotations).toEqual({ [STATE]: 'closed: a/x,b/x,c/x,d/x,shop/freeze' });
+    expect(answer.read).toEqual(['gates/undefined']);
+  });
+
   it('is sent Gates and the Namespace, whatever the object names', async () => {
     const annotations = { [GATES]: 'freeze', 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
     const { call } = fakeHookCall({ now: NOW, objects: [everywhere] });

@@ -52,6 +52,20 @@ describe('Gates beyond the limit lift no freeze', () => {
     expect(cluster.object.spec?.suspend).toBe(true);
   });
 
+  it('a bypass counts for the write that makes it, and not for the next freeze', async () => {
+    const cluster = new Cluster(kustomization({ annotations: {} }));
+    cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
+    await cluster.settle();
+    cluster.mayBypass = ['admin /(too-many)'];
+    const { metadata, spec } = cluster.object;
+    const annotations = { ...metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-1' };
+    const resumed = { ...cluster.object, metadata: { ...metadata, annotations }, spec: { ...spec, suspend: false } };
+    expect(await cluster.write(resumed, { username: 'admin' })).toBe(true);
+    expect(cluster.object.spec?.suspend).toBe(false);
+    await cluster.settle();
+    expect(cluster.object.spec?.suspend).toBe(true);
+  });
+
   it('nobody writes a mark in its place that names open ones alone', async () => {
     const cluster = new Cluster(kustomization({ annotations: {} }));
     cluster.gates = [gate('w2/freeze', everywhere), ...openGates(200)];
