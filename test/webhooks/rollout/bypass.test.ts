@@ -197,3 +197,20 @@ describe('the status that the writer sends', () => {
     expect(answer.allowed && (answer.object as Rollout).status).toEqual(AT_7);
   });
 });
+
+describe('before the first deployment', () => {
+  const spec = { ...own, initialVersion: '1.0.0', wantedVersion: '6.6.6' };
+  const before = annotated({}, spec);
+
+  it('lets past initialVersion, which is deployed before what is wanted', async () => {
+    const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '1.0.0' }, spec);
+    expect(await ask({ next, before })).toMatchObject({ passage: '1.0.0 (1): team-a/bound,team-a/own', allowed: true });
+  });
+
+  it('does not let past what is wanted: that is not deployed first', async () => {
+    const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '6.6.6' }, spec);
+    const answer = await ask({ next, before });
+    expect(answer.allowed).toBe(false);
+    expect(answer.denial).toContain('but 1.0.0 would be deployed first');
+  });
+});
