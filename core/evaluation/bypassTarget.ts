@@ -61,10 +61,11 @@ function unnamedTarget(
   return { is: 'refused', why: unnamedText(next.version, ', which is not a release candidate') };
 }
 
-/** Of what is asked for, or else waits. */
+/** Of what is asked for, or else waits; a history begins with initialVersion, whatever is asked for. */
 function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
-  const asked = rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
+  const initial = head ? undefined : rollout.spec?.initialVersion;
+  const asked = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
   const waits = asked !== undefined && asked !== head?.version.tag && isLegalTag(asked);
   return waits ? { version: asked, id: (head?.id ?? 0) + 1 } : undefined;
 }

@@ -13,10 +13,9 @@ type Part = (typeof PARTS)[number];
 /** For the webhook: the text of the annotation after this write by `user`; undefined where nothing names a version. */
 export function notedRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
   const [now, old] = [namedBy(rollout), before && namedBy(before)];
-  const known = before && usersOf(before);
   const users = PARTS.flatMap((part) => {
     if (now[part] === undefined) return [];
-    const by = now[part] === old?.[part] ? known?.[part] : user;
+    const by = now[part] === old?.[part] ? before && userOf(before, part) : user;
     return by === undefined ? [] : [[part, by] as const];
   });
   return users.length > 0 ? JSON.stringify(Object.fromEntries(users)) : undefined;

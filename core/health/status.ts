@@ -58,7 +58,7 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 }
 
 function messageOf(verdict: Verdict, status: string): string {
-  const message = oneLine(verdict.message.slice(0, MAX_MESSAGE));
+  const message = oneLine(verdict.message.slice(0, MAX_MESSAGE)).toWellFormed();
   if (verdict.health !== 'Unknown' || status === 'Pending') return message;
   return `Still ${status}: not everything could be read. ${message}`;
 }

@@ -34,6 +34,30 @@ function hasSameFields(a: Fields, b: Fields, isSame: (a: unknown, b: unknown) =>
   return surplus === 0;
 }
 
+/** A copy with each text as Go stores it: half of a surrogate pair, left over from a cut, becomes U+FFFD. */
+export function wellFormed<Value>(value: Value): Value {
+  const todo: [from: object, to: object][] = [];
+  const copyOf = (each: unknown): unknown => {
+    if (typeof each === 'string') return each.toWellFormed();
+    if (typeof each !== 'object' || each === null) return each;
+    const copy = Array.isArray(each) ? [] : {};
+    todo.push([each, copy]);
+    return copy;
+  };
+  const copied = copyOf(value);
+  for (let pair = todo.pop(); pair; pair = todo.pop()) {
+    const [from, to] = pair;
+    for (const [key, child] of Object.entries(from)) setOwn(to, key, copyOf(child));
+  }
+  return copied as Value;
+}
+
+/** An assignment to `__proto__` makes no key. */
+function setOwn(object: object, key: string, value: unknown): void {
+  if (key !== '__proto__') (object as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
 /** The value of a key; undefined where there is none. */
 export function childOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

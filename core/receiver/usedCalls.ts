@@ -3,6 +3,7 @@
  * twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
 import { shortHash } from '../kube/names.ts';
 
 /** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. */
@@ -20,8 +21,9 @@ export function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall
   return (text ?? '').split(',').flatMap((entry) => {
     const [, seconds, hashes] = /^(\d{1,12}):([0-9a-f.]{16,40})$/.exec(entry) ?? [];
     const at = Number(seconds) * 1000;
-    // A time in the future would never be forgotten.
-    return hashes !== undefined && Math.abs(now - at) < KEEP_MS ? [{ at, hashes: hashes.split('.') }] : [];
+    // A time in the future would count as the last minute's until long after it.
+    const counts = at <= now + CLOCK_TOLERANCE_MS && now - at < KEEP_MS;
+    return hashes !== undefined && counts ? [{ at, hashes: hashes.split('.') }] : [];
   });
 }
 
@@ -34,7 +36,7 @@ export function callHashes(nonce: string, signature: string): string[] {
   return [shortHash(`nonce ${nonce}`), shortHash(`signature ${signature}`)];
 }
 
-/** For the webhook: what this write must store. No writer can remove a call that still counts. */
+/** For the webhook: what this write must store. `text` is that of a write that makes a request. No writer can remove a call that still counts. */
 export function keptCalls(text: string | undefined, oldText: string | undefined, now: EpochMs): string | undefined {
   const all = new Map(
     [...parseUsedCalls(oldText, now), ...parseUsedCalls(text, now)].map((c) => [c.hashes.join('.'), c]),

@@ -80,10 +80,32 @@ function withNote(conditions: RolloutStatus['conditions'], said: readonly string
   return setCondition(conditions, { type: STATUS_SHORTENED, status: 'True', reason, message }, now);
 }
 
+/** How much of a deployment stays. */
+interface Cut {
+  /** Characters of texts. */
+  words: number;
+  /** Characters of the reasons of approvals and of a bypass. */
+  reasons: number;
+  /** Approvals, and Gates of a bypass. */
+  records: number;
+}
+
 /** Characters of a text, tried in turn. */
 const LENGTHS = [4096, 1024, 256, 64, 16];
+const SHORTEST = 16;
 /** The fewest of a list that stay. */
 const FEWEST = 2;
+const fewFor = (length: number) => Math.max(FEWEST, Math.floor(length / 64));
+
+/**
+ * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed. Those are dropped only where
+ * they alone are more than the share: the status could not be stored otherwise.
+ */
+const CUTS: readonly Cut[] = [
+  ...LENGTHS.map((words) => ({ words, reasons: Infinity, records: Infinity })),
+  ...[...LENGTHS, 0].map((reasons) => ({ words: SHORTEST, reasons, records: Infinity })),
+  ...LENGTHS.map((length) => ({ words: SHORTEST, reasons: SHORTEST, records: fewFor(length) })),
+];
 
 /**
  * A history whose newest deployment has no more than its share of the bytes. It is cut while it is the newest: the ones before never change, and of a
@@ -99,25 +121,25 @@ export function withBoundedHead(
   const share = LIMITS.historyBytes / Math.max(length, history.length);
   if (goJsonBytes(head) <= share) return [head, ...older];
   const known = stored?.id === head.id ? stored : undefined;
-  const cuts = LENGTHS.map((each) => shorter(head, known, each));
+  const cuts = CUTS.map((each) => shorter(head, known, each));
   return [cuts.find((each) => goJsonBytes(each) <= share) ?? cuts.at(-1)!, ...older];
 }
 
-function shorter(head: HistoryEntry, known: HistoryEntry | undefined, length: number): HistoryEntry {
-  const few = Math.max(FEWEST, Math.floor(length / 64));
-  const cut = (text: string) => text.slice(0, length);
+function shorter(head: HistoryEntry, known: HistoryEntry | undefined, { words, reasons, records }: Cut): HistoryEntry {
+  const cut = (text: string) => text.slice(0, words);
+  const cutReason = (text: string) => text.slice(0, reasons);
   const { bakeStatusMessage, failedHealthChecks } = head;
   const bake = {
     ...head,
     ...(bakeStatusMessage !== undefined && { bakeStatusMessage: cut(bakeStatusMessage) }),
     ...(failedHealthChecks && {
       failedHealthChecks: failedHealthChecks
-        .slice(0, few)
+        .slice(0, fewFor(words))
         .map((each) => ({ ...each, ...(each.message !== undefined && { message: cut(each.message) }) })),
     }),
   };
   const { tag, digest } = head.version;
-  const isTight = length <= 256;
+  const isTight = words <= 256;
   // What a manifest says of itself is known elsewhere.
   if (known) return { ...bake, ...(isTight && { version: known.version }) };
   const { message, reason, bypass, approvals } = head;
@@ -126,11 +148,11 @@ function shorter(head: HistoryEntry, known: HistoryEntry | undefined, length: nu
     ...(isTight && { version: { tag, ...(digest && { digest }) } }),
     ...(message !== undefined && { message: cut(message) }),
     ...(reason !== undefined && { reason: cut(reason) }),
-    ...(bypass && { bypass: { ...bypass, reason: cut(bypass.reason), gates: bypass.gates.slice(0, few) } }),
+    ...(bypass && { bypass: { ...bypass, reason: cutReason(bypass.reason), gates: bypass.gates.slice(0, records) } }),
     ...(approvals && {
       approvals: approvals
-        .slice(0, few)
-        .map((each) => ({ ...each, ...(each.reason !== undefined && { reason: cut(each.reason) }) })),
+        .slice(0, records)
+        .map((each) => ({ ...each, ...(each.reason !== undefined && { reason: cutReason(each.reason) }) })),
     }),
   };
 }

@@ -1,6 +1,6 @@
 /** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { ACCEPTED_REQUEST, BYPASSED_BY, USED_CALLS } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, APPROVALS, BYPASSED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
@@ -38,9 +38,16 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
-    [USED_CALLS]: keptCalls(mine[USED_CALLS], before[USED_CALLS], now),
+    [USED_CALLS]: keptCalls(callsOf(gate, acceptance), before[USED_CALLS], now),
+    // The record of a RolloutGate: on a Gate it is nobody's.
+    [APPROVALS]: before[APPROVALS] === undefined ? undefined : mine[APPROVALS],
   });
   return { allowed: true, object: label(noted, selectsLabels(gate)), warnings: written.warnings };
+}
+
+/** A signed call comes with a request, also where the same second has one already: other writes have no calls to note. */
+function callsOf({ metadata }: Gate, { accepted, ignored }: Acceptance): string | undefined {
+  return accepted.length + ignored.length > 0 ? metadata.annotations?.[USED_CALLS] : undefined;
 }
 
 /** As it will be stored, for what asks which of its requests counts. */

@@ -43,8 +43,9 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
   if (!sent || request.subResource) return allowed();
   const before = (request.oldObject ?? undefined) as Rollout | undefined;
+  const judged = withStatus(sent, before?.status);
   const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
-  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(sent, BYPASS_FOR, undefined), before);
+  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(judged, BYPASS_FOR, undefined), before);
   const user = request.userInfo.username;
   const { ids, asked } = requestIds(rollout, before, request);
   const old = before?.metadata.annotations;
@@ -64,9 +65,20 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
       ? []
       : [`the force-deploy of ${calledOff}, which was waiting, is called off by the new wantedVersion`]),
   ];
-  if (object === sent) return allowed(warnings);
-  return { allowed: true, object, warnings, ...(bypass.audit && { audit: bypass.audit }) };
+  if (object === judged) return allowed(warnings);
+  return {
+    allowed: true,
+    object: withStatus(object, sent.status),
+    warnings,
+    ...(bypass.audit && { audit: bypass.audit }),
+  };
 };
+
+/** The API server drops the status of such a write only after this webhook: what the writer sends there decides nothing. */
+function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
+  const { status: _, ...rest } = rollout;
+  return { ...rest, ...(status && { status }) };
+}
 
 const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string) =>
   rollout.metadata.annotations?.[annotation] !== before?.metadata.annotations?.[annotation];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestedText, requesterOf, requestersOf } from '../../../core/evaluation/requesters.ts';
+import { notedRequesters, requestedText, requesterOf, requestersOf } from '../../../core/evaluation/requesters.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
 
 const asked = (annotations: Record<string, string>, wantedVersion?: string) => {
@@ -42,5 +42,14 @@ describe('a version is asked for by whoever set what names it', () => {
 
   it('an older request, beside which nobody was noted, is that of the newest', () => {
     expect(requesterOf(asked({ 'force-deploy': '1.1.0', 'requested-by': 'alice' }), '1.1.0').by).toBe('alice');
+  });
+
+  it('an older request stays that of the newest before a write that asks for something else', () => {
+    const before = asked({ 'requested-by': 'alice' }, '1.2.0');
+    const next = asked({ 'requested-by': 'bob', 'force-deploy': '1.3.0' }, '1.2.0');
+    const requesters = notedRequesters(next, before, 'bob')!;
+    expect(JSON.parse(requesters)).toEqual({ wantedVersion: 'alice', 'force-deploy': 'bob' });
+    const stored = asked({ 'requested-by': 'bob', 'force-deploy': '1.3.0', requesters }, '1.2.0');
+    expect(requestersOf(stored, '1.2.0').requesters).toEqual(['alice']);
   });
 });

@@ -179,3 +179,9 @@ describe('requeue interval', () => {
     expect(requeueInterval(healthCheck)).toBe(expected);
   });
 });
+
+it('a message that is cut amid an emoji is the same at the next look: Go has stored U+FFFD in place of the half', () => {
+  const message = `${'x'.repeat(16_383)}\u{1f600}`;
+  const after = statusAfter(undefined, { health: 'Unhealthy', message }, NOW);
+  expect(after.message?.at(-1)).toBe('\ufffd');
+});

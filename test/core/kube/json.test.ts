@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sameJson } from '../../../core/kube/json.ts';
+import { sameJson, wellFormed } from '../../../core/kube/json.ts';
 
 /** The API server takes JSON of 10,000 levels. */
 const deep = (leaf: string) => JSON.parse(`${'{"a":['.repeat(5000)}"${leaf}"${']}'.repeat(5000)}`);
@@ -23,4 +23,14 @@ it.each([
   [undefined, {}, false],
 ])('%j and %j: %s', (a, b, same) => {
   expect(sameJson(a, b)).toBe(same);
+});
+
+it('texts are made as Go stores them, however deep', () => {
+  const half = '\ud83d';
+  expect(wellFormed({ a: [half, 1, null, { b: `x${half}` }], c: undefined })).toEqual({
+    a: ['\ufffd', 1, null, { b: 'x\ufffd' }],
+  });
+  expect(wellFormed('\u{1f600}')).toBe('\u{1f600}');
+  expect(wellFormed(JSON.parse('{"__proto__":{"a":1}}'))).toEqual(JSON.parse('{"__proto__":{"a":1}}'));
+  expect(sameJson(wellFormed(deep('x')), deep('x'))).toBe(true);
 });

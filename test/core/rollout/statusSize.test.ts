@@ -103,6 +103,18 @@ describe('a status at all limits', () => {
     expect(history[0]!.approvals!.slice(0, 2)).toMatchObject([{ by: 'alice' }, { by: 'alice' }]);
   });
 
+  it('keeps who approved and which Gates were bypassed, however long a message the requester writes', () => {
+    const gates = Array.from({ length: 8 }, (_, i) => `team-a/gate-${i}`);
+    const approvals = gates
+      .slice(0, 5)
+      .map((gate) => ({ gate, by: 'alice', at: '2026-02-01T00:00:00Z', reason: 'ok' }));
+    const bypass = { by: 'sre', at: '2026-02-01T00:00:00Z', reason: 'INC-7', gates };
+    const head = { ...entry(7), failedHealthChecks: [], approvals, bypass } as HistoryEntry;
+    const [cut] = withBoundedHead([head], undefined, 200);
+    expect(cut).toMatchObject({ approvals, bypass });
+    expect(bytes(cut)).toBeLessThan(LIMITS.historyBytes / 200);
+  });
+
   it('never changes of a stored deployment what only its beginning may write', () => {
     const [stored] = withBoundedHead([entry(7)], undefined, 200);
     const [again] = withBoundedHead([{ ...stored!, bakeStatusMessage: evil.repeat(13) }], stored, 200);

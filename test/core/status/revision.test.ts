@@ -18,6 +18,14 @@ describe('revised', () => {
     expect(revised(rollout(stored), { title: 'a' })).toBe(stored);
   });
 
+  it('answers what is stored where a text is cut amid an emoji: Go has stored U+FFFD in place of the half', () => {
+    const half = '\u{1f600}'.slice(0, 1);
+    const said = (message: string) => ({ conditions: [{ type: 'Ready', status: 'True', message }] }) as RolloutStatus;
+    const stored = { ...said('a\ufffd'), observedGeneration: 1, revision: 7 };
+    expect(revised(rollout(stored), said(`a${half}`))).toBe(stored);
+    expect(revised(rollout(undefined), said(`a${half}`))).toMatchObject(said('a\ufffd'));
+  });
+
   it.each([
     ['a field changes', { title: 'b' }, 1],
     ['only the generation has moved', { title: 'a' }, 2],

@@ -305,3 +305,44 @@ describe('what cannot be evaluated is denied with its field', () => {
     expect(warning.length).toBeLessThanOrEqual(120);
   });
 });
+
+describe('the record of signed calls', () => {
+  const USED = 'gate.fluxcd.io/used-calls';
+  const entry = (time: string, digit: string) => `${Date.parse(day(time)) / 1000}:${digit.repeat(16)}`;
+  const [stored1, forged] = [entry('09:59:30', 'a'), entry('10:00:00', 'b')];
+  const usedAfter = async (annotations: Record<string, string>) => {
+    const old = gate({ default: 'closed' }, { [USED]: stored1 });
+    const { object } = await write(
+      { mutate: mutateGate },
+      { object: gate({ default: 'closed' }, annotations), old, at: day('10:00:00') },
+    );
+    return object.metadata.annotations?.[USED];
+  };
+
+  it('takes the text of a write that makes a request, beside what is stored', async () => {
+    expect(await usedAfter({ [OPEN]: day('10:00:00'), [USED]: forged })).toBe(`${stored1},${forged}`);
+  });
+
+  it('takes nothing of a write that makes none, and keeps what is stored', async () => {
+    expect(await usedAfter({ [USED]: `${stored1},${forged}` })).toBe(stored1);
+    expect(await usedAfter({})).toBe(stored1);
+  });
+
+  it('takes no call from later than a minute ahead, which would be one of the last minute for long', async () => {
+    expect(await usedAfter({ [OPEN]: day('10:00:00'), [USED]: entry('10:01:01', 'c') })).toBe(stored1);
+  });
+});
+
+it("a RolloutGate's record of approvals does not come onto a Gate", async () => {
+  const RECORD = 'rollout.kuberik.com/approvals';
+  const after = async (before: Record<string, string>) => {
+    const object = gate({ default: 'closed' }, { ...before, [RECORD]: 'x' });
+    const written = await write(
+      { mutate: mutateGate },
+      { object, old: gate({ default: 'closed' }, before), at: day('10:00:00') },
+    );
+    return written.object.metadata.annotations?.[RECORD];
+  };
+  expect(await after({})).toBeUndefined();
+  expect(await after({ [RECORD]: 'x' })).toBe('x');
+});

@@ -5,8 +5,8 @@ import type { Rollout } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
-import { AT_7, ask, binding, entry, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
-import { annotated, write } from './call.ts';
+import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
+import { annotated, P, write } from './call.ts';
 
 describe('a new reason, by somebody who may bypass each closed Gate of the Rollout and of what is bound to it', () => {
   it.each<[says: string, next: Rollout, passage: string]>([
@@ -173,5 +173,44 @@ describe('a passage that was given', () => {
     expect((verdict.allowed && (verdict.object as Rollout).metadata.annotations) || {}).not.toHaveProperty(
       BYPASSED_GATES,
     );
+  });
+});
+
+describe('the status that the writer sends', () => {
+  const before = annotated({}, own, { ...AT_7, pendingVersion: '1.5.0' });
+
+  it.each<[says: string, next: Rollout]>([
+    ['is left out', annotated(REASON, own)],
+    ['names another version as waiting', annotated(REASON, own, { ...AT_7, pendingVersion: '6.6.6' })],
+    ['has another history', annotated(REASON, own, { ...AT_7, history: [entry(70, '1.3.0')] })],
+  ])('decides nothing where it %s: the stored one does, and the answer leaves the sent one alone', async (_, next) => {
+    expect(await ask({ next, before })).toMatchObject({ passage: '1.5.0 (8): team-a/bound,team-a/own', allowed: true });
+    const { call } = fakeWebhookCall({ now: NOW, objects: GATES, access: { may: async () => true }, settings: {} });
+    const answer = await mutateRollout(write({ object: next, old: before, user: 'sre' }), call);
+    expect(answer.allowed && (answer.object as Rollout).status).toEqual(next.status);
+  });
+
+  it('decides nothing in a CREATE', async () => {
+    const next = annotated({ [`${P}retry`]: '' }, { wantedVersion: '1.4.0' }, AT_7);
+    const { call } = fakeWebhookCall({ now: NOW, objects: [], access: { may: async () => false }, settings: {} });
+    const answer = await mutateRollout(write({ object: next, user: 'sre' }), call);
+    expect(answer.allowed && (answer.object as Rollout).status).toEqual(AT_7);
+  });
+});
+
+describe('before the first deployment', () => {
+  const spec = { ...own, initialVersion: '1.0.0', wantedVersion: '6.6.6' };
+  const before = annotated({}, spec);
+
+  it('lets past initialVersion, which is deployed before what is wanted', async () => {
+    const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '1.0.0' }, spec);
+    expect(await ask({ next, before })).toMatchObject({ passage: '1.0.0 (1): team-a/bound,team-a/own', allowed: true });
+  });
+
+  it('does not let past what is wanted: that is not deployed first', async () => {
+    const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '6.6.6' }, spec);
+    const answer = await ask({ next, before });
+    expect(answer.allowed).toBe(false);
+    expect(answer.denial).toContain('but 1.0.0 would be deployed first');
   });
 });

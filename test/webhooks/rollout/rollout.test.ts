@@ -30,6 +30,7 @@ describe('mutate/rollout', () => {
       [`${P}force-deploy`]: '1.0.0',
       [`${P}request`]: 'force-deploy=a',
       [`${P}requested-by`]: 'alice',
+      [`${P}requesters`]: '{"force-deploy":"alice"}',
     });
     const other = annotated({ ...old.metadata.annotations, [`${P}force-deploy`]: '2.0.0' });
     expect(await stored({ object: other, old, user: 'bob', uid: 'req-3' })).toMatchObject({
