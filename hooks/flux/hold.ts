@@ -24,7 +24,10 @@ const MAX_GATE_NAMESPACES = 3;
 const RETRY_SECONDS = 1;
 /** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/architecture.md, fact M6). */
 const UNRELATED_SECONDS = 5;
-/** The longest until the next look at an object that something keeps from being held, or that passes its Gates. */
+/**
+ * The longest until the next look at an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
+ * object, as while this server restarts.
+ */
 const NEXT_LOOK_SECONDS = 60;
 /** Gates that are read one by one. For objects that name more, all are listed, once a second for all of these together. */
 const MAX_READS = 3;
@@ -63,7 +66,7 @@ export const holdHook: DecoratorHook = {
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
     const world: GateWorld = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };
-    return answerOf(holdOf(object, world), unsent.length, read.length, now);
+    return answerOf(holdOf(object, world), { sent: sent.length, unsent: unsent.length, read: read.length }, now);
   },
 
   /** Of a request too large to be read: the webhook lists the Gates itself. */
@@ -84,18 +87,16 @@ async function readGates(refs: readonly NamespacedName[], cluster: ClusterReader
   return found.filter((gate) => gate !== undefined);
 }
 
-/** @param unsent how many of the Gates that the object names came with no event; `found`: how many of these exist */
+/** @param gates how many were sent, how many that the object names were not, and how many of these exist */
 function answerOf(
   { annotations, isPassing, until }: Hold,
-  unsent: number,
-  found: number,
+  gates: { sent: number; unsent: number; read: number },
   now: EpochMs,
 ): DecoratorResponse {
   const isWritten = Object.keys(annotations).length > 0;
   const looks = [
     ...(isWritten && !isPassing ? [RETRY_SECONDS] : []),
-    ...(isPassing ? [NEXT_LOOK_SECONDS] : []),
-    ...(found > 0 ? [UNRELATED_SECONDS] : unsent > 0 ? [NEXT_LOOK_SECONDS] : []),
+    ...(gates.read > 0 ? [UNRELATED_SECONDS] : gates.sent + gates.unsent > 0 ? [NEXT_LOOK_SECONDS] : []),
     ...(until === undefined ? [] : [secondsUntil(until + AFTER_EDGE_MS, now)]),
   ];
   return {

@@ -23,7 +23,7 @@ const rows: [says: string, objects: (ns: string) => AnyObject[]][] = [
   ['a source reference that is no path', (ns) => [pinned(ns, 'x y/v1')]],
   ['a source reference without a version', (ns) => [pinned(ns, '')]],
   ['two names for one FluxBinding', (ns) => [LONG, TWIN].map((name) => gated('Kustomization', ns, name, 'freeze'))],
-  ['ten thousand annotations', (ns) => [withAnnotations(gated('GitRepository', ns, 'app', 'freeze'), many(10_000))]],
+  ['five hundred annotations', (ns) => [withAnnotations(gated('GitRepository', ns, 'app', 'freeze'), many(500))]],
   ['half a megabyte', (ns) => [gated('HelmRelease', ns, 'app', 'freeze', { values: { x: 'x'.repeat(520_000) } })]],
 ];
 
