@@ -47,7 +47,7 @@ export function settleSuspension(at: SuspensionCase): FluxObject {
   if (at.closed.length > 0) return behindClosedGates(at, memory, state);
   const open: StateAnnotation | undefined = at.gated ? { is: 'open' } : undefined;
   if (at.awaitsArtifact) return untilFetched(at, memory, state, open);
-  if (memory === undefined) return finish(at.object, undefined, open);
+  if (memory === undefined) return finish(unsuspended(at), undefined, open);
   // Suspended for its artifact only: nothing of its spec was held, so no apply has to come first.
   if (wasAwaiting(at) && state?.is !== 'opening' && state?.is !== 'closed') {
     return finish(setSuspend(at.object, recall(memory)), undefined, open);
@@ -72,6 +72,15 @@ function untilFetched(
   const asked = at.oldObject && wasTouched(at) ? memoryFrom(at.sent) : ownMemory(at.object);
   const wanted = memory === undefined ? remember(at) : (asked ?? memory);
   return finish(setSuspend(at.object, true), wanted, state?.is === 'opening' ? state : opening);
+}
+
+/**
+ * Several of our webhooks may be asked about one write. Where a Gate has opened between two of the calls, the one before has suspended the object,
+ * and what is stored knows nothing of that.
+ */
+function unsuspended({ object, oldObject }: SuspensionCase): FluxObject {
+  const own = oldObject && oldObject.spec?.suspend !== true ? ownMemory(object) : undefined;
+  return own === undefined ? object : setSuspend(object, recall(own));
 }
 
 function wasAwaiting({ oldObject }: SuspensionCase): boolean {

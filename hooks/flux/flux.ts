@@ -2,7 +2,14 @@
  * Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, has the webhook set what its Rollouts deploy,
  * and releases it when its Gates have opened. What suspends it is hold.ts.
  */
-import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SELECTS_LABEL } from '../../api/annotations.ts';
+import {
+  DEPLOYED,
+  GATE_STATE,
+  RECONCILE_REQUESTED_AT,
+  RESUME_LABEL,
+  SELECTS_LABEL,
+  SUSPENDED,
+} from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -81,6 +88,7 @@ export const fluxHook: DecoratorHook = {
     const asked = reconcileRequest(object, waiting, now);
     if (asked !== undefined) annotations[RECONCILE_REQUESTED_AT] = asked;
 
+    const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const awaits = currentAwaits(object, seen);
     const isGated = gating.gates.length > 0;
     const closed = isGated ? gating.closed : undefined;
@@ -90,15 +98,21 @@ export const fluxHook: DecoratorHook = {
     const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status) answer.status = status;
-    const looks = [told?.lookAt, resumedAloneAt(awaits), awaited && !asks ? now + ASK_LATER_MS : undefined].filter(
-      (at) => at !== undefined,
-    );
+    const looks = [
+      told?.lookAt,
+      resumedAloneAt(awaits),
+      awaited && !asks ? now + ASK_LATER_MS : undefined,
+      isSuspendedByUs ? now + HELD_LOOK_MS : undefined,
+    ].filter((at) => at !== undefined);
     // Metacontroller swallows a conflict of either write: look again soon.
     if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
     else if (looks.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...looks), now);
     return answer;
   },
 };
+
+/** How often a held object is looked at, whatever events were lost: an opening must not be missed. */
+const HELD_LOOK_MS = 60_000;
 
 /** When an object looks again whether it may ask for its applier, or still has to. */
 const ASK_LATER_MS = 10_000;

@@ -44,6 +44,17 @@ describe('a Gate that selects the object and has not marked it yet', () => {
   });
 });
 
+it('a Gate that opens between two calls for one write leaves the object as it was', async () => {
+  const all = gate('ops/all', { selects: { namespaceSelector: {} } });
+  const oldObject = kustomization({ annotations: {}, spec: { suspend: false } });
+  const object = { ...oldObject, metadata: { ...oldObject.metadata, finalizers: ['dev.example/a'] } };
+  const first = await send(mutateFlux, { object, oldObject }, { objects: [all] });
+  expect(first.object?.spec?.suspend).toBe(true);
+  const second = await send(mutateFlux, { object: first.object!, oldObject }, { objects: [] });
+  expect(second.object?.spec?.suspend).toBe(false);
+  expect(second.object?.metadata.annotations ?? {}).toEqual({});
+});
+
 const terminatingNot = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
 
 describe('what holds an object', () => {
