@@ -77,7 +77,7 @@ describe('manifests/examples/promotion/helm.yaml', () => {
   });
 
   it('an upgrade that fails is rolled back, and what it goes back to has arrived when Helm has released that again', async () => {
-    const app = await running({ deployTimeout: '4s' });
+    const app = await running({ deployTimeout: '12s' });
     await publish(app.ns, 'shop', '1.1.0');
     await app.fetched('1.1.0');
     await app.release({ fails: true });
