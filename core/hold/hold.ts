@@ -5,11 +5,10 @@
 import { GATE_STATE, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { judgeGates } from '../gate/judge.ts';
 import { TOO_MANY } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
 import { closingKey, formatState, INVALID_REFERENCE, parseState, runsBehind } from '../suspend/stateAnnotation.ts';
-import { type GateWorld, type RequiredGates, requiredGates, selectedByText } from './requiredGates.ts';
+import { type GateWorld, judgeRequired, requiredGates, selectedByText } from './requiredGates.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
@@ -23,7 +22,7 @@ export interface Hold {
 /** @param world every Gate that the object names, and every one that may select it */
 export function holdOf(object: FluxObject, world: GateWorld): Hold {
   const required = requiredGates(object, world);
-  const { closed, all } = judgedGates(required, world);
+  const { closed, all } = judgeRequired(required, world);
   const invalid = required.problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...closed.map(({ ref }) => refKey(ref)), ...invalid];
   const closings = [...closed.map(closingKey), ...invalid];
@@ -56,8 +55,3 @@ export const UNSEEN: Hold['annotations'] = {
   [SELECTED_BY]: TOO_MANY.name,
   [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(TOO_MANY)] }),
 };
-
-function judgedGates({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld) {
-  const refs = new Map([...named, ...selecting].map((ref) => [refKey(ref), ref]));
-  return judgeGates(tooMany ? [TOO_MANY] : [...refs.values()], (ref) => gates.get(refKey(ref)), now);
-}

@@ -3,7 +3,7 @@ import { GATES, SELECTED_BY, SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type JudgedGate, judgeGates } from '../gate/judge.ts';
+import { type JudgedGate, type Judgement, judgeGates } from '../gate/judge.ts';
 import { parseGateRefs, TOO_MANY } from '../gate/refs.ts';
 import { gateSelects } from '../gate/selects.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -114,11 +114,16 @@ export function requiredGates(
   return { named, selecting, problems, tooMany };
 }
 
-/** Every closed one, not the first. Beyond a limit that is all there is to say. */
-export function closedGates({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld): JudgedGate[] {
+/** Each of them once. Beyond a limit that is all there is to say. */
+export function judgeRequired({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld): Judgement {
   const refs = new Map([...named, ...selecting].map((ref) => [refKey(ref), ref]));
   const wanted = tooMany ? [TOO_MANY] : [...refs.values()];
-  return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now).closed;
+  return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now);
+}
+
+/** Every closed one, not the first. */
+export function closedGates(required: RequiredGates, world: GateWorld): JudgedGate[] {
+  return judgeRequired(required, world).closed;
 }
 
 /** The text of SELECTED_BY; undefined for none. One that cannot name them all says so, and the webhook looks itself. */
