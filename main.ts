@@ -89,7 +89,7 @@ async function main(): Promise<void> {
   let stopping = false;
   const shared = { log, metrics, notReady: () => (stopping ? 'shutting down' : undefined) };
   const { host } = config;
-  const maxConnections = SERVER_LIMITS.connections;
+  const limits = { maxConnections: SERVER_LIMITS.connections, maxPerAddress: SERVER_LIMITS.connectionsPerAddress };
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
@@ -105,14 +105,19 @@ async function main(): Promise<void> {
     showsMetrics: true,
     asksAgain: true,
   });
-  const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, maxConnections });
+  const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, ...limits });
   listeners.push(hooksListener);
   let webhook: Listener | undefined;
   if (config.tls) {
     const refuseOthers = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
     const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller: refuseOthers });
-    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, maxConnections, log });
+    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, ...limits, log });
     listeners.push(webhook);
+  }
+  if (config.healthPort !== undefined) {
+    // The last: whoever is answered here finds the others. Connections to those cannot make this replica look unready.
+    const health = createApp({ ...shared, routes: [] });
+    listeners.push(await listenHttp(health, { host, port: config.healthPort, ...limits }));
   }
   log.info({ hooks: hooksListener.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
 
@@ -187,7 +192,7 @@ if (process.argv.includes('--help')) {
   process.stdout.write(usage);
 } else {
   main().catch((error: Error & { code?: string }) => {
-    const hint = error.code === 'EADDRINUSE' ? ': the port is in use, set HOOKS_PORT or WEBHOOK_PORT' : '';
+    const hint = error.code === 'EADDRINUSE' ? ': the port is in use, set HOOKS_PORT, WEBHOOK_PORT or HEALTH_PORT' : '';
     process.stderr.write(`${error instanceof ConfigError ? 'bad configuration: ' : ''}${error.message}${hint}\n`);
     process.exit(1);
   });

@@ -24,6 +24,13 @@ export interface ClusterReader {
   ): Promise<T[]>;
   /** Metadata only (PartialObjectMetadata). */
   listMetadata(ref: ResourceRef & { labelSelector?: string; fieldSelector?: string }): Promise<KubeObject[]>;
+  /**
+   * The list page by page, for what tenants can make large or many: what is not kept of a page is free before the next one
+   * is read, and none is read after the loop is left.
+   */
+  pages<T extends KubeObject<any, any> = KubeObject>(
+    ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; metadataOnly?: true },
+  ): AsyncIterable<T[]>;
   /** Whether there is one, as it was at most a second ago: for what to watch, never for what to decide. A kind that is not served has none. */
   hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
@@ -129,18 +136,22 @@ export interface ReleaseMetadata {
   rollbackBarrier?: true;
 }
 
+export interface ReleaseLookup {
+  policy: NamespacedName;
+  /** The ImageRepository that the policy names. */
+  repository: NamespacedName;
+  tag: string;
+  digest?: string;
+  image?: string;
+  /** The Rollout's namespace, whose right to the ImageRepository's credentials counts; the policy's when absent. */
+  namespace?: string;
+}
+
 /** What the registry says of a tag. Answers from memory at once; a miss starts a lookup in the background. */
 export interface ReleaseMetadataCache {
-  lookup(of: {
-    policy: NamespacedName;
-    /** The ImageRepository that the policy names. */
-    repository: NamespacedName;
-    tag: string;
-    digest?: string;
-    image?: string;
-    /** The Rollout's namespace, whose right to the ImageRepository's credentials counts; the policy's when absent. */
-    namespace?: string;
-  }): ReleaseMetadata | undefined;
+  lookup(of: ReleaseLookup): ReleaseMetadata | undefined;
+  /** Whether nothing is known yet that a later lookup may find: not of a release that the registry does not have, or refuses to show. */
+  isAwaited(of: ReleaseLookup): boolean;
 }
 
 /** For operators: see api/metrics.ts. */
@@ -180,6 +191,8 @@ export interface Recent {
 export interface Settings {
   /** For Rollouts without `spec.onFailure`. */
   onFailure: 'Continue' | 'Hold';
+  /** Deployments succeed by the rules of the Go controller: time alone ends a bake, and only times tell what health is new. */
+  likeKuberik?: boolean;
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
   /** Users that start with `system:serviceaccount:` and may still bypass Gates. */
@@ -192,6 +205,8 @@ export interface Settings {
   copyImage?: string;
   /** Whether registries may have loopback and link-local addresses. */
   allowLocalRegistries?: boolean;
+  /** Whether only the API server can call the webhook: otherwise any Pod can name any user in a request that changes nothing. */
+  authenticatesCallers?: boolean;
   /** As Flux's `--default-service-account`: as whom a Kustomization is applied that names no ServiceAccount. */
   defaultServiceAccount?: string;
 }
@@ -221,13 +236,23 @@ export interface WebhookCall extends Call {
   events: ConfirmedEvents;
 }
 
+/** A body that was refused before it was whole. */
+export interface UnreadBody {
+  /** Larger than `maxBytes`; too many bytes in flight; not complete in time. */
+  why: 'tooLarge' | 'busy' | 'slow';
+  /** The error that the caller would get. */
+  message: string;
+  /** The text of the first bytes, as far as they were sent. */
+  beginning: Promise<string>;
+}
+
 /** An HTTP endpoint that takes and gives JSON. */
 export interface Route {
   path: string;
   /** @throws an error with `status` (and perhaps `retryAfterSeconds`) when the request is to blame; anything else is a 500. */
   answer(body: unknown): Promise<unknown>;
-  /** What is answered to a body that is larger than `maxBytes`, without reading it; such a body is refused where this is absent. */
-  answerUnread?(): unknown;
+  /** The answer to a body that was not read; it is refused where this is absent or resolves to undefined. */
+  answerUnread?(body: UnreadBody): unknown;
   /** Bytes of a body; the limit of all routes when absent. */
   maxBytes?: number;
   /** Requests and bytes in flight are counted apart from those of other routes, which cannot crowd this one out. */

@@ -37,12 +37,21 @@ export const LIMITS = {
   pattern: 256,
   /** Instructions that a filterTags.pattern compiles to: `[a-z]{1,100}` has some 200. */
   patternSize: 500,
+  /** These instructions times the groups, the whole match being one, of a filterTags.pattern with filterTags.extract: what each tag may cost. */
+  patternWork: 2500,
   /** Kinds of one namespace in an inventory: each costs at least a read, and a question of what its account may read. */
   inventoryKinds: 200,
-  /** Other namespaces in which one Rollout asks for consent to watch HealthChecks: each costs a live read in every sync. */
+  /** HealthChecks that one Rollout watches: each of another namespace costs a live read in every sync. */
+  watchedHealthChecks: 200,
+  /** HealthChecks whose metadata is listed for a Rollout that watches other namespaces; with more, each of so many namespaces is listed by itself. */
+  listedHealthChecks: 5000,
   watchedNamespaces: 64,
+  /** HealthChecks of which a deployment remembers what they had reported when it began. */
+  knownHealth: 100,
   /** Approvals that one Gate or RolloutGate keeps: the oldest is forgotten, and no longer counts. */
   approvals: 64,
+  /** Rollouts that are read for an approval on a Gate that does not name its Rollout. */
+  approvalRollouts: 2000,
   /** Rollouts that a Rollout may come after: each costs a live read before a deployment. */
   after: 20,
   /** Rollouts that are read to find out whether one comes after itself: its stages, theirs, and so on. */
@@ -53,6 +62,12 @@ export const LIMITS = {
   budgetsOfRollout: 10,
   /** Rollouts that one RolloutBudget may select. */
   rolloutsOfBudget: 1000,
+  /**
+   * Rollouts for which one schedule has a RolloutGate, and those that are listed to choose them: the gates are sent together, and
+   * each may take 4 KiB (manifests/policies/object-sizes.yaml).
+   */
+  scheduledRollouts: 1000,
+  listedRollouts: 10_000,
   /** Versions that the status of a RolloutBudget remembers; of those that are asked for, none may be forgotten that has failed. */
   budgetVersions: 20,
   /** Namespaces whose Alerts are told of one change of a Gate or a budget, by one object in each. */

@@ -98,7 +98,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
 /** A hook that has an answer to requests of any size is the one that nothing else may crowd out. */
 function unreadOf({ unseen, maxBytes }: DecoratorHook): Partial<Route> {
   if (!unseen || maxBytes === undefined) return {};
-  return { answerUnread: unseen, maxBytes, apart: true };
+  return { answerUnread: ({ why }) => (why === 'tooLarge' ? unseen() : undefined), maxBytes, apart: true };
 }
 
 function askedOf(body: unknown, subject: Entry['subject']): Pick<Sync, 'subject' | 'observed'> {

@@ -1,70 +1,87 @@
 /** CompositeControllers `rolloutschedules` and `clusterrolloutschedules`: calendar rules → RolloutGates. */
-import { KINDS, ROLLOUTS } from '../api/kinds.ts';
+import { KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
-import type { RelatedResourceRule } from '../api/metacontroller.ts';
-import type { ClusterRolloutSchedule, Rollout, RolloutGate } from '../api/types.ts';
+import type { ClusterReader, HookCall } from '../api/ports.ts';
+import type { ClusterRolloutSchedule, RolloutGate } from '../api/types.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
-import { compileSelector } from '../core/kube/selector.ts';
+import { toSelectorString } from '../core/kube/selector.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Schedule } from '../core/schedule/gates.ts';
 import { planSchedule } from '../core/schedule/plan.ts';
 import { scheduleProblems } from '../core/schedule/problems.ts';
+import { type ListedRollout, listedRollout, type MatchingRollouts } from '../core/schedule/rollouts.ts';
 import type { CompositeHook } from './hook.ts';
 
-/** A label that changes on a Namespace triggers no sync. */
-const NAMESPACE_LOOK_S = 60;
+/** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
+const UNSEEN_LOOK_S = 10;
+/** Each gate that is written triggers a sync of its schedule: these share a list. */
+const LISTED_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_LOOK_S = 3600;
 
 const scheduleHook: CompositeHook = {
-  async customize({ parent }) {
-    const rule = rolloutRule(parent as unknown as Schedule);
-    return { relatedResources: rule ? [rule] : [] };
+  // Nothing is related. Installed controllers ask all the same.
+  async customize() {
+    return { relatedResources: [] };
   },
 
-  async sync({ parent, related, children }, { now }) {
+  async sync({ parent, children }, call) {
     const schedule = parent as unknown as Schedule;
+    const isValid = scheduleProblems(schedule).length === 0;
+    const matching = isValid ? await matchingRollouts(schedule, call) : { listed: [], isTruncated: false };
     const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);
-    const { gates, status, until } = planSchedule(
-      schedule,
-      matching(schedule, objectsOf(related, KINDS.Rollout)),
-      observed,
-      now,
-    );
-    return { status, children: gates as unknown as KubeObject[], resyncAfterSeconds: nextLook(schedule, until, now) };
+    const { gates, status, until } = planSchedule(schedule, matching, observed, call.now);
+    const longest = isValid ? UNSEEN_LOOK_S : LONGEST_LOOK_S;
+    return {
+      status,
+      children: gates as unknown as KubeObject[],
+      resyncAfterSeconds: nextLook(longest, until, call.now),
+    };
   },
 };
 
 export const rolloutScheduleHook = scheduleHook;
 export const clusterRolloutScheduleHook = scheduleHook;
 
-/** undefined for a schedule that does not compile: Metacontroller would fail on its selectors. */
-function rolloutRule(schedule: Schedule): RelatedResourceRule | undefined {
-  if (!schedule.spec || scheduleProblems(schedule).length > 0) return undefined;
-  const rule = {
-    ...ROLLOUTS,
-    labelSelector: schedule.spec.rolloutSelector,
-  };
-  if (schedule.metadata.namespace) return { ...rule, namespace: schedule.metadata.namespace };
-  const namespaceSelector = namespacesOf(schedule);
-  return namespaceSelector ? { ...rule, namespaceSelector } : rule;
+/**
+ * Listed and not related: related Rollouts are sent in full, and whoever may write some of them could make the request too large
+ * for the schedule of everybody.
+ */
+async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCall): Promise<MatchingRollouts> {
+  const { namespace } = schedule.metadata;
+  const labelSelector = toSelectorString(schedule.spec?.rolloutSelector);
+  const key = `rollouts ${namespace ?? ''} ${labelSelector}`;
+  const [rollouts, namespaces] = await Promise.all([
+    recent.within(LISTED_MS, key, () => list(cluster, { labelSelector, ...(namespace && { namespace }) })),
+    namespacesOf(schedule, cluster),
+  ]);
+  if (!namespaces) return rollouts;
+  return { ...rollouts, listed: rollouts.listed.filter((rollout) => namespaces.has(rollout.namespace)) };
 }
 
-/** What is related may be as old as the customize answer: up to 20 minutes for labels of a Rollout. */
-function matching(schedule: Schedule, rollouts: Rollout[]): Rollout[] {
-  if (scheduleProblems(schedule).length > 0) return [];
-  const matches = compileSelector(schedule.spec?.rolloutSelector);
-  return rollouts.filter(({ metadata }) => matches(metadata.labels));
+async function list(
+  cluster: ClusterReader,
+  where: { labelSelector: string; namespace?: string },
+): Promise<MatchingRollouts> {
+  const listed: ListedRollout[] = [];
+  for await (const page of cluster.pages({ ...ROLLOUTS, ...where, metadataOnly: true })) {
+    const room = LIMITS.listedRollouts - listed.length;
+    listed.push(...page.slice(0, room).map(listedRollout));
+    if (page.length > room) return { listed, isTruncated: true };
+  }
+  return { listed, isTruncated: false };
 }
 
 /** undefined: all namespaces, as the API document says of an empty selector. */
-function namespacesOf(schedule: Schedule) {
+async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise<ReadonlySet<string> | undefined> {
   const selector = (schedule as ClusterRolloutSchedule).spec?.namespaceSelector;
-  const empty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;
-  return empty ? undefined : selector;
+  const labelSelector = toSelectorString(selector);
+  if (schedule.metadata.namespace || labelSelector === '') return undefined;
+  const namespaces = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
+  return new Set(namespaces.map(({ metadata }) => metadata.name ?? ''));
 }
 
-/** Seconds until the next transition, exactly. */
-function nextLook(schedule: Schedule, until: EpochMs | undefined, now: EpochMs): number {
-  const longest = namespacesOf(schedule) ? NAMESPACE_LOOK_S : LONGEST_LOOK_S;
+/** Seconds until the next transition, exactly, or until `longest`. */
+function nextLook(longest: number, until: EpochMs | undefined, now: EpochMs): number {
   return Math.min(longest, ((until ?? Number.POSITIVE_INFINITY) - now) / 1000);
 }

@@ -25,6 +25,8 @@ export interface Config {
   hooksToken?: TokenFiles;
   /** The port of signed calls and Flagger's webhooks, which are off without it. */
   receiverPort?: number;
+  /** The port of the probes, beside those of hooks and webhook, which answer them too; off without it. */
+  healthPort?: number;
   /** Address of Flux's notification-controller, which is sent nothing without it. */
   eventsAddress?: string;
   /** Names this replica in notifications. */
@@ -45,6 +47,7 @@ export const ENVIRONMENT: Record<string, string> = {
   HOOKS_PORT: 'port of the Metacontroller hooks, HTTP (8080)',
   WEBHOOK_PORT: 'port of the admission webhook, HTTPS (8443)',
   RECEIVER_PORT: 'port of the signed calls and of the Flagger webhooks, HTTP (off)',
+  HEALTH_PORT: 'port of the probes alone, /healthz and /readyz, HTTP (off)',
   EVENTS_ADDR: "address of Flux's notification-controller (no notifications)",
   HOST: 'address to listen on (all addresses)',
   WEBHOOK_TLS_CERT: 'file with the certificate of the admission webhook, PEM',
@@ -59,6 +62,8 @@ export const ENVIRONMENT: Record<string, string> = {
   ALLOW_LOCAL_REGISTRIES:
     'true or false: whether registries may have loopback and link-local addresses, and those of cloud metadata services (false)',
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
+  LIKE_KUBERIK:
+    "true or false: whether a deployment succeeds by the Go controller's rules, docs/compatibility.md (false)",
   GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
@@ -109,6 +114,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     hooksPort: port('HOOKS_PORT', 8080),
     webhookPort: port('WEBHOOK_PORT', 8443),
     ...(env.RECEIVER_PORT && { receiverPort: port('RECEIVER_PORT', 0) }),
+    ...(env.HEALTH_PORT && { healthPort: port('HEALTH_PORT', 0) }),
     ...(eventsAddress && { eventsAddress }),
     instance: env.HOSTNAME || 'rollout-hooks',
     host: env.HOST || '::',
@@ -118,12 +124,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     shutdownDelaySeconds: delay,
     settings: {
       onFailure: onFailure as Settings['onFailure'],
+      likeKuberik: flag('LIKE_KUBERIK'),
       metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
       glassBreakers: listOf(env.GLASS_BREAKERS),
       noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
       ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
       allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),
       ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
+      authenticatesCallers: Boolean(clientCa),
       watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
     },
   };

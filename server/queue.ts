@@ -11,30 +11,55 @@ export interface QueueOptions<Item> {
   /** Items waiting, those at work not counted. */
   limit: number;
   atOnce: number;
+  /** Lanes take turns; without them the first pushed comes first. */
+  lanes?: {
+    of(item: Item): string;
+    /** Items of one lane at work. */
+    atOnce: number;
+    /** Called for an item that had waited and gives its place in a full queue to one of a shorter lane. */
+    evicted(item: Item): void;
+  };
   work(item: Item): Promise<void>;
   /** Called for each rejection of `work`. */
   failed(item: Item, error: unknown): void;
 }
 
-export function createQueue<Item>({ limit, atOnce, work, failed }: QueueOptions<Item>): BoundedQueue<Item> {
-  const waiting: Item[] = [];
+interface Lane<Item> {
+  waiting: Item[];
+  working: number;
+}
+
+export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueOptions<Item>): BoundedQueue<Item> {
+  /** Those with items waiting or at work. The one whose turn is next comes first. */
+  const all = new Map<string, Lane<Item>>();
+  const perLane = lanes?.atOnce ?? atOnce;
+  let waiting = 0;
   let working = 0;
   let whenIdle: (() => void)[] = [];
 
-  async function run(item: Item): Promise<void> {
+  async function run(item: Item, name: string, lane: Lane<Item>): Promise<void> {
     try {
       await work(item);
     } catch (error) {
       failed(item, error);
     }
     working -= 1;
+    lane.working -= 1;
+    if (lane.working === 0 && lane.waiting.length === 0) all.delete(name);
     next();
   }
 
   function next(): void {
-    while (working < atOnce && waiting.length > 0) {
+    while (working < atOnce) {
+      const turn = [...all].find(([, lane]) => lane.waiting.length > 0 && lane.working < perLane);
+      if (!turn) break;
+      const [name, lane] = turn;
+      all.delete(name);
+      all.set(name, lane);
+      waiting -= 1;
       working += 1;
-      void run(waiting.shift()!);
+      lane.working += 1;
+      void run(lane.waiting.shift()!, name, lane);
     }
     if (working > 0) return;
     const told = whenIdle;
@@ -42,16 +67,29 @@ export function createQueue<Item>({ limit, atOnce, work, failed }: QueueOptions<
     for (const tell of told) tell();
   }
 
+  /** Whether one of another lane, the longest, has given its place. */
+  function makeRoom(length: number): boolean {
+    const [longest] = [...all.values()].sort((a, b) => b.waiting.length - a.waiting.length);
+    if (!lanes || !longest || longest.waiting.length <= length + 1) return false;
+    waiting -= 1;
+    lanes.evicted(longest.waiting.pop()!);
+    return true;
+  }
+
   return {
     push(item) {
-      if (waiting.length >= limit) return false;
-      waiting.push(item);
+      const name = lanes?.of(item) ?? '';
+      const lane = all.get(name) ?? { waiting: [], working: 0 };
+      if (waiting >= limit && !makeRoom(lane.waiting.length)) return false;
+      all.set(name, lane);
+      lane.waiting.push(item);
+      waiting += 1;
       next();
       return true;
     },
     idle: () =>
       new Promise((resolve) => {
-        if (working === 0 && waiting.length === 0) resolve();
+        if (working === 0 && waiting === 0) resolve();
         else whenIdle.push(resolve);
       }),
   };

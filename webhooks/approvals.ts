@@ -88,27 +88,28 @@ function answer(
 
 /**
  * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may not have seen: Events
- * once it is seen to be gone. Not in a dry run.
- * @param regarding what the Event of the deletion is about
+ * once it is seen to be gone. Not in a dry run. All of it is taken from the stored object: anybody may send a request about any.
+ * @param about what the Event of the deletion is about, and who is told, of the stored object
  */
-export async function recordDeletion(
-  gate: Approvable,
+export async function recordDeletion<Stored extends Approvable>(
+  uid: string | undefined,
   { ref, record }: { ref: ResourceRef & { name: string }; record: string },
-  regarding: KubeObject<any, any>,
-  standIns: readonly ObjectName[],
+  about: (stored: Stored) => Promise<{ regarding: KubeObject<any, any>; standIns: readonly ObjectName[] }>,
   { dryRun, userInfo }: AdmissionRequest,
-  { cluster, events, now }: WebhookCall,
+  { cluster, events, now, settings }: WebhookCall,
 ): Promise<void> {
-  const { approvals } = gate.spec ?? {};
-  const before = gate.status?.approvals;
-  const kept = parseApprovals(gate.metadata.annotations?.[record]);
-  const changes = changeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, gate, now));
-  if (dryRun || isSystemDeleter(userInfo.username) || (!approvals && changes.length === 0)) return;
-  const { uid } = gate.metadata;
-  // Only the live object vouches for the oldObject of a request.
-  if ((await cluster.get(ref))?.metadata.uid !== uid) return;
-  const what = `${gate.kind} '${gate.metadata.name}'`;
-  const deletion = approvals && deletionEvent(what, approvals, before, userInfo.username);
-  const records = deletion ? [...changes, eventRecord(deletion, regarding, now, uid)] : changes;
+  if (dryRun || isSystemDeleter(userInfo.username)) return;
+  const stored = await cluster.get<Stored>(ref);
+  if (!stored || stored.metadata.uid !== uid) return;
+  const { approvals } = stored.spec ?? {};
+  const before = stored.status?.approvals;
+  const kept = parseApprovals(stored.metadata.annotations?.[record]);
+  const changes = changeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
+  if (!approvals && changes.length === 0) return;
+  const by = settings.authenticatesCallers ? userInfo.username : undefined;
+  const { regarding, standIns } = await about(stored);
+  const what = `${stored.kind} '${stored.metadata.name}'`;
+  const deletion = approvals && deletionEvent(what, uid, approvals, before, by);
+  const records = deletion ? [...changes, eventRecord(deletion, regarding, now)] : changes;
   for (const each of records) events.recordWhen({ ...each, standIns }, { object: ref, uid, gone: true });
 }

@@ -1,7 +1,7 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
-import type { DecisionLog, Route, WebhookCall } from '../api/ports.ts';
+import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { considerationOf, decisionsOf } from './decisions.ts';
 import { mutateFlux, validateFlux } from './flux/flux.ts';
@@ -13,6 +13,7 @@ import { mutateRolloutStatus, validateRolloutStatus } from './rollout/status.ts'
 import { mutateRolloutBudget } from './rolloutBudget.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGate.ts';
 import { validateSchedule } from './schedule.ts';
+import { denyUnread } from './unread.ts';
 
 export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
@@ -62,8 +63,8 @@ class ReviewError extends Error {
 }
 
 /**
- * Of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. What is larger
- * is refused by that policy too.
+ * Of a review of a Flux object: as stored and as it would become, each as large as manifests/policies/object-sizes.yaml takes it. That policy does
+ * not refuse all that is larger here: it sees the object as it is stored, and a review still has the status that the API server drops later.
  */
 const FLUX_BYTES = 3 * 1024 * 1024;
 
@@ -86,9 +87,19 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
-    // What fails open is crowded out of nothing that fails closed.
-    ...(name === 'mutate/flux-created' && { apart: true as const }),
+    // What fails open is crowded out of nothing that fails closed. It denies what it has not read: an error would let the write through.
+    ...(name === 'mutate/flux-created' && { apart: true as const, answerUnread: denying(call) }),
   }));
+}
+
+function denying(call: () => WebhookCall) {
+  return async (body: UnreadBody): Promise<AdmissionReview | undefined> => {
+    const review = await denyUnread(body);
+    if (review) {
+      call().metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
+    }
+    return review;
+  };
 }
 
 function count(decision: AdmissionDecision, { metrics }: WebhookCall): void {

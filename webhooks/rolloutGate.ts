@@ -41,11 +41,16 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
   const gate = request.oldObject as RolloutGate | null | undefined;
   if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();
   const namespace = namespaceOf(request);
-  const name = gate.spec?.rolloutRef?.name;
-  const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
-  const standIns = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
   const ref = { ...ROLLOUT_GATES, namespace, name: gate.metadata.name ?? '' };
-  await recordDeletion(gate, { ref, record: APPROVALS }, rollout ?? gate, standIns, request, call);
+  const about = async (stored: RolloutGate) => {
+    const name = stored.spec?.rolloutRef?.name;
+    const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
+    return {
+      regarding: rollout ?? stored,
+      standIns: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
+    };
+  };
+  await recordDeletion(gate.metadata.uid, { ref, record: APPROVALS }, about, request, call);
   return allowed();
 };
 

@@ -2,6 +2,7 @@
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { opensFor } from '../../core/gate/requests.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { approveAtGate, withdrawAtGate } from '../../core/requests/gate.ts';
 import { type Asked, nothing, wrong } from '../../core/requests/request.ts';
@@ -200,7 +201,8 @@ async function inTheWay(
   const blocking = app.steps.flatMap(({ kind, state, object }) =>
     kind === 'gate' && state === 'blocks' && object ? [refKey(object)] : [],
   );
-  const isOpenFor = (gate: Gate) => evaluateGate(gate, context.now()).openFor === version;
+  const next = { version, rollout: refKey(identityOf(rollout)) };
+  const isOpenFor = (gate: Gate) => opensFor(evaluateGate(gate, context.now()).openFor ?? '', next);
   const closed = around.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
   const choices = [...holding.filter((gate) => !scheduleOf(gate)), ...closed].map((gate) =>
     choiceOf('approve', gate, version),

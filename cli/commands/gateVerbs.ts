@@ -24,7 +24,12 @@ const AT = { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-
 export const openCommand: CommandDefinition = {
   description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. It says what it lets go, and asks.`,
   arguments: [GATE],
-  options: [{ flags: '--for-version <tag>', help: 'for this version only' }, AT, ...WRITING, ...WAITING_FOR_GATE],
+  options: [
+    { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
+    AT,
+    ...WRITING,
+    ...WAITING_FOR_GATE,
+  ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
     ['the incident is over', "open year-end -n flux-system --reason 'INC-42 is over'"],

@@ -109,19 +109,24 @@ function unseenEvent(from: number | undefined, to: number | undefined): NewEvent
   };
 }
 
-/** `what`: `RolloutGate 'prod'`. */
+/** `what`: `RolloutGate 'prod'`. `by`: undefined where it is not known for sure. */
 export function deletionEvent(
   what: string,
+  uid: string | undefined,
   { required }: ApprovalRule,
   status: ApprovalsStatus | undefined,
-  by: string,
+  by: string | undefined,
 ): NewEvent {
-  const approvals = required === 1 ? '1 approval' : `${required} approvals`;
+  const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
   const waits = status?.progress ? `; there were ${oneLine(status.progress.slice(0, MAX_PROGRESS))}` : '';
   return {
     ...CHANGED,
-    message: `${by} deleted ${what}, which required ${approvals}${waits}`,
-    about: `deleted ${what}`,
+    message:
+      by === undefined
+        ? `${gate}, was deleted${waits} (by whom: see the audit log, callers of the webhook are not authenticated)`
+        : `${by} deleted ${gate}${waits}`,
+    // Two users who are both said to have deleted it are both told.
+    about: `deleted ${what} ${uid}${by === undefined ? '' : ` ${by}`}`,
   };
 }
 

@@ -9,6 +9,7 @@ import type { GateRequest } from './acceptedRequests.ts';
 import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
 import { closingOf, evaluateGate } from './evaluate.ts';
 import { isTooMany } from './refs.ts';
+import { opensFor } from './requests.ts';
 
 /** A reason is anybody's text, and one message may name many gates. */
 const MAX_ASKED = 120;
@@ -81,7 +82,8 @@ function judge(
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, until, cause } = evaluation;
   const closing = opened ? '' : closingOf(evaluation);
-  const judged: JudgedGate = { ref, open: opened || (openFor !== undefined && openFor === next?.version), message };
+  const isFor = openFor !== undefined && next !== undefined && opensFor(openFor, next);
+  const judged: JudgedGate = { ref, open: opened || isFor, message };
   if (until !== undefined) judged.until = until;
   if (closing) judged.closing = closing;
   if (judged.open && cause?.action === 'open') judged.openedBy = cause;

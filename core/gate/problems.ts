@@ -7,11 +7,10 @@ import { scheduleWarnings } from '../calendar/warnings.ts';
 import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
-import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
 import { acceptRequests } from './accept.ts';
 import { takesOpening } from './approved.ts';
-import { REASON, REQUESTED_AT } from './requests.ts';
+import { isOpenFor, REASON, REQUESTED_AT } from './requests.ts';
 import { selectsFlux } from './selects.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime, parseWindow } from './timestamp.ts';
 
@@ -52,8 +51,9 @@ function durationProblems(field: string, value: string | undefined): FieldProble
 
 function versionProblems({ metadata }: Gate): FieldProblem[] {
   const value = metadata.annotations?.[OPEN_FOR];
-  if (value === undefined || isLegalTag(value)) return [];
-  return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason: 'expected the one tag that may be deployed' }];
+  if (value === undefined || isOpenFor(value)) return [];
+  const reason = 'expected the one tag that may be deployed, or <namespace>/<rollout>:<tag>';
+  return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason }];
 }
 
 /** What the writer should know although the Gate is allowed: sentences of at most 120 characters. `old` is undefined for a new Gate. */

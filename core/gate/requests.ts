@@ -15,6 +15,8 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { namedIn } from '../approval/accept.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { type Action, type GateRequest, type GateRequests, parseAcceptedRequests } from './acceptedRequests.ts';
 import { CLOCK_TOLERANCE_MS, parseRequestTime } from './timestamp.ts';
 
@@ -105,4 +107,18 @@ function inOrder(requests: (GateRequest | undefined)[]): GateRequest[] {
   return requests
     .filter((request) => request !== undefined)
     .sort((a, b) => a.at - b.at || Number(a.action === 'close') - Number(b.action === 'close'));
+}
+
+const ROLLOUT = /^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/;
+
+/** A value of OPEN_FOR: a tag, of whichever Rollout, or `namespace/name:tag`, of one Rollout only. */
+export function isOpenFor(value: string): boolean {
+  const { version, rollout } = namedIn(value);
+  return isLegalTag(version) && (rollout === undefined || ROLLOUT.test(rollout));
+}
+
+/** Whether an opening for `value` is for this version of this Rollout. */
+export function opensFor(value: string, next: { version: string; rollout: string }): boolean {
+  const { version, rollout } = namedIn(value);
+  return version === next.version && (rollout === undefined || rollout === next.rollout);
 }

@@ -68,7 +68,7 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
     sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
   );
   if (!same || !sameJson(object.spec, oldObject.spec)) return false;
-  const beside = (['finalizers', 'managedFields'] as const).some(
+  const beside = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
   );
   const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;

@@ -16,9 +16,10 @@ const MAX_TAG = 128;
 /** Longest text that is taken out of a tag. */
 const MAX_EXTRACTED = 256;
 const MAX_PATTERNS = 64;
-const MAX_TAGS = 1000;
+/** One that is read in sequence and does not fit always misses: room for all tags of two Rollouts that share the expression. */
+const MAX_TAGS = 2 * (LIMITS.availableReleases + LIMITS.history);
 
-/** An expression at the limits takes about a millisecond for each tag, and each decision asks for all tags again. */
+/** Each decision asks for all tags again. What one costs without this memo is bounded by LIMITS.patternSize and patternWork. */
 const extracts = new Memo<Extract | { problem: string }>(MAX_PATTERNS);
 
 /** A pattern that cannot be used is a problem: a clause that says why. */
@@ -42,14 +43,21 @@ function compile(pattern: string, extract: string): Extract | { problem: string 
   if (expression.programSize() > LIMITS.patternSize) {
     return { problem: `its repetitions make it longer than ${LIMITS.patternSize} instructions` };
   }
+  if (extract !== '' && expression.programSize() * (expression.groupCount() + 1) > LIMITS.patternWork) {
+    return {
+      problem: `its instructions times its groups are more than ${LIMITS.patternWork}: use fewer groups, or (?:…)`,
+    };
+  }
   const results = new Memo<string | undefined>(MAX_TAGS);
   return (tag) => (tag.length > MAX_TAG ? undefined : results.get(tag, () => extracted(expression, extract, tag)));
 }
 
 function extracted(expression: RE2JS, extract: string, tag: string): string | undefined {
+  // What groups match costs many times what a match does.
+  if (extract === '') return expression.test(tag) ? tag : undefined;
   const match = expression.exec(tag) as RegExpExecArray | null;
   if (!match) return undefined;
-  const text = extract === '' ? tag : expand(extract, match);
+  const text = expand(extract, match);
   return text.length <= MAX_EXTRACTED ? text : undefined;
 }
 

@@ -1,11 +1,11 @@
 /** The body of a signed call: `{"action": "open", "reason": "CHG-1", "for": "1.2.0"}`. */
 import type { Action } from '../gate/acceptedRequests.ts';
-import { isLegalTag } from '../kube/tag.ts';
+import { isOpenFor } from '../gate/requests.ts';
 
 export interface CallBody {
   action: Action;
   reason?: string;
-  /** With `open` only: the one tag that may be deployed. */
+  /** With `open` only: the one tag that may be deployed, or `namespace/rollout:tag`. */
   for?: string;
 }
 
@@ -28,8 +28,8 @@ export function parseCallBody(bytes: Uint8Array): CallBody | { problem: string }
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > MAX_REASON)) {
     return { problem: `reason is not a string of at most ${MAX_REASON} characters` };
   }
-  if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isLegalTag(version))) {
-    return { problem: "for is not a legal tag, or the action is not 'open'" };
+  if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isOpenFor(version))) {
+    return { problem: "for is neither a legal tag nor <namespace>/<rollout>:<tag>, or the action is not 'open'" };
   }
   return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };
 }

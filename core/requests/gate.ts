@@ -13,7 +13,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { namedIn } from '../approval/accept.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
-import { gateRequestsOf } from '../gate/requests.ts';
+import { gateRequestsOf, isOpenFor } from '../gate/requests.ts';
 import { requirerText } from '../gate/requirers.ts';
 import { parseRequestTime } from '../gate/timestamp.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -29,14 +29,16 @@ export interface When {
   until?: EpochMs | undefined;
 }
 
-/** `version`: for Rollouts that are to deploy it, and nobody else. */
+/** `version`: for Rollouts that are to deploy it, and nobody else; `namespace/rollout:version`, for that Rollout. */
 export function openGate(
   gate: Gate,
   { reason, at, version }: When & { version?: string | undefined },
   now: EpochMs,
 ): Asked {
-  const problem = version === undefined ? undefined : versionProblem(version);
+  const tag = version === undefined ? undefined : namedIn(version).version;
+  const problem = tag === undefined ? undefined : versionProblem(tag);
   if (problem) return wrong(problem);
+  if (version !== undefined && !isOpenFor(version)) return wrong(`'${version}' is not <namespace>/<rollout>:<tag>.`);
   const { opened, openFor } = evaluateGate(gate, now);
   if (at === undefined && version === undefined && opened && !evaluateGate(gate, now).planned) {
     return nothing(`${nameOf(gate)} is open already.`);
@@ -55,13 +57,13 @@ export function openGate(
     'Gate',
     identityOf(gate),
     { metadata: { annotations } },
-    version === undefined ? { text, concerns: letsGo(gate) } : { text, brings: { version } },
+    tag === undefined ? { text, concerns: letsGo(gate) } : { text, brings: { version: tag } },
   );
 }
 
 /**
  * Lets one version through a closed Gate. Where several have to approve it is one approval, for the Rollout that is meant, where that is known
- * or said (`shop/checkout:1.2.0`); otherwise an opening for that version.
+ * or said (`shop/checkout:1.2.0`); otherwise an opening for that version, of that Rollout.
  */
 export function approveAtGate(
   gate: Gate,
@@ -70,13 +72,14 @@ export function approveAtGate(
   now: EpochMs,
 ): Asked {
   const { approvals } = gate.spec;
-  if (!approvals) return openGate(gate, { reason, version }, now);
   const { version: tag, rollout: said } = namedIn(version);
+  const of = rollout ? refKey(rollout) : said;
+  const meant = of ? `${of}:${tag}` : tag;
+  if (!approvals) return openGate(gate, { reason, version: meant }, now);
   const problem = versionProblem(tag);
   if (problem) return wrong(problem);
-  const of = rollout ? refKey(rollout) : said;
   const annotations = {
-    [APPROVE_FOR]: of ? `${of}:${tag}` : tag,
+    [APPROVE_FOR]: meant,
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
   const text = `Approved ${version} at ${nameOf(gate)}, which asks for ${approvals.required}`;

@@ -10,7 +10,7 @@ import {
   SCHEDULE_ROLLOUT_LABEL,
 } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { labelValue, shortHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -25,13 +25,13 @@ const COPIED = [GATE_PRETTY_NAME, GATE_DESCRIPTION];
  */
 export function scheduleGate(
   schedule: Schedule,
-  rollout: KubeObject<any, any>,
+  rollout: NamespacedName,
   passing: boolean,
   until: EpochMs | undefined,
 ): RolloutGate {
   const { name = '', namespace, uid = '' } = schedule.metadata;
-  const rolloutName = rollout.metadata.name ?? '';
-  const gateName = `schedule-gate-${shortHash([uid, rollout.metadata.namespace, rolloutName].join('/'))}`;
+  const { namespace: home, name: rolloutName } = rollout;
+  const gateName = `schedule-gate-${shortHash([uid, home, rolloutName].join('/'))}`;
   const copies = copied(schedule.metadata.annotations);
   const annotations = until === undefined ? copies : { ...copies, [GATE_UNTIL]: formatTime(until) };
   return {
@@ -40,7 +40,7 @@ export function scheduleGate(
     metadata: {
       name: gateName,
       // Needed of the children of a cluster-scoped parent.
-      namespace: rollout.metadata.namespace!,
+      namespace: home,
       labels: {
         [SCHEDULE_NAME_LABEL]: labelValue(name),
         [SCHEDULE_KIND_LABEL]: schedule.kind,

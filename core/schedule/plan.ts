@@ -1,6 +1,6 @@
 /** What a schedule wants at an instant: its gates, its status, and the next look. The rules: docs/schedules.md. */
 import { READY, STALLED } from '../../api/conditions.ts';
-import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { compileCalendar } from '../calendar/calendar.ts';
 import { activeRules, nextTransition } from '../calendar/evaluate.ts';
@@ -9,6 +9,7 @@ import { problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
 import { type Schedule, scheduleGate, unchangedGate } from './gates.ts';
 import { scheduleProblems } from './problems.ts';
+import { type MatchingRollouts, scheduledRollouts } from './rollouts.ts';
 
 export type ScheduleStatus = NonNullable<RolloutSchedule['status']>;
 
@@ -19,10 +20,10 @@ export interface SchedulePlan {
   until?: EpochMs;
 }
 
-/** `rollouts` are those that match; `observed` the gates that exist. */
+/** `matching`: the Rollouts that match; `observed`: the gates that exist. */
 export function planSchedule(
   schedule: Schedule,
-  rollouts: KubeObject<any, any>[],
+  matching: MatchingRollouts,
   observed: RolloutGate[],
   now: EpochMs,
 ): SchedulePlan {
@@ -34,6 +35,7 @@ export function planSchedule(
   const active = names.length > 0;
   const passing = schedule.spec?.action === 'Allow' ? active : !active;
   const until = nextTransition(calendar, now);
+  const { rollouts, problem } = scheduledRollouts(matching, observed);
   const gates = rollouts.map((rollout) => scheduleGate(schedule, rollout, passing, until));
   const managed = gates
     .map(({ metadata: { namespace, name } }) => (schedule.metadata.namespace ? name! : `${namespace}/${name}`))
@@ -45,12 +47,14 @@ export function planSchedule(
     ...(managed.length > 0 && { managedGates: managed, matchingRollouts: managed.length }),
     conditions: setCondition<Condition>(
       schedule.status?.conditions?.filter(({ type }) => type !== STALLED),
-      {
-        type: READY,
-        status: 'True',
-        reason: 'ScheduleEvaluated',
-        message: `${passing ? 'Passing' : 'Holding'} ${managed.length} Rollouts`,
-      },
+      problem === undefined
+        ? {
+            type: READY,
+            status: 'True',
+            reason: 'ScheduleEvaluated',
+            message: `${passing ? 'Passing' : 'Holding'} ${managed.length} Rollouts`,
+          }
+        : { type: READY, status: 'False', reason: 'TooManyRollouts', message: problem },
       now,
     ),
   };

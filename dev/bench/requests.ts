@@ -1,7 +1,7 @@
 /** Who asked the API server for what, from its audit log. */
-import { createReadStream, statSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { linesOf } from '../local/process/lines.ts';
 
 export interface RequestCount {
   /** `metacontroller` of `system:serviceaccount:metacontroller:metacontroller`. */
@@ -30,7 +30,7 @@ export async function untilQuiet(file: string): Promise<void> {
 /** Most frequent first; watches, probes and discovery are left out. A page of a list is a request. */
 export async function requestsSince(file: string, start: number): Promise<RequestCount[]> {
   const counts = new Map<string, RequestCount>();
-  for await (const line of createInterface({ input: createReadStream(file, { start }) })) {
+  for await (const line of linesOf(file, start)) {
     const event = parsed(line);
     if (!event?.objectRef || event.verb === 'watch') continue;
     const { resource, subresource } = event.objectRef;

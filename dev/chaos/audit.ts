@@ -1,6 +1,5 @@
 /** What the API server logged: every write of the kinds that matter, when it was received and how it was answered. */
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { linesOf } from '../local/process/lines.ts';
 
 /** Of the kinds that matter. */
 export const GROUPS = [
@@ -121,7 +120,7 @@ export async function readAudit(file: string): Promise<AuditTrail> {
   }
 
   let at = 0;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
+  for await (const line of linesOf(file)) {
     const event = parse(line);
     if (event && GROUPS.includes(event.objectRef?.apiGroup ?? '') && WRITES.includes(event.verb)) take(event, at);
     at++;

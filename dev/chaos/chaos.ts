@@ -14,6 +14,7 @@ people do what they may and what they may not. Then all Gates are opened, and ev
 server's audit log says of it has to prove:
 
   - no deployment was lost or doubled, none was made behind a closed Gate, and no entry of a history was rewritten
+  - a tenant who plays every known way around a Gate that freezes the cluster gets past it nowhere: what it has is held, and stays so
   - never were more on their way by themselves than their budget allows, and none began without a slot
   - nothing was deployed before two people had approved it where that is asked for, each by a write of their own
   - no spec of a held object was changed, and none was resumed or deleted, while its Gate was closed
@@ -64,7 +65,7 @@ const code = await onTemporaryCluster(
 );
 process.exit(code);
 
-function asText({ driver, processes, releases, tally, audit, findings }: ChaosResult): string {
+function asText({ driver, processes, releases, tally, audit, findings, freeze }: ChaosResult): string {
   const row = (name: string, ...cells: (number | string)[]) =>
     `${name.padEnd(34)}${cells.map((cell) => String(cell).padStart(9)).join('')}\n`;
   return [
@@ -74,6 +75,7 @@ function asText({ driver, processes, releases, tally, audit, findings }: ChaosRe
     row('releases', releases),
     row('deployments', findings.deployments),
     row('closings of gates', findings.closings),
+    row('seconds until a freeze held all', freeze.heldAfterSeconds.toFixed(1)),
     row(
       'what everybody tried',
       Object.values(tally).reduce((a, b) => a + b, 0),

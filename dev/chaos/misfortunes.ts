@@ -1,8 +1,8 @@
 /** What befalls the processes: kills and pauses at random, and restarts. The same seed makes the same choices. */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Random } from '../actors/random.ts';
 import type { RunningChild } from '../local/process/childProcess.ts';
 import type { Log } from '../local/process/log.ts';
-import type { Random } from './random.ts';
 
 export interface Mortal {
   name: string;

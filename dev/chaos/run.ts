@@ -1,6 +1,7 @@
 /** One run: work and misfortune for some minutes, peace until everything has arrived, silence, and the judgement. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { randomFrom } from '../actors/random.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { ControlPlaneProcess } from '../local/controlPlane/controlPlane.ts';
 import type { Log } from '../local/process/log.ts';
@@ -8,10 +9,9 @@ import { Problem } from '../local/process/problem.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
 import { type Findings, Judge } from './judge.ts';
 import { type Misfortunes, type Mortal, startMisfortunes } from './misfortunes.ts';
-import { randomFrom } from './random.ts';
 import { REPLICAS, type Replicas } from './replicas.ts';
 import { readStored, recordInto, type Store } from './store.ts';
-import { startWorkload, type Tally } from './workload.ts';
+import { startWorkload, type Tally, type Workload } from './work/workload.ts';
 
 export interface ChaosOptions {
   seconds: number;
@@ -29,6 +29,8 @@ export interface ChaosResult {
   tally: Tally;
   audit: Pick<AuditTrail, 'writes' | 'denials'>;
   findings: Findings;
+  /** Of the freeze that the hostile tenant worked against while every process ran. */
+  freeze: { heldAfterSeconds: number };
 }
 
 const PROGRESS_MS = 10_000;
@@ -46,12 +48,15 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
   const mortals = mortalsOf(cluster, replicas, driver);
   const misfortunes = startMisfortunes(mortals, randomFrom(random.integer(0, 2 ** 31)), log);
   let missing: string[];
+  let freeze: Awaited<ReturnType<Workload['freeze']>>;
   const progress = setInterval(() => log(asProgress(workload.tally, misfortunes, store)), PROGRESS_MS);
   try {
     await Promise.race([wait(seconds * 1000), misfortunes.failed]);
     log('No more misfortune: waiting until every process runs');
     await misfortunes.stop();
     await restartCollector(cluster);
+    log('The platform team freezes everything, while a hostile tenant goes on');
+    freeze = await workload.freeze();
     log('Every gate opens: waiting until everything has arrived');
     missing = await workload.settle(options.patienceSeconds * 1000);
   } finally {
@@ -68,6 +73,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
   const judge = new Judge(audit);
   for await (const version of readStored(stored)) judge.take(version);
   const { findings } = judge;
+  findings.violations.push(...freeze.violations);
   for (const text of missing)
     findings.violations.push(`not arrived after ${options.patienceSeconds} s of peace: ${text}`);
   for (const write of audit.oursSince(silentSince)) findings.violations.push(`in silence: ${write}`);
@@ -76,7 +82,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
     if (crashed > 0 && name !== 'metacontroller') findings.violations.push(`${name} ended by itself ${crashed} times`);
   }
   const releases = workload.teams.reduce((sum, team) => sum + team.releases(), 0);
-  return { driver, processes: misfortunes.counts, releases, tally: workload.tally, audit, findings };
+  return { driver, processes: misfortunes.counts, releases, tally: workload.tally, audit, findings, freeze };
 }
 
 function mortalsOf(cluster: LocalCluster, replicas: Replicas, driver: string): Mortal[] {

@@ -1,6 +1,6 @@
 /** Everything stored of the kinds in the audit log, as a file: what is recorded while processes die is judged when they are at rest. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { createWriteStream } from 'node:fs';
+import { linesOf } from '../local/process/lines.ts';
 import { GROUPS } from './audit.ts';
 import { recordStored, type StoredVersion } from './recorder.ts';
 
@@ -29,5 +29,5 @@ export function recordInto(file: string, etcdUrl: string): Store {
 }
 
 export async function* readStored(file: string): AsyncGenerator<StoredVersion> {
-  for await (const line of createInterface({ input: createReadStream(file) })) yield JSON.parse(line) as StoredVersion;
+  for await (const line of linesOf(file)) yield JSON.parse(line) as StoredVersion;
 }

@@ -17,11 +17,14 @@ import { createRecent } from '../../server/recent.ts';
 
 type AnyObject = KubeObject<any, any>;
 
+const FAKE_PAGE = 10;
+
 export interface ClusterRequest extends ResourceRef {
-  verb: 'get' | 'list' | 'listMetadata' | 'hasAny';
+  verb: 'get' | 'list' | 'listMetadata' | 'pages' | 'hasAny';
   name?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  metadataOnly?: true;
 }
 
 export interface FakeCluster extends ClusterReader {
@@ -81,6 +84,16 @@ export function fakeCluster(
       ask({ verb: 'listMetadata', ...ref });
       return list({ verb: 'listMetadata', ...ref }).map(({ metadata }) => ({ metadata }) as AnyObject);
     },
+    // Small pages, so that tests see several.
+    async *pages(ref) {
+      ask({ verb: 'pages', ...ref });
+      const { metadataOnly } = ref;
+      const found = list({ verb: 'pages', ...ref });
+      for (let at = 0; at < found.length; at += FAKE_PAGE) {
+        const page = found.slice(at, at + FAKE_PAGE);
+        yield page.map(metadataOnly ? ({ metadata }) => ({ metadata }) : withoutKind) as never;
+      }
+    },
     async hasAny(ref) {
       ask({ verb: 'hasAny', ...ref });
       return serves(ref.apiVersion) && list({ verb: 'list', ...ref }, 1).length > 0;
@@ -94,6 +107,7 @@ const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
   glassBreakers: [],
+  authenticatesCallers: true,
   noCrossNamespaceRefs: false,
 };
 
@@ -112,7 +126,7 @@ export function fakeHookCall({
   cluster = fakeCluster(objects),
   settings,
   access = { may: async () => true },
-  metadata = { lookup: () => undefined },
+  metadata = { lookup: () => undefined, isAwaited: () => false },
 }: Around & Partial<Pick<HookCall, 'access' | 'metadata'>>) {
   const events: EventRecord[] = [];
   const { counts, durations, metrics } = fakeMetrics();

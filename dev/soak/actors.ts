@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { timestamp } from '../actors/ask.ts';
 import { conditionAt, conditions } from '../actors/fluxStandIn.ts';
 import { ref } from '../actors/objects.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../actors/random.ts';
 import type { AnyObject } from '../client/send.ts';
 import { type App, carried, type People, REVISION } from './fleet.ts';
 

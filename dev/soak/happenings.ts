@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../actors/ask.ts';
 import { ref } from '../actors/objects.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../actors/random.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { Log } from '../local/process/log.ts';
 import { type App, imagePolicyOf, type People, stageBefore, tagOf } from './fleet.ts';

@@ -1,9 +1,9 @@
 /** One soak on a cluster that is there: a fleet grows, lives for so many minutes, comes to rest, and is judged. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ref } from '../actors/objects.ts';
+import { randomFrom } from '../actors/random.ts';
 import { User } from '../actors/user.ts';
 import { quantile } from '../bench/measure.ts';
-import { randomFrom } from '../chaos/random.ts';
 import { recordStored } from '../chaos/recorder.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { startKubeStateMetrics } from '../local/monitoring/kubeStateMetrics.ts';

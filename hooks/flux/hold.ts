@@ -17,13 +17,13 @@ import { homeLabels, homeRules } from '../home.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
 
-/** One object must not burden each event with as many rules as it can name namespaces: the Gates of more are read. */
+/** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
 const MAX_GATE_NAMESPACES = 3;
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
 const RETRY_SECONDS = 1;
 /** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/architecture.md, fact M6). */
-const UNRELATED_SECONDS = 5;
+const UNRELATED_SECONDS = 2;
 /**
  * The longest until the next look at an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
  * object, as while this server restarts.
@@ -48,7 +48,7 @@ export const holdHook: DecoratorHook = {
       relatedResources: [
         ...selectingGateRules(namespace, SELECTS_LABEL),
         ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
-        ...(named.length > MAX_GATE_NAMESPACES ? [] : named),
+        ...named.slice(0, MAX_GATE_NAMESPACES),
       ],
     };
   },

@@ -82,8 +82,8 @@ async function judgeLive(observed: Observed, related: ObjectMap, call: HookCall)
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);
-  const metadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  const live = { ...observed, gateRefs, gates, rolloutGates, stages, budgets, healthChecks, metadata };
+  const said = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  const live = { ...observed, gateRefs, gates, rolloutGates, stages, budgets, healthChecks, ...said };
   const plan = planRollout(live, call.now);
   if (!isReversible(plan)) return judgeBound(live, selectors, call);
   if (!plan.waitsForBudget) return { plan, lookAgain: LIVE_LOOK_S };

@@ -51,36 +51,33 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,
     ...(stages && { stages }),
-    metadata: metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
+    ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapIsForeign: keepsConfigMaps && (await configMapIsForeign(request, call.cluster)),
     configMapUnsupported: !keepsConfigMaps && Boolean(rollout.spec?.releaseConfigMap?.name),
     onFailure: call.settings.onFailure,
+    likeKuberik: call.settings.likeKuberik,
   };
 }
 
-/** What is known of the releases that a decision asks about, by tag. */
+/** What is known of the releases that a decision asks about, by tag, and of which tags something may still come. */
 export function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
   others: readonly string[],
-  call: HookCall,
-): Record<string, ReleaseMetadata> {
+  { metadata: cache }: HookCall,
+): Required<Pick<Observed, 'metadata' | 'awaited'>> {
   const ref = policyRef(rollout);
-  if (!ref || !policy) return {};
-  const repository = repositoryRef(policy);
-  if (!repository) return {};
+  const repository = policy && repositoryRef(policy);
+  if (!ref || !repository) return { metadata: {}, awaited: [] };
   const image = policy.status?.latestRef?.name;
-  const found = metadataWanted(rollout, policy, others).flatMap(({ tag, digest }) => {
-    const { namespace } = rollout.metadata;
-    const metadata = call.metadata.lookup({
-      policy: ref,
-      repository,
-      tag,
-      ...(namespace && { namespace }),
-      ...(digest && { digest }),
-      ...(image && { image }),
-    });
-    return metadata ? [[tag, metadata] as const] : [];
-  });
-  return Object.fromEntries(found);
+  const { namespace } = rollout.metadata;
+  const found: Record<string, ReleaseMetadata> = {};
+  const awaited: string[] = [];
+  for (const wanted of metadataWanted(rollout, policy, others)) {
+    const of = { policy: ref, repository, ...wanted, ...(namespace && { namespace }), ...(image && { image }) };
+    const metadata = cache.lookup(of);
+    if (metadata) found[wanted.tag] = metadata;
+    else if (cache.isAwaited(of)) awaited.push(wanted.tag);
+  }
+  return { metadata: found, awaited };
 }

@@ -64,11 +64,12 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
   return [{ apiVersion, resource: KINDS.ImagePolicy.resource, namespace: ref.namespace, names: [ref.name] }];
 }
 
-/** A rule with a selector that does not compile would fail the sync: the plan says what is wrong instead. */
+/**
+ * Those of its own namespace: others are read live once they consent, see watchedChecks. A rule with a selector that does not
+ * compile would fail the sync: the plan says what is wrong instead.
+ */
 function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   const labelSelector = healthCheckLabels(spec?.healthCheckSelector);
   if (!labelSelector || specProblems(spec ?? {}).length > 0) return [];
-  const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
-  const where = namespaceSelector ? { namespaceSelector } : { namespace: metadata.namespace ?? '' };
-  return [{ ...HEALTH_CHECKS, ...where, labelSelector }];
+  return [{ ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector }];
 }

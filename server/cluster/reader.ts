@@ -8,6 +8,9 @@ import { ApiError, type Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PAGE = 500;
+/** Of what tenants can make large: of metadata that may take 256 KiB, and of whole objects of up to 1.5 MiB. */
+const METADATA_PAGE = 100;
+const OBJECT_PAGE = 50;
 const MOMENT_MS = 1000;
 
 interface List {
@@ -19,6 +22,22 @@ export function createReader(transport: Transport): ClusterReader {
   const discovery = createDiscovery(transport);
   const recent = createRecent(() => performance.now());
 
+  async function* pages(
+    path: string,
+    query: Record<string, string | undefined>,
+    size: number,
+    accept?: string,
+  ): AsyncGenerator<KubeObject[]> {
+    let next: string | undefined;
+    do {
+      const request = { path: withQuery(path, { ...query, limit: String(size), continue: next }) };
+      const page = await transport.send<List>(accept ? { ...request, accept } : request);
+      // An empty list of metadata has `items: null`.
+      yield page.items ?? [];
+      next = page.metadata?.continue || undefined;
+    } while (next);
+  }
+
   async function listAll(
     path: string,
     query: Record<string, string | undefined>,
@@ -26,14 +45,10 @@ export function createReader(transport: Transport): ClusterReader {
     atMost = Number.POSITIVE_INFINITY,
   ): Promise<KubeObject[]> {
     const items: KubeObject[] = [];
-    let next: string | undefined;
-    do {
-      const request = { path: withQuery(path, { ...query, limit: String(Math.min(PAGE, atMost)), continue: next }) };
-      const page = await transport.send<List>(accept ? { ...request, accept } : request);
-      // An empty list of metadata has `items: null`.
-      items.push(...(page.items ?? []));
-      next = page.metadata?.continue || undefined;
-    } while (next && items.length < atMost);
+    for await (const page of pages(path, query, Math.min(PAGE, atMost), accept)) {
+      items.push(...page);
+      if (items.length >= atMost) break;
+    }
     return items.length > atMost ? items.slice(0, atMost) : items;
   }
 
@@ -64,6 +79,17 @@ export function createReader(transport: Transport): ClusterReader {
     },
     listMetadata: (ref) =>
       listAll(resourcePath(ref), { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector }, METADATA_LIST),
+    pages: <T extends KubeObject<any, any>>({
+      labelSelector,
+      fieldSelector,
+      metadataOnly,
+      ...ref
+    }: Parameters<ClusterReader['pages']>[0]) => {
+      const [size, accept] = metadataOnly ? ([METADATA_PAGE, METADATA_LIST] as const) : [OBJECT_PAGE];
+      return pages(resourcePath(ref), { labelSelector, fieldSelector }, size, accept) as AsyncIterable<
+        unknown[]
+      > as AsyncIterable<T[]>;
+    },
     // Every Rollout asks the same when Metacontroller starts.
     hasAny: (ref) => recent.within(MOMENT_MS, JSON.stringify(ref), () => hasAny(ref)),
     serves,

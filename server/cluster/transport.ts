@@ -127,7 +127,12 @@ function exchange(options: RequestOptions, payload: string | undefined): Promise
       response.on('error', fail);
       response.on('end', () => {
         clearTimeout(timer);
-        resolve({ code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+        // Thrown here, an answer too long for a string would end the process.
+        try {
+          resolve({ code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+        } catch (error) {
+          fail(error as Error);
+        }
       });
     });
     // After the request, which throws for an invalid path.

@@ -2,10 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { Route } from '../../api/ports.ts';
+import type { Route, UnreadBody } from '../../api/ports.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../metrics.ts';
-import { createByteBudget, giveBack, parseBody, readBody, SMALL_BYTES } from './body.ts';
+import { type Body, BodyError, parseBody, readBody, SMALL_BYTES } from './body.ts';
+import { createFairShare } from './fairShare.ts';
 import { SERVER_LIMITS } from './limits.ts';
 import { subjectIn, subjectInBeginning } from './subject.ts';
 
@@ -29,6 +30,8 @@ export interface AppOptions {
    * a quarter of an hour, whatever has become of the cause.
    */
   asksAgain?: boolean;
+  /** Milliseconds until a body is complete. */
+  completeMs?: number;
 }
 
 export function createApp({
@@ -39,6 +42,7 @@ export function createApp({
   refuseCaller,
   showsMetrics,
   asksAgain = false,
+  completeMs = SERVER_LIMITS.bodySeconds * 1000,
 }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -70,17 +74,17 @@ export function createApp({
         return;
       }
       if (isBusy()) return tellBusy(response, end);
-      let held = 0;
+      let held: Body | undefined;
       let body: unknown;
       try {
-        const bytes = await readBody(request, maxBytes, lane.budget);
-        held = bytes.length;
+        held = await readBody(request, { maxBytes, share: lane.share, completeMs });
+        const { bytes } = held;
         // Counted only now, so that slow senders do not use up the limit.
         if (isBusy()) return tellBusy(response, end);
         lane.inFlight++;
         try {
           response.json(
-            await lane.turn(held, async () => {
+            await lane.turn(bytes.length, async () => {
               body = parseBody(bytes);
               return answer(body);
             }),
@@ -90,13 +94,16 @@ export function createApp({
           lane.inFlight--;
         }
       } catch (error) {
-        const isTooLarge = (error as Refused).status === 413;
-        if (isTooLarge && answerUnread) response.json(answerUnread());
+        const unread = error instanceof BodyError ? error.unread : undefined;
+        const instead = unread && (await answerUnread?.(unread));
+        // Whoever sends slowly would go on.
+        if (unread?.why === 'slow') response.set('Connection', 'close');
+        if (instead) response.json(instead);
         else refuse(error, response, asksAgain);
-        end(isTooLarge ? 'too_large' : 'refused');
+        end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
         void logRefusal(error, body, path, log);
       } finally {
-        giveBack(held, lane.budget);
+        held?.release();
       }
     });
     app.all(path, (_request, response) => {
@@ -113,7 +120,7 @@ export function createApp({
 
 /** What the requests of some routes share. */
 function createLane() {
-  return { budget: createByteBudget(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
+  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
 }
 
 /** Large bodies are parsed one after another, and whoever else is waiting comes between: a small one waits for one of them at most. */
@@ -137,7 +144,7 @@ interface Refused {
   status?: number;
   message?: string;
   retryAfterSeconds?: number;
-  beginning?: Promise<Buffer>;
+  unread?: UnreadBody | undefined;
 }
 
 /** An error that says what is wrong with the request; any other is ours. */
@@ -150,15 +157,16 @@ const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
 function refuse(error: unknown, response: Response, asksAgain: boolean): void {
   const { status: known, message, retryAfterSeconds } = error as Refused;
   const status = isKnown(error as Refused) ? known! : 500;
-  const again = status === 413 ? AGAIN_SECONDS.tooLarge : status >= 500 ? AGAIN_SECONDS.failed : undefined;
+  const again =
+    status === 413 ? AGAIN_SECONDS.tooLarge : status >= 500 || status === 408 ? AGAIN_SECONDS.failed : undefined;
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : asksAgain ? again : undefined);
   if (wait) response.set('Retry-After', String(Math.ceil(wait)));
   response.status(asksAgain && again !== undefined ? 429 : status).json({ error: message || 'internal error' });
 }
 
 async function logRefusal(error: unknown, body: unknown, route: string, log: Logger): Promise<void> {
-  const { status, message, beginning } = error as Refused;
-  const about = beginning ? subjectInBeginning(await beginning) : subjectIn(body);
+  const { status, message, unread } = error as Refused;
+  const about = unread ? subjectInBeginning(await unread.beginning) : subjectIn(body);
   if (!isKnown(error as Refused)) log.error({ route, ...about, err: error }, 'request failed');
   // A hook that waits for a cache asks to be called again: nothing is wrong.
   else if (status === 429) log.debug({ route, ...about, status }, message);

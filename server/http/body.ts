@@ -1,74 +1,82 @@
 /** Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed. */
 import type { IncomingMessage } from 'node:http';
+import type { UnreadBody } from '../../api/ports.ts';
+import type { FairShare, Part } from './fairShare.ts';
 import { BEGINNING_BYTES } from './subject.ts';
 
 export class BodyError extends Error {
-  readonly status: 400 | 413 | 415 | 429;
-  /** Of a body that is too large: it says what it is about. */
-  readonly beginning: Promise<Buffer> | undefined;
-  constructor(status: BodyError['status'], message: string, beginning?: Promise<Buffer>) {
+  readonly status: 400 | 408 | 413 | 415 | 429;
+  /** Where the body is not to blame for more than its size or its time. */
+  readonly unread: UnreadBody | undefined;
+  constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
     super(message);
     this.name = 'BodyError';
     this.status = status;
-    this.beginning = beginning;
+    this.unread = unread && { ...unread, message };
   }
 }
 
-/** A number of bytes that several bodies share. */
-export interface ByteBudget {
-  /** False when there are not so many left. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
-}
-
-export function createByteBudget(limit: number): ByteBudget {
-  let taken = 0;
-  return {
-    take(bytes) {
-      if (taken + bytes > limit) return false;
-      taken += bytes;
-      return true;
-    },
-    give(bytes) {
-      taken -= bytes;
-    },
-  };
-}
-
-/** Bytes of a body that take nothing from the budget: nobody's large bodies keep a small one out. */
+/** Bytes of a body that count nowhere: nobody's large bodies keep a small one out. */
 export const SMALL_BYTES = 256 * 1024;
 
 const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
 
-/** Gives back what `readBody` took for a body of this size. */
-export function giveBack(bytes: number, budget: ByteBudget): void {
-  budget.give(charge(bytes));
+export interface BodyLimits {
+  maxBytes: number;
+  /** Of all bodies together. One that is still arriving gives way to that of an address which has less. */
+  share: FairShare;
+  /** Until a body is complete. */
+  completeMs: number;
 }
 
-/** Takes the body's bytes from the budget; the caller gives them back, except where this rejects with a BodyError. */
-export function readBody(request: IncomingMessage, maxBytes: number, budget: ByteBudget): Promise<Buffer> {
+export interface Body {
+  bytes: Buffer;
+  /** Gives back what it has of the share. */
+  release(): void;
+}
+
+/** The caller releases the body, except where this rejects with a BodyError. */
+export function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const refuse = (status: BodyError['status'], message: string) => {
+    let arriving = true;
+    const part: Part = {
+      address: request.socket.remoteAddress ?? '',
+      mayGiveWay: () => arriving,
+      giveWay: () => refuse(429, TOO_MANY),
+    };
+    const stop = () => {
+      arriving = false;
+      clearTimeout(deadline);
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose).on('error', ignore);
-      giveBack(size, budget);
+    };
+    const refuse = (status: BodyError['status'], message: string) => {
+      if (!arriving) return;
+      stop();
+      share.remove(part);
       // The rest is read and discarded: the sender reads our answer only after it has sent everything.
       request.resume();
-      reject(new BodyError(status, message, status === 413 ? beginningOf(request, chunks) : undefined));
+      const why = UNREAD[status];
+      // Of a slow one nothing more is awaited.
+      const beginning =
+        why === 'slow' ? Promise.resolve(firstOf(chunks).toString('utf8')) : beginningOf(request, chunks);
+      reject(new BodyError(status, message, why && { why, beginning }));
     };
     const onData = (chunk: Buffer) => {
       if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
-      if (!budget.take(charge(size + chunk.length) - charge(size)))
-        return refuse(429, 'too many large bodies at once, try again in 1 s');
+      if (!share.grow(part, charge(size + chunk.length) - charge(size))) return refuse(429, TOO_MANY);
       size += chunk.length;
       chunks.push(chunk);
     };
     const onEnd = () => {
-      request.off('close', onClose);
-      resolve(Buffer.concat(chunks));
+      stop();
+      resolve({ bytes: Buffer.concat(chunks), release: () => share.remove(part) });
     };
     const onClose = () => refuse(400, 'the connection closed before the end of the body');
+    const late = () => refuse(408, `the body was not complete within ${completeMs / 1000} s`);
+    // What came while this process was busy is read first.
+    const deadline = setTimeout(() => setImmediate(late), completeMs);
 
     const encoding = request.headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') {
@@ -81,13 +89,17 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Byt
   });
 }
 
+const TOO_MANY = 'too many large bodies at once, try again in 1 s';
+
+const UNREAD: { [status: number]: UnreadBody['why'] } = { 408: 'slow', 413: 'tooLarge', 429: 'busy' };
+
 /** The first bytes, of those that came and those that are discarded. */
-function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<Buffer> {
+function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<string> {
   return new Promise((resolve) => {
-    let bytes = Buffer.concat(chunks).subarray(0, BEGINNING_BYTES);
+    let bytes = firstOf(chunks);
     const end = () => {
       request.off('data', take);
-      resolve(bytes);
+      resolve(bytes.toString('utf8'));
     };
     const take = (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]).subarray(0, BEGINNING_BYTES);
@@ -96,6 +108,11 @@ function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promi
     if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
     else request.on('data', take).once('end', end).once('close', end);
   });
+}
+
+function firstOf(chunks: readonly Buffer[]): Buffer {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES));
 }
 
 /** The sender left while we discarded its bytes. */

@@ -8,7 +8,17 @@ export const SERVER_LIMITS = {
   bodyBytesAtOnce: 32 * 1024 * 1024,
   /** More are answered with 429, which Metacontroller takes as backpressure. */
   requestsAtOnce: 256,
-  /** Of the hooks' port, and of the webhook's. */
+  /** Until a body is complete; a slower one is answered with 408. */
+  bodySeconds: 3,
+  /** Of the hooks' port, of the webhook's, and of that of the probes. Beyond, the oldest without a complete request goes, of the address that has most. */
   connections: 1024,
+  /**
+   * Of one remote address. Not less than all requests of a port that may be under way, in both of its lanes: an API server has a connection for
+   * each, and where one is closed, a webhook that fails open lets the write through.
+   */
+  connectionsPerAddress: 512,
+  /** Until the TLS handshake is complete; from then, or from the first byte of a later request, until its headers are. */
+  handshakeSeconds: 5,
+  headersSeconds: 5,
   receiverConnections: 128,
 } as const;

@@ -7,11 +7,14 @@ import type { SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../config.ts';
 import type { FileLog } from '../fileWatch.ts';
 import { watchTls } from './certificate.ts';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { SERVER_LIMITS } from './limits.ts';
 
-/** Above the 90 s for which Go's HTTP clients keep idle connections; headersTimeout above that. */
+/** Above the 90 s for which Go's HTTP clients keep idle connections. The limit of headers does not count between two requests. */
 const KEEP_ALIVE_MS = 95_000;
-const HEADERS_MS = 100_000;
 const REQUEST_MS = 30_000;
+const HEADERS_MS = SERVER_LIMITS.headersSeconds * 1000;
+const HANDSHAKE_MS = SERVER_LIMITS.handshakeSeconds * 1000;
 
 export interface Listener {
   port: number;
@@ -21,31 +24,34 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenOptions {
+export interface ListenOptions extends ConnectionLimits {
   host: string;
   port: number;
-  /** Connections beyond it are closed as soon as they are opened. */
-  maxConnections: number;
+  headersMs?: number;
 }
 
 export function listenHttp(handler: RequestListener, options: ListenOptions): Promise<Listener> {
-  return listen(createHttpServer(), handler, options);
+  return listen(createHttpServer(checkingIn(options)), handler, options);
 }
 
+/** Connections that take too long are looked for five times in that time; Node does so every 30 s by itself. */
+const checkingIn = ({ headersMs = HEADERS_MS }: ListenOptions) => ({ connectionsCheckingInterval: headersMs / 5 });
+
 export interface TlsListenOptions extends ListenOptions {
+  handshakeMs?: number;
   log: FileLog;
 }
 
 export async function listenHttps(
   handler: RequestListener,
   files: TlsFiles,
-  { log, ...options }: TlsListenOptions,
+  { log, handshakeMs: handshakeTimeout = HANDSHAKE_MS, ...options }: TlsListenOptions,
 ): Promise<Listener> {
   const take = (secure: SecureContextOptions) => server.setSecureContext(secure);
   const { options: secure, stop } = watchTls(files, take, log);
   // Probes have no certificate, so it is each request that asks for one: see requireClientCertificate.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
-  const server: HttpsServer = createHttpsServer({ ...secure, ...client });
+  const server: HttpsServer = createHttpsServer({ ...secure, ...client, ...checkingIn(options), handshakeTimeout });
   const listener = await listen(server, handler, options);
   return {
     ...listener,
@@ -59,12 +65,12 @@ export async function listenHttps(
 function listen(
   server: Server | HttpsServer,
   handler: RequestListener,
-  { host, port, maxConnections }: ListenOptions,
+  { host, port, headersMs = HEADERS_MS, ...limits }: ListenOptions,
 ): Promise<Listener> {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.headersTimeout = HEADERS_MS;
+  server.headersTimeout = headersMs;
   server.requestTimeout = REQUEST_MS;
-  server.maxConnections = maxConnections;
+  limitConnections(server, limits);
   const running = new Set<ServerResponse>();
   let draining = false;
   server.on('request', (request, response) => {

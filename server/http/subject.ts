@@ -30,8 +30,7 @@ function reviewed(body: unknown): unknown {
 const BEGINNING = /"(?:parent|object)":\{"apiVersion":"[^"]*","kind":"([^"]*)","metadata":\{/;
 
 /** The same in the beginning of a body that is too large to be parsed: an object whose metadata is whole in it. */
-export function subjectInBeginning(bytes: Buffer): Partial<Subject> {
-  const text = bytes.subarray(0, BEGINNING_BYTES).toString('utf8');
+export function subjectInBeginning(text: string): Partial<Subject> {
   const found = BEGINNING.exec(text);
   if (!found) return {};
   const start = found.index + found[0].length - 1;

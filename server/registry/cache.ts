@@ -9,6 +9,7 @@ import { isLegalTag } from '../../core/kube/tag.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 import { fetchManifest, type Manifest } from './client.ts';
+import { RegistryError } from './error.ts';
 import { isDigest } from './image.ts';
 import { joined } from './joined.ts';
 import { releaseMetadataOf } from './metadata.ts';
@@ -19,7 +20,9 @@ import { type Lookup, type Target, targetOf } from './target.ts';
 const MAX_LOOKUPS = 5000;
 const MAX_DIGESTS = 2000;
 const MAX_WAITING = 500;
-const AT_ONCE = 4;
+/** A registry may hang until the timeout: the lookups of one namespace are a part of all only. */
+const AT_ONCE = 8;
+const AT_ONCE_OF_NAMESPACE = 2;
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 600_000;
 /** A tag without a digest may be moved; a digest never. */
@@ -42,6 +45,8 @@ interface Entry {
   metadata?: ReleaseMetadata;
   running: boolean;
   failures: number;
+  /** The last failure was an answer: asking again soon finds the same. */
+  refused?: boolean;
   /** When it may be fetched (again). */
   dueAt: number;
 }
@@ -61,16 +66,25 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   const queue = createQueue<{ lookup: Lookup; entry: Entry }>({
     limit: MAX_WAITING,
     atOnce: AT_ONCE,
+    lanes: {
+      of: ({ lookup }) => lookup.namespace ?? lookup.policy.namespace,
+      atOnce: AT_ONCE_OF_NAMESPACE,
+      evicted({ entry }) {
+        entry.running = false;
+        dropped('metadata');
+      },
+    },
     async work({ lookup, entry }) {
       const metadata = await read(lookup);
       const changed = JSON.stringify(metadata) !== JSON.stringify(entry.metadata);
       const dueAt = isDigest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
-      Object.assign(entry, { metadata, running: false, failures: 0, dueAt });
+      Object.assign(entry, { metadata, running: false, failures: 0, refused: false, dueAt });
       if (changed) onArrival?.(lookup.policy, lookup.tag);
     },
     failed({ lookup, entry }, error) {
       const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);
       Object.assign(entry, { running: false, failures: entry.failures + 1, dueAt: clock() + delay });
+      entry.refused = error instanceof RegistryError && !error.transient;
       if (entry.failures === 1) tell(lookup, error instanceof Error ? error.message : String(error));
     },
   });
@@ -94,7 +108,8 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     } catch (error) {
       // Where credentials were meant to be, their absence is the likely cause.
       if (!target.problem || !(error instanceof Error)) throw error;
-      throw new Error(`${error.message}; ${target.problem}`);
+      const { failure, transient } = error instanceof RegistryError ? error : new RegistryError('', 'Unavailable');
+      throw new RegistryError(`${error.message}; ${target.problem}`, failure, { transient });
     }
   }
 
@@ -103,13 +118,20 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     return fetchManifest({ image, reference, insecure, sockets, timeoutMs, ...secrets });
   }
 
+  function keyOf({ policy, repository, tag, digest, image, namespace }: Lookup): string {
+    const { namespace: owner, name } = policy;
+    return JSON.stringify([namespace ?? owner, owner, name, repository, tag, digest, image]);
+  }
+
   return {
+    isAwaited(lookup) {
+      const entry = entries.get(keyOf(lookup));
+      return isLegalTag(lookup.tag) && !entry?.metadata && !entry?.refused;
+    },
     lookup(lookup) {
       // A history that somebody has written may hold anything.
       if (!isLegalTag(lookup.tag)) return undefined;
-      const { policy, repository, tag, digest, image, namespace } = lookup;
-      const { namespace: owner, name } = policy;
-      const key = JSON.stringify([namespace ?? owner, owner, name, repository, tag, digest, image]);
+      const key = keyOf(lookup);
       const entry = entries.get(key) ?? { running: false, failures: 0, dueAt: Number.NEGATIVE_INFINITY };
       entries.set(key, entry);
       if (!entry.running && entry.dueAt <= clock()) {

@@ -64,7 +64,10 @@ function manifestOf({ status, body }: Answer, { image, reference }: ManifestRequ
   const name = `${image.host}/${image.repository}`;
   if (status === 401 || status === 403) throw new RegistryError(`${image.host} refuses to show ${name} (${status})`);
   if (status === 404) throw new RegistryError(`${name} has no ${reference}`);
-  if (status !== 200) throw new RegistryError(`${image.host} answers ${status} for ${name}`);
+  if (status !== 200) {
+    const failure = status >= 500 || status === 429 ? 'Unavailable' : 'Invalid';
+    throw new RegistryError(`${image.host} answers ${status} for ${name}`, failure);
+  }
   const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
   if (isDigest(reference) && digest !== reference) {
     throw new RegistryError(`${name} answers ${reference} with another manifest`);

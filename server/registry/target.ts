@@ -4,14 +4,14 @@
  */
 import { NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { ClusterReader, ReleaseMetadataCache } from '../../api/ports.ts';
+import type { ClusterReader, ReleaseLookup } from '../../api/ports.ts';
 import { type Credentials, credentialsFor } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { type Image, parseImage } from './image.ts';
 import type { ImageRepositories, ImageRepositorySpec } from './repositories.ts';
 import { type Trust, trustOf } from './trust.ts';
 
-export type Lookup = Parameters<ReleaseMetadataCache['lookup']>[0];
+export type Lookup = ReleaseLookup;
 
 export interface Target {
   image: Image;

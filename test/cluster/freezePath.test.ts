@@ -1,9 +1,9 @@
 /** Between a Gate that closes and what it holds stands nothing that a tenant can make large or many. On the real API server. */
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, gate, ref, sharedCluster } from './support/cluster.ts';
+import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { GOVERNED, gated, isFree, isHeld } from './support/gates.ts';
 
-const { admin, developer, sre, newNamespace } = sharedCluster();
+const { admin, developer, sre, flux, newNamespace } = sharedCluster();
 
 const everything = { default: 'closed', selects: {} };
 const withAnnotations = (object: AnyObject, annotations: Record<string, string>): AnyObject => ({
@@ -64,6 +64,30 @@ describe('a freeze reaches an object', () => {
     ends = true;
     await Promise.all(floods);
     await developer.mergePatch(app as never, { metadata: { finalizers: null } });
+  });
+
+  it('whose generateName somebody writes all the time, with managedFields emptied', async () => {
+    const ns = await newNamespace();
+    const app = gated('Kustomization', ns, 'app');
+    await developer.create(app);
+    await developer.jsonPatch(app as never, [{ op: 'replace', path: '/metadata/managedFields', value: [{}] }]);
+    let ends = false;
+    const flood = async () => {
+      for (let i = 0; !ends; i++)
+        await developer.mergePatch(app as never, { metadata: { generateName: i % 2 ? 'a' : 'b' } });
+    };
+    const floods = [1, 2, 3, 4].map(flood);
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+    ends = true;
+    await Promise.all(floods);
+  });
+
+  it('that is created with a status too large for a review', async () => {
+    const ns = await newNamespace();
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    const app = { ...gated('Kustomization', ns, 'app'), status: { lastAppliedRevision: '<'.repeat(600_000) } };
+    await expect(developer.create(app)).rejects.toThrow(/was not read, so its Gates are unknown/);
   });
 
   it('beside a hundred Gates of its own namespace', async () => {
@@ -128,6 +152,24 @@ describe('an object of a governed kind', () => {
     await expect(applies()).rejects.toThrow(/make it smaller/);
   });
 
+  it.each(GOVERNED.map(({ kind }) => kind))('%s: its status is Flux’s to write', async (kind) => {
+    const ns = await newNamespace();
+    const app = gated(kind, ns, 'app');
+    await developer.create(app);
+    await expect(developer.patchStatus(app as never, { observedGeneration: 1 })).rejects.toThrow(
+      /developer may not write the status of .*report-status/,
+    );
+    await flux.patchStatus(app as never, { observedGeneration: 1 });
+  });
+
+  it('a HelmRelease full of numbers, which JSON writes longer than they are counted, is refused', async () => {
+    const ns = await newNamespace();
+    const values = { numbers: Array.from({ length: 30_000 }, () => 2.2250738585072014e-308) };
+    await expect(developer.create(gated('HelmRelease', ns, 'app', undefined, { values }))).rejects.toThrow(
+      /at most 245760 leave room/,
+    );
+  });
+
   it('at the limit of everything is suspended all the same, and resumed', async () => {
     const ns = await newNamespace();
     const substitute = { A: 'z'.repeat(440_000) };
@@ -147,15 +189,78 @@ describe('an object of a governed kind', () => {
   });
 });
 
-it('a Rollout or Gate that is too large to be sent around is refused', async () => {
-  const ns = await newNamespace();
-  const rollout = {
+describe('what is sent around with other objects is refused where it is too large', () => {
+  const rollout = (ns: string, annotations: Record<string, string> = {}): AnyObject => ({
     apiVersion: 'kuberik.com/v1alpha1',
     kind: 'Rollout',
-    metadata: { namespace: ns, name: 'big', annotations: { 'x/a': '<'.repeat(20_000) } },
+    metadata: { namespace: ns, name: 'big', annotations },
     spec: { releasesImagePolicy: { name: 'none' } },
-  };
-  await expect(developer.create(rollout)).rejects.toThrow(/at most 65536 are allowed: make them smaller/);
-  const large = withAnnotations(gate(ns, 'freeze', { spec: everything }), { 'x/a': 'y'.repeat(70_000) });
-  await expect(sre.create(large)).rejects.toThrow(/at most 65536 are allowed/);
+  });
+  const rolloutGate = (ns: string, metadata: object): AnyObject => ({
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'RolloutGate',
+    metadata: { namespace: ns, name: 'big', ...metadata },
+    spec: { rolloutRef: { name: 'app' } },
+  });
+  const healthCheck = (ns: string, annotations: Record<string, string> = {}): AnyObject => ({
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'HealthCheck',
+    metadata: { namespace: ns, name: 'big', annotations },
+    spec: {},
+  });
+  const large = { 'x/a': 'y'.repeat(70_000) };
+
+  it.each([
+    ['Rollout', (ns: string) => rollout(ns, { 'x/a': '<'.repeat(20_000) })],
+    ['Gate', (ns: string) => withAnnotations(gate(ns, 'freeze', { spec: everything }), large)],
+    ['RolloutGate', (ns: string) => rolloutGate(ns, { annotations: large })],
+    ['HealthCheck', (ns: string) => healthCheck(ns, large)],
+  ])('%s', async (_kind, object) => {
+    const ns = await newNamespace();
+    await expect(admin.create(object(ns))).rejects.toThrow(/at most 65536 are allowed/);
+  });
+
+  it('by who owns its fields, and not by what several controllers apply', async () => {
+    const ns = await newNamespace();
+    const annotations = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x/${'n'.repeat(50)}-${i}`, '1']));
+    const object = healthCheck(ns, annotations);
+    const applies = async (count: number) => {
+      for (let i = 0; i < count; i++) await admin.apply(object, { manager: `m-${i}`, force: true });
+    };
+    await applies(5);
+    await expect(applies(20)).rejects.toThrow(/metadata.managedFields take about \d+ bytes, and at most 196608/);
+  });
+
+  it('by the message of a HealthCheck', async () => {
+    const object = healthCheck(await newNamespace());
+    await admin.create(object);
+    await expect(
+      admin.patchStatus(object as never, { status: 'Unhealthy', message: 'm'.repeat(16_385) }),
+    ).rejects.toThrow(/16384/);
+  });
+
+  it('and where it passes itself off as one of a schedule', async () => {
+    const ns = await newNamespace();
+    const own = rolloutGate(ns, { labels: { 'controller-uid': 'u-1' } });
+    const metadata = { namespace: ns, name: 'gates' };
+    const [apiVersion, apiGroup] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io'];
+    const rules = [{ apiGroups: ['kuberik.com'], resources: ['rolloutgates'], verbs: ['create'] }];
+    const subjects = [{ apiGroup, kind: 'User', name: 'developer' }];
+    await admin.create({ apiVersion, kind: 'Role', metadata, rules });
+    const roleRef = { apiGroup, kind: 'Role', name: 'gates' };
+    await admin.create({ apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects });
+    // The authorizer sees a new binding a moment later.
+    await waitFor(
+      () =>
+        expect(developer.create(own))
+          .rejects.toThrow(/marks a RolloutGate as one of a schedule/)
+          .then(() => true),
+      'the refusal of the policy',
+    );
+    await admin.create(own);
+    const annotate = (size: number) =>
+      admin.mergePatch(own as never, { metadata: { annotations: { 'x/a': 'y'.repeat(size) } } });
+    await annotate(2000);
+    await expect(annotate(5000)).rejects.toThrow(/at most 4096 are allowed: write on a RolloutGate of your own/);
+  });
 });

@@ -24,7 +24,10 @@ const rows: [says: string, objects: (ns: string) => AnyObject[]][] = [
   ['a source reference without a version', (ns) => [pinned(ns, '')]],
   ['two names for one FluxBinding', (ns) => [LONG, TWIN].map((name) => gated('Kustomization', ns, name, 'freeze'))],
   ['five hundred annotations', (ns) => [withAnnotations(gated('GitRepository', ns, 'app', 'freeze'), many(500))]],
-  ['half a megabyte', (ns) => [gated('HelmRelease', ns, 'app', 'freeze', { values: { x: 'x'.repeat(520_000) } })]],
+  [
+    'half a megabyte',
+    (ns) => [gated('Kustomization', ns, 'app', 'freeze', { patches: [{ patch: 'x'.repeat(520_000) }] })],
+  ],
 ];
 
 const withAnnotations = (object: AnyObject, annotations: Record<string, string>): AnyObject => ({

@@ -1,6 +1,6 @@
 /** What a tenant's Gates reach of others, on the real API server. */
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue } from './support/cluster.ts';
+import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { gated, isHeld, suspension } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
@@ -43,6 +43,10 @@ describe('a right on Gates in one namespace', () => {
     await developer.create(rollout(theirs, 'app', { spec: { gates: [{ name: 'freeze', namespace: owners }] } }));
     await developer.create(stranger);
     await isHeld(admin, stranger);
+    await waitFor(async () => {
+      const { status } = await admin.get(ref('gate', owners, 'freeze'));
+      return status?.heldObjects?.length === 2;
+    }, 'the Gate to count what names it');
     const { warnings } = await sre.remove(ref('gate', owners, 'freeze'));
     expect(warnings).toEqual([expect.stringMatching(/^of other namespaces \d still name this Gate/)]);
     await staysTrue(async () => suspension(await admin.get(stranger as never))[0] === true, 'the suspension', 1500);

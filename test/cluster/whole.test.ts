@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { conditionAt, echo, type FluxStandIn, fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { laggingFlux } from '../../dev/actors/laggingFlux.ts';
-import { randomFrom } from '../../dev/chaos/random.ts';
+import { randomFrom } from '../../dev/actors/random.ts';
 import {
   type AnyObject,
   kustomization,

@@ -143,7 +143,10 @@ describe('conditions and Events', () => {
         'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule RolloutBudget ClusterRolloutBudget Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
         'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap ImageRepository Job',
     },
-    webhooks: { tables: ['events Gate', 'logged'], words: 'Warning Forbidden AdmissionReview Kustomization' },
+    webhooks: {
+      tables: ['events Gate', 'logged'],
+      words: 'Warning Forbidden RequestEntityTooLarge TooManyRequests AdmissionReview Kustomization',
+    },
   };
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));
 

@@ -3,7 +3,7 @@
  * `BUDGET_SEED=17 npx vitest run --project faults test/faults/budget.test.ts` makes the same choices.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { randomFrom } from '../../dev/chaos/random.ts';
+import { randomFrom } from '../../dev/actors/random.ts';
 import { recordStored, type StoredVersion } from '../../dev/chaos/recorder.ts';
 import { type ClusterView, ref, rolloutGate, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';

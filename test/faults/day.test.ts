@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { randomFrom } from '../../dev/actors/random.ts';
 import { violations } from '../../dev/chaos/invariants.ts';
-import { randomFrom } from '../../dev/chaos/random.ts';
 import { type Recorder, recordRollouts } from '../../dev/chaos/recorder.ts';
 import { type ClusterView, viewCluster } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';

@@ -118,6 +118,7 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
           ...set,
           HOOKS_PORT: `${here.hooks}`,
           WEBHOOK_PORT: `${here.webhook}`,
+          HEALTH_PORT: `${here.health}`,
           RECEIVER_PORT: `${here.receiver}`,
           KUBERNETES_SERVICE_HOST: new URL(url).hostname,
           KUBERNETES_SERVICE_PORT: new URL(url).port,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
+import { LIMITS } from '../../core/limits.ts';
 import type { ScheduleStatus } from '../../core/schedule/plan.ts';
+import type { FakeCluster } from '../../dev/fakes/ports.ts';
 import { clusterRolloutScheduleHook, rolloutScheduleHook } from '../../hooks/rolloutSchedule.ts';
 import { objectOf } from '../support/objects.ts';
 import { syncCall } from './call.ts';
@@ -34,10 +36,11 @@ async function sync(
   at: string,
   rollouts: KubeObject[] = [rollout('web')],
   gates: RolloutGate[] = [],
+  namespaces: KubeObject[] = [],
 ) {
   const { request, call } = syncCall(parent, {
     at,
-    related: keyed('Rollout', rollouts),
+    objects: [...rollouts, ...namespaces],
     children: keyed('RolloutGate', gates),
   });
   const { status, children, resyncAfterSeconds } = await rolloutScheduleHook.sync(request, call);
@@ -106,8 +109,9 @@ describe('the gates of a RolloutSchedule', () => {
     expect(gates[0]?.spec?.rolloutRef.name).toHaveLength(253);
   });
 
-  it('leave out a Rollout that has lost the label since Metacontroller asked', async () => {
-    expect((await sync(schedule(office), '2025-01-01T10:00:00Z', [rollout('web', 'prod', {})])).gates).toEqual([]);
+  it('are of no Rollout without the labels, or of another namespace', async () => {
+    const others = [rollout('web', 'prod', {}), rollout('web', 'dev')];
+    expect((await sync(schedule(office), '2025-01-01T10:00:00Z', others)).gates).toEqual([]);
   });
 });
 
@@ -123,7 +127,8 @@ describe('the status of a RolloutSchedule', () => {
       matchingRollouts: 1,
       conditions: [expect.objectContaining({ type: 'Ready', status: 'True' })],
     });
-    expect(resyncAfterSeconds).toBe(12);
+    expect(resyncAfterSeconds).toBe(10);
+    expect((await sync(schedule(office), '2025-01-01T16:59:52Z')).resyncAfterSeconds).toBe(8);
   });
 
   it('leaves out what is false or nothing', async () => {
@@ -188,52 +193,91 @@ describe('a schedule that does not compile', () => {
   });
 });
 
-describe('which Rollouts are asked for', () => {
-  const rules = async (parent: KubeObject) => {
-    const { request, call } = syncCall(parent, { at: '2025-01-01T00:00:00Z' });
-    return (await clusterRolloutScheduleHook.customize!(request, call)).relatedResources;
-  };
-  const rollouts = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', labelSelector: office.rolloutSelector };
-  const cluster = (spec: object) => {
-    const { namespace: _, ...metadata } = schedule(office).metadata;
-    return { ...schedule({ ...office, ...spec }), kind: 'ClusterRolloutSchedule', metadata };
-  };
+const cluster = (spec: object) => {
+  const { namespace: _, ...metadata } = schedule(office).metadata;
+  return { ...schedule({ ...office, ...spec }), kind: 'ClusterRolloutSchedule', metadata };
+};
 
+describe('the Rollouts of a schedule', () => {
   it.each([
-    ['RolloutSchedule: its namespace', schedule(office), [{ ...rollouts, namespace: 'prod' }]],
-    ['cluster kind, no selector: all namespaces (Q30)', cluster({}), [rollouts]],
-    ['cluster kind, empty selector: all namespaces', cluster({ namespaceSelector: {} }), [rollouts]],
-    [
-      'cluster kind, by label',
-      cluster({ namespaceSelector: { matchLabels: { env: 'prod' } } }),
-      [{ ...rollouts, namespaceSelector: { matchLabels: { env: 'prod' } } }],
-    ],
-    ['one that does not compile: none', schedule({ ...office, timezone: 'Mars/Olympus' }), []],
-  ])('%s', async (_name, parent, expected) => expect(await rules(parent)).toEqual(expected));
+    ['RolloutSchedule', schedule(office), { namespace: 'prod' }],
+    ['ClusterRolloutSchedule', cluster({ namespaceSelector: { matchLabels: { env: 'prod' } } }), {}],
+  ])('%s: are related by no rule, and their metadata is all that is read', async (_name, parent, where) => {
+    const { request, call } = syncCall(parent, { at: '2025-01-01T10:00:00Z', objects: [rollout('web')] });
+    expect(await clusterRolloutScheduleHook.customize!(request, call)).toEqual({ relatedResources: [] });
+    await clusterRolloutScheduleHook.sync(request, call);
+    expect((call.cluster as FakeCluster).requests).toContainEqual({
+      verb: 'pages',
+      apiVersion: 'kuberik.com/v1alpha1',
+      resource: 'rollouts',
+      labelSelector: 'app=foo',
+      metadataOnly: true,
+      ...where,
+    });
+  });
 
-  // S11: what Metacontroller relates for the selector is one Rollout in prod, or with {} both.
-  it('S11: a cluster freeze makes gates where the Rollouts are, and looks again within a minute', async () => {
-    const freeze = {
-      rolloutSelector: office.rolloutSelector,
-      action: 'Deny',
-      rules: [{ dateRange: { start: '2025-01-01', end: '2025-01-02' } }],
-    };
-    const at = '2025-01-01T12:00:00Z';
-    const prod = await sync(cluster({ ...freeze, namespaceSelector: { matchLabels: { env: 'prod' } } }), at, [
-      rollout('app-prod', 'prod'),
+  // S11: an absent namespaceSelector and an empty one mean all namespaces.
+  it.each([
+    ['by label', { namespaceSelector: { matchLabels: { env: 'prod' } } }, ['prod']],
+    ['cluster kind, no selector: all namespaces (Q30)', {}, ['dev', 'prod']],
+    ['an empty selector', { namespaceSelector: {} }, ['dev', 'prod']],
+  ])(
+    'a cluster freeze makes gates where they are, and looks for new ones each 10 s: %s',
+    async (_name, spec, where) => {
+      const freeze = cluster({
+        action: 'Deny',
+        rules: [{ dateRange: { start: '2025-01-01', end: '2025-01-02' } }],
+        ...spec,
+      });
+      const namespaces = ['dev', 'prod'].map((env) => ({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: env, labels: { env } },
+      }));
+      const rollouts = [rollout('app-dev', 'dev'), rollout('app-prod', 'prod')];
+      const { gates, status, resyncAfterSeconds } = await sync(
+        freeze,
+        '2025-01-01T12:00:00Z',
+        rollouts,
+        [],
+        namespaces,
+      );
+      expect(gates.map(({ metadata, spec }) => [metadata.namespace, spec?.passing])).toEqual(
+        where.map((ns) => [ns, false]),
+      );
+      expect(status.managedGates).toEqual(gates.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+      expect(gates[0]?.metadata.labels).not.toHaveProperty(['gate.kuberik.com/schedule-namespace']);
+      expect(resyncAfterSeconds).toBe(10);
+    },
+  );
+
+  it('beyond the limit take turns by namespace, so that one of many takes no gate from another, and Ready says so', async () => {
+    const many = Array.from({ length: LIMITS.scheduledRollouts + 20 }, (_, i) => rollout(`a-${i}`, 'crowd'));
+    const { gates, status } = await sync(cluster({}), '2025-01-01T12:00:00Z', [...many, rollout('web', 'zoo')]);
+    expect(gates).toHaveLength(LIMITS.scheduledRollouts);
+    expect(gates.map(({ metadata }) => metadata.namespace)).toContain('zoo');
+    expect(status.conditions).toMatchObject([
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'TooManyRollouts',
+        message: expect.stringContaining(
+          'matches 1021 Rollouts, and at most 1000 have a gate (limit scheduledRollouts)',
+        ),
+      },
     ]);
-    expect(prod.gates.map(({ metadata, spec }) => [metadata.namespace, spec?.passing])).toEqual([['prod', false]]);
-    expect(prod.status.managedGates).toEqual([`prod/${prod.gates[0]?.metadata.name}`]);
-    expect(prod.gates[0]?.metadata.labels).not.toHaveProperty(['gate.kuberik.com/schedule-namespace']);
-    expect(prod.resyncAfterSeconds).toBe(60);
-    const all = await sync(cluster({ ...freeze, namespaceSelector: {} }), at, [
-      rollout('app-prod', 'prod'),
-      rollout('app-dev', 'dev'),
+  });
+
+  it('that are too many to be listed keep the gates that they have', async () => {
+    const before = await sync(cluster({}), '2025-01-01T18:00:00Z', [rollout('web', 'zoo')]);
+    const many = Array.from({ length: LIMITS.listedRollouts + 1 }, (_, i) => rollout(`a-${i}`, 'crowd'));
+    const at = '2025-01-02T10:00:00Z';
+    const { gates, status } = await sync(cluster({}), at, [...many, rollout('web', 'zoo')], before.gates);
+    const [kept] = gates.filter(({ metadata }) => metadata.namespace === 'zoo');
+    expect([kept?.metadata.name, kept?.spec]).toEqual([
+      before.gates[0]?.metadata.name,
+      { rolloutRef: { name: 'web' }, passing: true },
     ]);
-    expect(all.gates.map(({ metadata, spec }) => [metadata.namespace, spec?.passing])).toEqual([
-      ['dev', false],
-      ['prod', false],
-    ]);
-    expect(all.resyncAfterSeconds).toBe(3600);
+    expect(status.conditions).toMatchObject([{ message: expect.stringContaining('more than 10000 Rollouts') }]);
   });
 });

@@ -29,6 +29,14 @@ describe('every governed kind of Flux', () => {
     expect(covered.sort()).toEqual(governed.flatMap((each) => [each, `${each}/status`]).sort());
   });
 
+  it('has a status that only Flux may write', () => {
+    const { resourceRules } = objectIn('policies/flux-status.yaml').spec.matchConstraints;
+    const covered = resourceRules.flatMap(({ apiGroups, resources }: any) =>
+      resources.map((r: string) => `${apiGroups[0]}/${r}`),
+    );
+    expect(covered.sort()).toEqual(governed.map((each) => `${each}/status`).sort());
+  });
+
   it.each(['flux-', 'hold-'])('is decorated by %s*, one controller for each Flux component', (prefix) => {
     const flux = objectsBelow('controllers').filter(({ metadata }) => metadata.name.startsWith(prefix));
     const decorated = flux.flatMap(({ spec }) =>
@@ -74,6 +82,17 @@ describe('every kind in api/kinds.ts', () => {
     const ours = Object.values(KINDS).filter(({ group }) => crds.some((crd) => crd.group === group));
     const byKind = (a: { kind: string }, b: { kind: string }) => (a.kind < b.kind ? -1 : 1);
     expect([...ours].sort(byKind)).toEqual([...crds].sort(byKind));
+  });
+
+  it('that hooks are sent beside their parent is bounded in size, with its status', () => {
+    const policy = objectsBelow('policies').find(({ metadata }) => metadata.name === 'rollout-sizes.kuberik.com')!;
+    const covered = policy.spec.matchConstraints.resourceRules.flatMap(({ apiGroups, resources }: any) =>
+      resources.map((resource: string) => `${apiGroups[0]}/${resource}`),
+    );
+    const bounded = [KINDS.Rollout, KINDS.RolloutGate, KINDS.HealthCheck, KINDS.Gate];
+    expect(covered.sort()).toEqual(
+      bounded.flatMap(({ group, resource }) => [`${group}/${resource}`, `${group}/${resource}/status`]).sort(),
+    );
   });
 
   it('that Kustomizations apply is related by Metacontroller, and read by the hook server', () => {

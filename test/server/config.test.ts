@@ -39,6 +39,7 @@ describe('configuration', () => {
       GLASS_BREAKERS: 'system:serviceaccount:ops:robot, system:serviceaccount:ops:other',
       EVENTS_ADDR: 'http://notification-controller/',
       RECEIVER_PORT: '9292',
+      HEALTH_PORT: '8081',
       COPY_IMAGE: 'registry.example/rollout-hooks:1',
       LOG_LEVEL: 'warn',
       LOG_LEVEL_FILE: '/etc/level',
@@ -48,6 +49,7 @@ describe('configuration', () => {
       tls: { cert: '/tls.crt', key: '/tls.key' },
       eventsAddress: 'http://notification-controller/',
       receiverPort: 9292,
+      healthPort: 8081,
       logLevel: 'warn',
       logLevelFile: '/etc/level',
       settings: {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292'] as const;
+const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292', 'health, 8081'] as const;
 /** One of each: any method finds it, and only a wrong path is 404. */
 const PATHS: Record<string, string> = {
   '/hooks/…': '/hooks/gate/sync',
@@ -27,8 +27,12 @@ function status(port: (typeof PORTS)[number], path: string): Promise<number> {
   if (port === 'webhook, 8443') {
     return ask({ port: program.webhookPort, path, ca: program.ca, agent: false }).then((answer) => answer.status);
   }
-  const number = port === 'hooks, 8080' ? program.hooksPort : program.receiverPort;
-  return fetch(`http://127.0.0.1:${number}${path}`).then((response) => response.status);
+  const number = {
+    'hooks, 8080': program.hooksPort,
+    'receiver, 9292': program.receiverPort,
+    'health, 8081': program.healthPort,
+  };
+  return fetch(`http://127.0.0.1:${number[port]}${path}`).then((response) => response.status);
 }
 
 describe.each(table('ports'))('$endpoint', (row) => {

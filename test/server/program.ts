@@ -17,6 +17,7 @@ export interface Program {
   hooksPort: number;
   webhookPort: number;
   receiverPort: number;
+  healthPort: number;
   /** PEM. */
   ca: string;
   /** Everything it has logged. */
@@ -56,6 +57,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
     dir,
     async start(env = {}) {
       const [hooksPort, webhookPort, receiverPort] = [await freePort(), await freePort(), await freePort()];
+      const healthPort = await freePort();
       const child = spawn(process.execPath, [join(ROOT, 'main.ts')], {
         cwd: ROOT,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -66,6 +68,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
           HOOKS_PORT: `${hooksPort}`,
           WEBHOOK_PORT: `${webhookPort}`,
           RECEIVER_PORT: `${receiverPort}`,
+          HEALTH_PORT: `${healthPort}`,
           WEBHOOK_TLS_CERT: join(dir, 'tls.crt'),
           WEBHOOK_TLS_KEY: join(dir, 'tls.key'),
           ...env,
@@ -78,6 +81,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
         hooksPort,
         webhookPort,
         receiverPort,
+        healthPort,
         ca: authority.certificate,
         log: () => text,
         exited,

@@ -60,6 +60,41 @@ describe('validate/rolloutgate', () => {
     ]);
   });
 
+  it('tells of the gate as it is stored, whatever the request says of it', async () => {
+    const stored = gate();
+    const change = { number: 1, by: 'alice', at: AT, fields: [{ path: 'approvals.required', from: '9' }] };
+    const record = { [`${P}approvals`]: JSON.stringify({ given: [], changes: [change] }) };
+    const forged = gate({ rolloutRef: { name: 'victim' }, approvals: { required: 9 } }, record);
+    const victim = object('kuberik.com/v1alpha1', 'Rollout', 'victim', {});
+    const { events } = await remove(forged, { objects: [app, victim, stored] });
+    expect(events).toMatchObject([
+      {
+        regarding: { kind: 'Rollout', metadata: { name: 'app' } },
+        message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
+      },
+    ]);
+  });
+
+  it('tells of both whom two requests name, and of each deletion', async () => {
+    const keysOf = async (how: Partial<Write>, old = gate()) =>
+      (await remove(old, { objects: [app, old], ...how })).events.map(({ key }) => key);
+    const keys = [await keysOf({}), await keysOf({ user: 'alice' }), await keysOf({}, gate({}, {}, 'u-2'))].flat();
+    expect(new Set(keys).size).toBe(3);
+    expect(await keysOf({})).toEqual([keys[0]]);
+  });
+
+  it('names nobody where anybody may have called', async () => {
+    const { events } = await remove(gate(), { authenticatesCallers: false });
+    expect(events).toMatchObject([
+      {
+        message:
+          "RolloutGate 'prod', which required 2 approvals, was deleted; there were 1/2 for 1.1.0 " +
+          '(by whom: see the audit log, callers of the webhook are not authenticated)',
+      },
+    ]);
+    expect(events[0]!.key).not.toContain('bob');
+  });
+
   it.each<[string, Partial<Write>]>([
     ['is only tried', { dryRun: true }],
     ['is not of what is stored', { objects: [app, gate({}, {}, 'u-2')] }],

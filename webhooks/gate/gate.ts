@@ -16,7 +16,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
 import { getPast } from '../bypass.ts';
 import { type AdmissionDecision, allowed, denied } from '../response.ts';
-import { refuseOpening, writeGateApprovals } from './approvals.ts';
+import { openForWarnings, refuseOpening, writeGateApprovals } from './approvals.ts';
 import { validateGateDelete } from './deletion.ts';
 
 /** On gates, for the whole cluster. */
@@ -75,7 +75,11 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await refuseReach(gate, old, request, call);
-  return reach ? denied('not_permitted', reach) : allowed(gateWarnings(gate, old, request.userInfo.username, call.now));
+  if (reach) return denied('not_permitted', reach);
+  return allowed([
+    ...gateWarnings(gate, old, request.userInfo.username, call.now),
+    ...(await openForWarnings(gate, old, call)),
+  ]);
 }
 
 function gatesOf({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {

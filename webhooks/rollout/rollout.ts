@@ -14,7 +14,7 @@ import {
 } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { specProblems } from '../../core/evaluation/config.ts';
+import { initialVersionProblem, specProblems } from '../../core/evaluation/config.ts';
 import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
 import { notedRequesters } from '../../core/evaluation/requesters.ts';
 import {
@@ -136,7 +136,11 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const before = request.oldObject as Rollout | null | undefined;
   if (request.subResource) return allowed();
   if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
-  const problems = newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []);
+  const initial = before ? initialVersionProblem(rollout, before) : undefined;
+  const problems = [
+    ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
+    ...(initial === undefined ? [] : [initial]),
+  ];
   const order = problems.length > 0 ? undefined : await judgeOrder(rollout, before ?? undefined, call);
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0)

@@ -31,6 +31,7 @@ export const OUR_ENTRY_FIELDS = [
   'appliedTime',
   'approvals',
   'bypass',
+  'knownHealth',
   'reason',
   'requestedBy',
   'rolledBackFrom',

@@ -22,7 +22,13 @@ export const scheduled: fc.Arbitrary<Scheduled> = fc.record({
 });
 
 export async function checkScheduled({ spec, action, cluster, at }: Scheduled): Promise<void> {
-  serve({ now: at, objects: () => [] });
+  const rollout = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'Rollout',
+    metadata: { name: 'app', namespace: 'shop', uid: 'uid-app' },
+    spec: { releasesImagePolicy: { name: 'app' } },
+  };
+  serve({ now: at, objects: () => [rollout] });
   const kind = cluster ? 'ClusterRolloutSchedule' : 'RolloutSchedule';
   const metadata = { name: 'hours', uid: 'uid-hours', generation: 1, ...(!cluster && { namespace: 'shop' }) };
   const parent = {
@@ -34,18 +40,11 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
   const written = await admit({ user: 'developer', object: parent });
   expectThat(written.allowed, 'a schedule is refused', { parent, message: written.message });
 
-  const rollout = {
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
-    metadata: { name: 'app', namespace: 'shop', uid: 'uid-app' },
-    spec: { releasesImagePolicy: { name: 'app' } },
-  };
-  const related = { 'Rollout.kuberik.com/v1alpha1': { 'shop/app': rollout } };
   const body = {
     controller: { apiVersion: '', kind: '', metadata: {} },
     parent,
     children: {},
-    related,
+    related: {},
     finalizing: false,
   };
   const answer = await ask(ROUTES.get(`/hooks/${kind.toLowerCase()}/sync`)!, body);

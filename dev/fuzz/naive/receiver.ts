@@ -55,5 +55,9 @@ function isInOrder(text: string): boolean {
   if (body.action !== 'open' && body.action !== 'close') return false;
   if (body.reason !== undefined && (typeof body.reason !== 'string' || body.reason.length > 1024)) return false;
   if (body.for === undefined) return true;
-  return body.action === 'open' && typeof body.for === 'string' && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(body.for);
+  return (
+    body.action === 'open' &&
+    typeof body.for === 'string' &&
+    /^([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}:)?[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(body.for)
+  );
 }

@@ -73,6 +73,17 @@ describe('required gates', () => {
     expect(held).not.toHaveProperty('closedBy');
   });
   it.each([
+    ['apps/app:1.0.0', true],
+    ['apps/other:1.0.0', false],
+    ['apps/app:1.0.1', false],
+    ['app:1.0.0', false],
+  ])('open for %s, asked for 1.0.0 of apps/app', (version, expected) => {
+    const background = { requesters: [], authors: undefined };
+    const next = { version: '1.0.0', rollout: 'apps/app', uid: 'uid-app', background };
+    const opened = gate(forTag.spec, { ...forTag.metadata.annotations, 'open.gate.fluxcd.io/for': version });
+    expect(judgeGates([one], () => opened, at, next).open).toBe(expected);
+  });
+  it.each([
     ['1.0.0', true],
     ['1.0.1', false],
     [undefined, false],

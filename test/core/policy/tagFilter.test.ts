@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { RE2JS } from 're2js';
+import { describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../core/limits.ts';
 import { compileExtract, type Extract } from '../../../core/policy/tagFilter.ts';
 
@@ -84,6 +85,39 @@ describe('a pattern that makes a backtracking matcher slow', () => {
     ['a template', { pattern: 'a', extract: '$0'.repeat(LIMITS.pattern) }],
   ])('%s beyond the limit is named', (_, filter) => {
     expect(compileExtract(filter)).toMatchObject({ problem: expect.stringContaining(`${LIMITS.pattern} characters`) });
+  });
+
+  it('with more instructions times groups than the limit is named, where the template takes groups', () => {
+    const pattern = `^${'(a*)'.repeat(60)}$`;
+    expect(compileExtract({ pattern, extract: '$1' })).toMatchObject({
+      problem: expect.stringContaining(`more than ${LIMITS.patternWork}`),
+    });
+    expect(extractOf({ pattern })('aaa')).toBe('aaa');
+  });
+
+  it.each([
+    ['one list', [0]],
+    ['two Rollouts with other tags', [0, 10_000]],
+  ])(
+    'is evaluated once for each tag of as many releases as a Rollout may have, %s, decision after decision',
+    (name, starts) => {
+      const evaluations = vi.spyOn(RE2JS.prototype, 'exec');
+      const count = LIMITS.availableReleases + LIMITS.history;
+      const lists = starts.map((start) => Array.from({ length: count }, (_, i) => `v${start + i}`));
+      for (let decision = 0; decision < 3; decision++) {
+        for (const list of lists) for (const tag of list) extractOf({ pattern: `^v(.*)$|${name}`, extract: '$1' })(tag);
+      }
+      expect(evaluations).toHaveBeenCalledTimes(count * lists.length);
+      evaluations.mockRestore();
+    },
+  );
+
+  it('costs no groups where no template takes them', () => {
+    const evaluations = vi.spyOn(RE2JS.prototype, 'exec');
+    expect(extractOf({ pattern: '^(a*)(b*)$' })('aabb')).toBe('aabb');
+    expect(extractOf({ pattern: '^(a*)(b*)$' })('c')).toBeUndefined();
+    expect(evaluations).not.toHaveBeenCalled();
+    evaluations.mockRestore();
   });
 
   it('a tag longer than tags are does not match, nor does one that would be blown up', () => {

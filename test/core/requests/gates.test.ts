@@ -136,6 +136,17 @@ describe('approving at a Gate', () => {
     });
   });
 
+  it('of any other opens it for the version of the Rollout, where that is known', () => {
+    const one = gate({}, { default: 'closed' });
+    const rollout = { namespace: 'shop', name: 'checkout' };
+    const precise = { 'open.gate.fluxcd.io/for': 'shop/checkout:1.2.0' };
+    expect(annotations(approveAtGate(one, '1.2.0', { rollout }, NOW))).toMatchObject(precise);
+    const asked = openGate(one, { version: 'shop/checkout:1.2.0' }, NOW);
+    expect(annotations(asked)).toMatchObject(precise);
+    expect(request(asked).brings).toEqual({ version: '1.2.0' });
+    expect(why(openGate(one, { version: 'checkout:1.2.0' }, NOW))).toMatch(/is not <namespace>/);
+  });
+
   it('is taken back where there can be one', () => {
     expect(annotations(withdrawAtGate(several, '1.2.0'))).toEqual({ 'unapprove.gate.fluxcd.io/for': '1.2.0' });
     expect(why(withdrawAtGate(gate(), '1.2.0'))).toMatch(/no spec\.approvals/);

@@ -1,6 +1,6 @@
 /** One application on its day: what happens to it, in the cluster and in the model, step by step. */
 import { expect } from 'vitest';
-import type { Random } from '../../../dev/chaos/random.ts';
+import type { Random } from '../../../dev/actors/random.ts';
 import {
   type AnyObject,
   type ClusterView,

@@ -122,7 +122,7 @@ export class Model {
 
   private bake(): void {
     if (this.head?.state === 'Deploying' && this.health === 'Healthy') this.head.state = 'InProgress';
-    if (this.head?.state === 'InProgress' && this.shortBake) this.head.state = 'Succeeded';
+    if (this.head?.state === 'InProgress' && this.shortBake && this.health === 'Healthy') this.head.state = 'Succeeded';
   }
 
   /** What asks for what is so already is done. */

@@ -94,6 +94,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
         HOOKS_PORT: String(hooksPort),
         WEBHOOK_PORT: String(webhookPort),
         RECEIVER_PORT: String(receiverPort),
+        HEALTH_PORT: '0',
         SHUTDOWN_DELAY_SECONDS: '0',
         KUBECONFIG: cluster.kubeconfigOf('hooks'),
       },

@@ -117,6 +117,8 @@ describe('an installation of 65e3110', () => {
   it('the next release goes through, bakes and is remembered', async () => {
     await view.publish(NS, 'web', '1.3.0');
     await arrives('web', '1.3.0');
+    // What was reported before the arrival is not the new version's, whatever its time.
+    await headIs('web', '1.3.0', { appliedTime: expect.any(String) });
     await view.admin.patchStatus(ref('healthCheck', NS, 'web'), {
       status: 'Healthy',
       lastChangeTime: new Date(Date.now() + 1000).toISOString().replace(/\.\d+/, ''),

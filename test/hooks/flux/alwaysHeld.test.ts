@@ -11,6 +11,7 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { holdHook } from '../../../hooks/flux/hold.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
 import { gate, NOW } from '../../core/hold/objects.ts';
+import { annotations, labels, text } from '../../support/tenantWrites.ts';
 import { send } from '../../webhooks/flux/call.ts';
 import { controller, mapOf } from './cluster.ts';
 
@@ -20,43 +21,6 @@ const freeze = gate('ops/freeze', { selects: { namespaceSelector: {} } });
 const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { team: 'shop' } } };
 /** HELD_RUNS=10000 for a night's work. */
 const PATIENCE_MS = 30_000 + RUNS * 200;
-/** What may be on an object in all: 131,072 bytes of annotations that are not ours. */
-const MOST = 131_072;
-
-const text = fc.oneof(
-  fc.string({ maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 20 }),
-  fc.constantFrom(
-    '__proto__',
-    'a/b/c',
-    ',,,,',
-    '(too-many)',
-    'ops/freeze',
-    'open',
-    'closed: x',
-    'passing: ops/freeze',
-    'bypassed: ops/freeze',
-    'opening: x',
-  ),
-  fc.integer({ min: 1, max: 400 }).map((count) => Array.from({ length: count }, (_, i) => `gate-${i}`).join()),
-);
-const OURS = ['gates', 'selected-by', 'bypassed-by', 'bypass-reason', 'suspended'].map(
-  (key) => `gate.fluxcd.io/${key}`,
-);
-const key = fc.oneof(
-  fc.constantFrom(
-    ...OURS,
-    'rollout.kuberik.com/deployed',
-    'rollout.kuberik.com/rollout',
-    'rollout.kuberik.com/artifact',
-  ),
-  fc.nat(80).map((i) => `rollout.kuberik.com/substitute.V${i}.from`),
-  fc.nat(9).map((i) => `x/${i}`),
-);
-const labels = fc.dictionary(
-  fc.constantFrom('kustomize.toolkit.fluxcd.io/name', 'kustomize.toolkit.fluxcd.io/namespace', 'app'),
-  fc.constantFrom('apps', 'flux-system', 'shop', 'web'),
-);
 const spec = fc.record(
   {
     suspend: fc.boolean(),
@@ -74,8 +38,7 @@ const spec = fc.record(
 const written = fc
   .record({
     row: fc.constantFrom(...GOVERNED_KINDS),
-    annotations: fc.dictionary(key, text, { maxKeys: 90 }),
-    padding: fc.constantFrom(0, 10, MOST),
+    annotations,
     labels,
     spec,
     /** Gates of the tenant. */
@@ -84,11 +47,8 @@ const written = fc
       { maxLength: 5 },
     ),
   })
-  .map(({ row, annotations, padding, labels, spec, own }) => {
-    const size = Object.entries(annotations).flat().join('').length;
-    const padded =
-      padding > size ? { ...annotations, 'x/padding': 'y'.repeat(Math.max(0, padding - size - 9)) } : annotations;
-    const metadata = { name: 'web', namespace: 'shop', uid: 'u', generation: 3, annotations: padded, labels };
+  .map(({ row, annotations, labels, spec, own }) => {
+    const metadata = { name: 'web', namespace: 'shop', uid: 'u', generation: 3, annotations, labels };
     const object = {
       apiVersion: `${row.group}/${row.versions[0]}`,
       kind: row.kind,

@@ -81,7 +81,7 @@ const rows: Row[] = [
     writes: { [STATE]: 'closed: shop/freeze' },
     again: 1,
   },
-  { says: 'the same, and open', object: named, sent: [], live: [opened], again: 5 },
+  { says: 'the same, and open', object: named, sent: [], live: [opened], again: 2 },
   {
     says: 'a Gate that does not exist counts as closed',
     object: named,

@@ -24,7 +24,7 @@ export function fakeCall({ objects = [], serves = () => true, fails = false, set
   const { call, events, counts } = fakeHookCall({
     now: NOW,
     cluster,
-    metadata: { lookup: () => ({}) },
+    metadata: { lookup: () => ({}), isAwaited: () => false },
     settings: { metacontrollerUser: 'metacontroller', ...settings },
   });
   return { call, reads, events, counts };

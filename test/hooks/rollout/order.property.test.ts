@@ -139,7 +139,11 @@ class World {
     const cached = this.past[behind - 1] ?? this.rollouts;
     const policy = this.released > 0 ? [imagePolicy(`1.${this.released}.0`)] : [];
     const live = [...this.rollouts.values(), ...policy] as KubeObject<any, any>[];
-    const { call } = fakeHookCall({ now: this.now, cluster: fakeCluster(live), metadata: { lookup: () => ({}) } });
+    const { call } = fakeHookCall({
+      now: this.now,
+      cluster: fakeCluster(live),
+      metadata: { lookup: () => ({}), isAwaited: () => false },
+    });
     const related = [...policy, ...this.stagesOf(index).map((ref) => cached.get(ref.name)!)] as KubeObject<any, any>[];
     const status = (await rolloutHook.sync(structuredClone(request(parent, related)), call)).status as RolloutStatus;
     const [head] = status.history ?? [];

@@ -81,9 +81,9 @@ describe('customize', () => {
     expect(await rules(spec)).not.toHaveProperty(resource);
   });
 
-  it('selects namespaces for HealthChecks, and then names none', async () => {
+  it('relates no HealthCheck of other namespaces: what nobody agreed to watch must not make a request too large', async () => {
     const { healthchecks } = await rules({ healthCheckSelector: { selector: {}, namespaceSelector: {} } });
-    expect(healthchecks).toEqual({ apiVersion: 'kuberik.com/v1alpha1', namespaceSelector: {}, labelSelector: {} });
+    expect(healthchecks).toEqual({ apiVersion: 'kuberik.com/v1alpha1', namespace: 'team-a', labelSelector: {} });
   });
 
   it('has label values that fit, for names of 253 characters', async () => {

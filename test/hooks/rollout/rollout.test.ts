@@ -19,7 +19,7 @@ describe('what is of other namespaces', () => {
       watchedFrom === undefined ? {} : { 'healthcheck.kuberik.com/watched-from': watchedFrom };
     return { ...check, metadata: { name, namespace, annotations } };
   };
-  const namespace = (name: string, watchedFrom: string) => ({
+  const namespace = (name: string, watchedFrom = '') => ({
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name, annotations: { 'healthcheck.kuberik.com/watched-from': watchedFrom } },
@@ -49,8 +49,12 @@ describe('what is of other namespaces', () => {
   ])(
     'HealthChecks are watched that $title lets watch, and the others are told of',
     async ({ checks, leftOut, seen, settings }) => {
-      const objects = [namespace('willing', 'team-a'), namespace('b', 'team-b')];
-      const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0'), ...checks], { objects, settings });
+      const objects = [namespace('willing', 'team-a'), namespace('b', 'team-b'), namespace('c'), ...checks];
+      const { status, resyncAfterSeconds } = await sync(rollout(spec, settled), [imagePolicy('1.0.0')], {
+        objects,
+        settings,
+      });
+      expect(resyncAfterSeconds).toBe(seen ? 10 : 60);
       const left = said(status, 'HealthChecksLeftOut');
       if (!leftOut) expect(left).toBeUndefined();
       else
@@ -66,19 +70,59 @@ describe('what is of other namespaces', () => {
 
   it('a HealthCheck of another namespace need not be newer than the deployment: nobody resets it for this one', async () => {
     const old = { ...theirs('a', 'b', '*'), status: { status: 'Healthy', lastChangeTime: '2026-01-01T00:00:00Z' } };
-    const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0'), old]);
+    const objects = [namespace('b'), old];
+    const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0')], { objects });
     expect(status.history?.[0]?.bakeStatus).toBe('InProgress');
   });
 
-  it('a Rollout that selects HealthChecks of more namespaces than it may ask deploys nothing, and says so', async () => {
-    const many = Array.from({ length: LIMITS.watchedNamespaces + 1 }, (_, i) => theirs('a', `ns-${i}`));
-    const { status, tags, reads } = await sync(rollout(spec, deployed), [imagePolicy('1.1.0'), ...many]);
-    expect(tags).toEqual(['1.0.0']);
-    expect(said(status, 'Ready')).toMatchObject({
-      reason: 'RolloutFailed',
-      message: expect.stringContaining('limit watchedNamespaces'),
-    });
-    expect(reads).toEqual([]);
+  const checks = (count: number, where: (i: number) => string, watchedFrom?: string) =>
+    Array.from({ length: count }, (_, i) => theirs(`check-${i}`, where(i), watchedFrom));
+  const fullReads = (reads: string[]) => reads.filter((read) => read.startsWith('get healthchecks'));
+
+  it('a HealthCheck that does not consent is never read in full', async () => {
+    const objects = [namespace('b'), ...checks(500, () => 'b')];
+    const { status, tags, reads } = await sync(rollout(spec, deployed), [imagePolicy('1.1.0')], { objects });
+    expect(tags).toEqual(['1.1.0', '1.0.0']);
+    expect(said(status, 'HealthChecksLeftOut')?.message).toContain('500 HealthChecks of other namespaces');
+    expect(fullReads(reads)).toEqual([]);
+  });
+
+  it.each([
+    ['consent in other namespaces', [namespace('b'), ...checks(LIMITS.watchedHealthChecks + 1, () => 'b', '*')], []],
+    ['are in its own', [], checks(LIMITS.watchedHealthChecks + 1, () => 'team-a')],
+  ])(
+    'a Rollout for which more HealthChecks than one may watch %s deploys nothing, and says so',
+    async (_, objects, own) => {
+      const everywhere = [namespace('team-a'), ...objects];
+      const { status, tags, reads } = await sync(rollout(spec, deployed), [imagePolicy('1.1.0'), ...own], {
+        objects: everywhere,
+      });
+      expect(tags).toEqual(['1.0.0']);
+      expect(said(status, 'Ready')).toMatchObject({
+        reason: 'RolloutFailed',
+        message: expect.stringContaining('201 HealthChecks, more than 200 (limit watchedHealthChecks)'),
+      });
+      expect(fullReads(reads)).toEqual([]);
+    },
+  );
+
+  it('a namespace of more HealthChecks than are listed takes no place of another, unless there are too many namespaces', async () => {
+    const many = checks(LIMITS.listedHealthChecks + 1, () => 'b');
+    const objects = [namespace('b'), namespace('z'), ...many, theirs('down', 'z', '*')];
+    const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0')], { objects });
+    expect(JSON.stringify(status)).toContain('secret');
+    const more = Array.from({ length: LIMITS.watchedNamespaces }, (_, i) => namespace(`ns-${i}`));
+    const closed = await sync(rollout(spec, deployed), [imagePolicy('1.1.0')], { objects: [...objects, ...more] });
+    expect(closed.tags).toEqual(['1.0.0']);
+    expect(said(closed.status, 'Ready')?.message).toContain('limit watchedNamespaces');
+  });
+
+  it('HealthChecks of its own namespace count only where the namespaceSelector finds it', async () => {
+    const down = theirs('down', 'team-a');
+    const objects = [namespace('b')];
+    expect(JSON.stringify(await sync(rollout(spec, settled), [imagePolicy('1.0.0'), down], { objects }))).not.toContain(
+      'secret',
+    );
   });
 
   it('nothing of another namespace is followed where that is forbidden, and nothing is deployed', async () => {

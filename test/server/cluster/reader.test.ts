@@ -59,3 +59,33 @@ describe('whether there is any', () => {
     await expect(failing.hasAny(budgets)).rejects.toThrow('Name parameter invalid');
   });
 });
+
+describe('pages of a list', () => {
+  const rollouts = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
+  const paged = (pages: object[]) => {
+    const asked: string[] = [];
+    const send = async ({ path, accept = '' }: { path: string; accept?: string }) => {
+      asked.push(`${path} ${accept}`.trim());
+      return pages[asked.length - 1] as never;
+    };
+    return { reader: createReader({ send, close: () => undefined }), asked };
+  };
+  const first = { metadata: { continue: 'next' }, items: [{ metadata: { name: 'a' } }] };
+
+  it('are read one by one, small enough for objects that somebody made large', async () => {
+    const { reader, asked } = paged([first, { metadata: {}, items: null }]);
+    const sizes = [];
+    for await (const page of reader.pages({ ...rollouts, labelSelector: 'a=b', metadataOnly: true }))
+      sizes.push(page.length);
+    expect(sizes).toEqual([1, 0]);
+    const path = '/apis/kuberik.com/v1alpha1/rollouts?labelSelector=a%3Db&limit=100';
+    const metadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+    expect(asked).toEqual([`${path} ${metadata}`, `${path}&continue=next ${metadata}`]);
+  });
+
+  it('are read no further than somebody wants them', async () => {
+    const { reader, asked } = paged([first]);
+    for await (const _ of reader.pages(rollouts)) break;
+    expect(asked).toEqual(['/apis/kuberik.com/v1alpha1/rollouts?limit=50']);
+  });
+});

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Route, UnreadBody } from '../../../api/ports.ts';
 import { createApp } from '../../../server/http/app.ts';
 import { SERVER_LIMITS } from '../../../server/http/limits.ts';
 import { createLog } from '../../../server/log.ts';
@@ -19,9 +20,10 @@ afterEach(() => {
 });
 
 /** A server whose one route answers when it is told to. */
-async function serve() {
+async function serve(more: Partial<Route> = {}, completeMs?: number) {
   const waiting: (() => void)[] = [];
-  const route = {
+  const route: Route = {
+    ...more,
     path: '/slow',
     answer: () => new Promise<unknown>((resolve) => waiting.push(() => resolve({ answered: true }))),
   };
@@ -30,16 +32,27 @@ async function serve() {
     log: createLog('silent'),
     metrics: createMetrics(),
     notReady: () => undefined,
+    ...(completeMs && { completeMs }),
   });
   const server = createServer(app);
   open.server = server;
+  const accepted: Socket[] = [];
+  server.on('connection', (socket) => accepted.push(socket));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { port: (server.address() as AddressInfo).port, waiting };
+  return {
+    port: (server.address() as AddressInfo).port,
+    waiting,
+    received: () => accepted.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+  };
 }
 
 /** Sends bytes as they are; `answered` resolves with the status line of the answer. */
 function raw(port: number, ...parts: (string | Buffer)[]): { socket: Socket; answered: Promise<string> } {
-  const socket = connect(port, '127.0.0.1');
+  return rawFrom('127.0.0.1', port, ...parts);
+}
+
+function rawFrom(localAddress: string, port: number, ...parts: (string | Buffer)[]) {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   open.sockets.push(socket);
   const answered = new Promise<string>((resolve) => {
     socket.once('data', (data) => resolve(data.toString().split('\r\n')[0]!));
@@ -112,6 +125,54 @@ describe('a body', () => {
     expect(await later.answered).toContain('200');
   });
 
+  it.each<[UnreadBody['why'], number]>([
+    ['tooLarge', SERVER_LIMITS.bodyBytes + 1],
+    ['busy', SERVER_LIMITS.bodyBytes],
+  ])('that is refused has the answer that its route gives in place of an error: %s', async (expected, size) => {
+    const { port, waiting } = await serve({
+      answerUnread: async ({ why, message, beginning }: UnreadBody) =>
+        why === expected && { message, beginning: (await beginning).slice(0, 8) },
+    });
+    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / SERVER_LIMITS.bodyBytes);
+    const large = (length: number) => [head(`Content-Length: ${length}`), `{"uid":1${' '.repeat(length - 9)}}`];
+    for (let i = 0; i < fit; i++) raw(port, ...large(SERVER_LIMITS.bodyBytes));
+    await untilSeen(() => waiting.length === fit);
+    const { socket, answered } = raw(port, ...large(size));
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+    });
+    expect(await answered).toContain('200');
+    expect(text).toContain('"beginning":"{\\"uid\\":1"');
+  });
+
+  it('that comes too slowly is refused, and its connection closed', async () => {
+    const { port } = await serve({}, 50);
+    const { socket, answered } = raw(port, head('Content-Length: 10'), '{');
+    expect(await answered).toContain('408');
+    await new Promise((closed) => socket.once('close', closed));
+  });
+
+  it('that comes too slowly has the answer of its route in place of an error', async () => {
+    const answerUnread = async ({ why, beginning }: UnreadBody) => why === 'slow' && { got: await beginning };
+    const { port } = await serve({ answerUnread }, 50);
+    expect(await raw(port, head('Content-Length: 10'), '{').answered).toContain('200');
+  });
+
+  it('that is still arriving gives way to that of an address which has less', async () => {
+    const { port, waiting, received } = await serve();
+    const size = SERVER_LIMITS.bodyBytes;
+    const unfinished = [head(`Content-Length: ${size}`), Buffer.alloc(size - 1, ' ')];
+    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
+    const slow = Array.from({ length: fit }, () => rawFrom('127.0.0.2', port, ...unfinished));
+    await untilSeen(() => received() >= fit * size);
+    const { answered } = raw(port, head(`Content-Length: ${size}`), `{${' '.repeat(size - 2)}}`);
+    expect(await Promise.race(slow.map((each) => each.answered))).toContain('429');
+    await untilSeen(() => waiting.length === 1);
+    waiting[0]!();
+    expect(await answered).toContain('200');
+  });
+
   it('of a sender that goes away is forgotten', async () => {
     const { port, waiting } = await serve();
     const size = SERVER_LIMITS.bodyBytes;
@@ -125,20 +186,4 @@ describe('a body', () => {
     waiting[0]!();
     expect(await answered).toContain('200');
   });
-});
-
-it('connections beyond the limit are closed as they are opened', async () => {
-  const { listenHttp } = await import('../../../server/http/listen.ts');
-  const listener = await listenHttp((_request, response) => void response.end(), {
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 2,
-  });
-  const sockets = [1, 2].map(() => raw(listener.port).socket);
-  await Promise.all(sockets.map((socket) => new Promise((connected) => socket.once('connect', connected))));
-  const third = raw(listener.port).socket;
-  await new Promise((closed) => third.once('close', closed));
-  for (const socket of sockets) expect(socket.destroyed).toBe(false);
-  for (const socket of sockets) socket.destroy();
-  await listener.close();
 });

@@ -92,11 +92,40 @@ describe('a lookup', () => {
     expect(of.reads).toEqual([]);
   });
 
+  it('of one namespace does not wait for a registry of another that hangs', async () => {
+    const hanging = await startLocalServer(() => {});
+    const server = await registry();
+    servers.push(hanging);
+    const of = world(hanging.host);
+    of.objects['imagerepositories other/web'] = { spec: { image: `${server.host}/acme/web`, insecure: true } };
+    const cache = cacheOn(of);
+    for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
+    cache.repository({ namespace: 'other', name: 'web' });
+    const lookup = () => cache.lookup('1.1.0', { namespace: 'other' });
+    lookup();
+    await expect.poll(lookup).toEqual({ version: '1.1.0' });
+    expect(hanging.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [200, false],
+    [404, false],
+    [403, false],
+    [429, true],
+    [503, true],
+  ])('of a registry that answers %s is awaited afterwards: %s', async (status, awaited) => {
+    const server = await registry({ status });
+    const cache = cacheOn(world(server.host));
+    expect(cache.isAwaited()).toBe(true);
+    await cache.settled();
+    expect(cache.isAwaited()).toBe(awaited);
+  });
+
   it('drops what is too much, and takes it up again later', async () => {
     const server = await registry();
     const cache = cacheOn(world(server.host));
     for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
-    expect(cache.drops).toHaveLength(96);
+    expect(cache.drops).toHaveLength(98);
     await cache.idle();
     expect(await cache.settled('1.0.599')).toEqual({ version: '1.1.0' });
   });

@@ -82,6 +82,7 @@ export function cacheOn(of: World, timeoutMs = 2000) {
     idle: cache.idle,
     lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
       cache.lookup({ policy, repository, tag, ...rest }),
+    isAwaited: () => cache.isAwaited({ policy, repository, tag: '1.1.0' }),
     /** A lookup, the wait for what it started, and a second one. */
     async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
       cache.lookup({ policy, repository, tag, ...rest });

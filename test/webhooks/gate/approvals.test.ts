@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
+import { LIMITS } from '../../../core/limits.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -39,8 +40,8 @@ async function written(annotate: Record<string, string>, given: Given = {}) {
   const object = gate(spec, { ...old.metadata.annotations, ...annotate });
   const of = { object, old, user, at: day(at), objects: rollouts(releases) };
   // A denial of the mutating webhook is seen as one of a validating one.
-  const { allowed, message, warnings } = await write({ validate: mutateGate }, of);
-  if (!allowed) return { allowed, message, warnings, stored: old };
+  const { allowed, message, warnings, requests } = await write({ validate: mutateGate }, of);
+  if (!allowed) return { allowed, message, warnings, requests, stored: old };
   const stored = await write({ mutate: mutateGate, validate: validateGate }, of);
   return { ...stored, warnings: [...warnings, ...stored.warnings], stored: stored.object as Gate };
 }
@@ -97,6 +98,30 @@ describe('an approval on a Gate', () => {
     expect(given(stored)).toMatchObject([{ version: '1.0.0', rollout: 'shop/api' }]);
   });
 
+  it('reads the Rollout that it names, and no other, whatever others have made of theirs', async () => {
+    const { stored, requests } = await written({ [APPROVE]: 'shop/web:1.0.0' });
+    expect(given(stored)).toMatchObject([{ rollout: 'shop/web' }]);
+    const reads = requests.filter(({ resource }) => resource === 'rollouts');
+    expect(new Set(reads.map(({ verb, namespace, name }) => `${verb} ${namespace}/${name}`))).toEqual(
+      new Set(['get shop/web']),
+    );
+  });
+
+  it.each(['web:1.0.0', '/web:1.0.0', 'shop/web/x:1.0.0', 'shop:1.0.0'])('names no Rollout with %s', async (value) => {
+    const { allowed, message } = await written({ [APPROVE]: value });
+    expect([allowed, message]).toEqual([false, expect.stringContaining('requires this Gate')]);
+  });
+
+  it('without the name of a Rollout asks for it where there are too many to be read', async () => {
+    const many = Array.from({ length: LIMITS.approvalRollouts }, (_, i) => [`other-${i}`, ['0.1.0']] as const);
+    const releases = { ...Object.fromEntries(many.map(([name, tags]) => [name, [...tags]])), web: ['1.0.0'] };
+    const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases });
+    expect(allowed).toBe(false);
+    expect(message).toContain('more than 2000 Rollouts (limit approvalRollouts): say which one is meant');
+    expect(message).toContain('<namespace>/<rollout>:1.0.0');
+    expect(given((await written({ [APPROVE]: 'shop/web:1.0.0' }, { releases })).stored)).toHaveLength(1);
+  });
+
   it('is refused where the Gate asks for none', async () => {
     const { message } = await written({ [APPROVE]: '1.0.0' }, { spec: { default: 'closed' } });
     expect(message).toContain('it has no spec.approvals');
@@ -149,4 +174,33 @@ it('a Gate with approvals that selects Flux objects is warned of what they do no
   expect(warnings).toEqual([
     'spec.approvals let versions of Rollouts through, and open the Gate for no Flux object that it selects',
   ]);
+});
+
+describe('an opening for one version', () => {
+  const opened = async (version: string, releases: Record<string, string[]>) => {
+    const annotate = { [OPEN]: day('10:00:00'), 'open.gate.fluxcd.io/for': version };
+    const { allowed, warnings } = await written(annotate, { spec: { default: 'closed' }, releases });
+    return { allowed, warnings };
+  };
+  const both = { web: ['1.0.0'], api: ['2.0.0'] };
+
+  it.each([
+    [
+      'of every Rollout that requires the Gate warns',
+      '1.0.0',
+      both,
+      'opens for 1.0.0 of all 2 Rollouts that require it',
+    ],
+    ['of one that is named does not', 'shop/web:1.0.0', both, undefined],
+    ['where only one requires it does not', '1.0.0', { web: ['1.0.0'] }, undefined],
+  ])('%s', async (_, version, releases, warning) => {
+    const expected = warning === undefined ? [] : [expect.stringContaining(warning)];
+    const answer = await opened(version, releases);
+    expect(answer).toEqual({ allowed: true, warnings: expected });
+    for (const text of answer.warnings) expect(text.length).toBeLessThanOrEqual(120);
+  });
+
+  it.each(['web:1.0.0', 'shop/web:', 'shop/web:1.0.0:2', 'a b/web:1'])('%s is refused', async (version) => {
+    expect((await opened(version, both)).allowed).toBe(false);
+  });
 });

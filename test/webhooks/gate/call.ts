@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gate.ts';
 import { type AdmissionHandler, reviewOf } from '../../../webhooks/response.ts';
 import { gate } from '../../core/gate/gate.ts';
@@ -20,21 +20,27 @@ export interface Write {
   /** Users that have the verb select-namespaces in the whole cluster. */
   maySelect?: string[];
   noCrossNamespaceRefs?: boolean;
+  /** Whether the webhook's callers are authenticated; they are when absent. */
+  authenticatesCallers?: boolean;
   dryRun?: boolean;
 }
 
 export async function write(handlers: { mutate?: AdmissionHandler; validate?: AdmissionHandler }, of: Write) {
   const userInfo: UserInfo = { username: of.user ?? 'alice' };
+  const cluster = fakeCluster(of.objects ?? []);
   const { call, events, facts } = fakeWebhookCall({
+    cluster,
     now: Date.parse(of.at),
-    objects: of.objects ?? [],
     access: {
       async may(user, { verb, namespace }) {
         if (verb === 'select-namespaces') return namespace === '' && (of.maySelect ?? []).includes(user.username);
         return verb === 'bypass' && (of.mayBypass ?? []).includes(user.username);
       },
     },
-    settings: { noCrossNamespaceRefs: of.noCrossNamespaceRefs ?? false },
+    settings: {
+      noCrossNamespaceRefs: of.noCrossNamespaceRefs ?? false,
+      authenticatesCallers: of.authenticatesCallers ?? true,
+    },
   });
   const about = (of.object ?? of.old)!;
   const review = async (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {
@@ -67,6 +73,7 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
     audit: validated?.auditAnnotations ?? {},
     events,
     facts,
+    requests: cluster.requests,
   };
 }
 

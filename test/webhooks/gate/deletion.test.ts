@@ -72,6 +72,24 @@ describe('DELETE of a Gate', () => {
     expect((await remove(freeze, { objects: [other, namespace] })).allowed).toBe(false);
   });
 
+  it('reads Rollouts of other namespaces by metadata at most, and only where it may select them', async () => {
+    const rollouts = async (old: Gate) => {
+      const { requests, warnings } = await remove(old, { objects: [namespace] });
+      const read = requests.filter(({ resource }) => resource === 'rollouts');
+      return { read: read.map(({ verb, namespace, metadataOnly }) => ({ verb, namespace, metadataOnly })), warnings };
+    };
+    const own = { verb: 'pages', namespace: 'platform' };
+    expect((await rollouts(closed)).read).toEqual([own]);
+    const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
+    const selecting = gate({ default: 'closed', selects });
+    expect((await rollouts(selecting)).read).toEqual([own, { verb: 'pages', metadataOnly: true }]);
+    // What only names it from elsewhere is told from the status.
+    const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
+    expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
+      'of other namespaces 1 still name this Gate: closed until there is one of this name',
+    ]);
+  });
+
   it('of one with approvals is told, with who did it', async () => {
     const approving = gate({ default: 'closed', approvals: { required: 2 } });
     const stored = { ...approving, metadata: { ...approving.metadata, uid: 'u-1' } };

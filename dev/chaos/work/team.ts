@@ -1,8 +1,8 @@
 /** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
 import { isDeepStrictEqual } from 'node:util';
-import { ask, timestamp } from '../actors/ask.ts';
-import { fluxStandIn } from '../actors/fluxStandIn.ts';
-import { gitSync } from '../actors/gitSync.ts';
+import { ask, timestamp } from '../../actors/ask.ts';
+import { fluxStandIn } from '../../actors/fluxStandIn.ts';
+import { gitSync } from '../../actors/gitSync.ts';
 import {
   gate,
   imagePolicy,
@@ -12,10 +12,10 @@ import {
   type ref as refTo,
   rollout,
   rolloutGate,
-} from '../actors/objects.ts';
-import type { User } from '../actors/user.ts';
-import type { AnyObject } from '../client/send.ts';
-import type { Random } from './random.ts';
+} from '../../actors/objects.ts';
+import type { Random } from '../../actors/random.ts';
+import type { User } from '../../actors/user.ts';
+import type { AnyObject } from '../../client/send.ts';
 
 export interface People {
   admin: User;

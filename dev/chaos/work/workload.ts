@@ -1,16 +1,21 @@
 /** Everybody at work, whatever is down: releases, Gates, Git syncs and people, until they are stopped. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ask } from '../actors/ask.ts';
-import { gate, rolloutBudget } from '../actors/objects.ts';
-import { User } from '../actors/user.ts';
-import { ApiError } from '../client/send.ts';
-import type { LocalCluster } from '../local/cluster.ts';
-import type { Log } from '../local/process/log.ts';
-import { type Random, randomFrom } from './random.ts';
+import { ask } from '../../actors/ask.ts';
+import { gate, rolloutBudget } from '../../actors/objects.ts';
+import { type Random, randomFrom } from '../../actors/random.ts';
+import { User } from '../../actors/user.ts';
+import { ApiError } from '../../client/send.ts';
+import type { LocalCluster } from '../../local/cluster.ts';
+import type { Log } from '../../local/process/log.ts';
+import { hostileTenant } from './hostile.ts';
 import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from './team.ts';
 
 const TELL_MS = 10_000;
 const EMERGENCY = 'emergency';
+/** How long the freeze lasts that the hostile tenant works against while every process runs. */
+const FREEZE_MS = 30_000;
+/** What the documentation promises, and as much again for a machine on which everything runs at once. */
+const HELD_WITHIN_MS = 10_000;
 
 /** The outcome of each attempt. */
 export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavailable', number>;
@@ -18,6 +23,8 @@ export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavail
 export interface Workload {
   teams: readonly Team[];
   tally: Tally;
+  /** Closes the platform team's Gate while everybody goes on; resolves to what of the hostile tenant's was not held in time, or not for long. */
+  freeze(): Promise<{ heldAfterSeconds: number; violations: string[] }>;
   /** Nobody begins anything new, every Gate is opened; Git and Flux go on. Resolves when all has arrived, or to what never did. */
   settle(patienceMs: number): Promise<string[]>;
   stop(): Promise<void>;
@@ -34,8 +41,10 @@ export async function startWorkload(
   const next = () => randomFrom(random.integer(0, 2 ** 31));
   const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, people, next()));
   const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
+  const hostile = hostileTenant(people, next());
   let restless = true;
   let alive = true;
+  let frozen = false;
 
   const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
   await people.admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
@@ -43,6 +52,7 @@ export async function startWorkload(
   const fleet = { selector: { matchLabels: SHARED }, maxConcurrent: Math.ceil(teamCount / 4) };
   await people.sre.create(rolloutBudget(undefined, 'fleet', fleet));
   for (const team of teams) await team.create();
+  await hostile.create();
 
   async function attempt(what: () => Promise<unknown>): Promise<void> {
     try {
@@ -65,8 +75,14 @@ export async function startWorkload(
   const isRestless = () => restless;
   const isAlive = () => alive;
   const dice = next();
+  const turnEmergency = async () => {
+    if (!frozen) await ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
+  };
   const passing = [
-    habit(isRestless, 4000, () => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close')),
+    habit(isRestless, 4000, turnEmergency),
+    // Two at once: some ways are races.
+    habit(isRestless, 150, hostile.act),
+    habit(isRestless, 150, hostile.act),
     ...teams.flatMap((team) => [
       habit(isRestless, 3000, team.release),
       habit(isRestless, 2500, team.turnGate),
@@ -83,6 +99,29 @@ export async function startWorkload(
   return {
     teams,
     tally,
+    freeze: async () => {
+      frozen = true;
+      const begun = performance.now();
+      await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
+      const closed = performance.now();
+      /** Since when each has been seen to run. */
+      const since = new Map<string, number>();
+      const violations = new Set<string>();
+      let heldAfterSeconds = Number.NaN;
+      while (performance.now() < closed + FREEZE_MS) {
+        const running = await hostile.running();
+        const now = performance.now();
+        for (const one of since.keys()) if (!running.includes(one)) since.delete(one);
+        for (const one of running) {
+          if (!since.has(one)) since.set(one, now);
+          if (now - since.get(one)! > HELD_WITHIN_MS)
+            violations.add(`runs behind ${FLUX_NAMESPACE}/${EMERGENCY}: ${one}`);
+        }
+        if (Number.isNaN(heldAfterSeconds) && running.length === 0) heldAfterSeconds = (now - closed) / 1000;
+        await wait(100);
+      }
+      return { heldAfterSeconds, violations: [...violations] };
+    },
     settle: async (patienceMs) => {
       restless = false;
       await Promise.all(passing);
@@ -90,6 +129,7 @@ export async function startWorkload(
       let told = performance.now();
       await surely(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
       for (const team of teams) await surely(team.calm, deadline);
+      await surely(hostile.leave, deadline);
       for (;;) {
         const left = await unsettled().catch((error: Error) => [error.message]);
         if (left.length === 0) return [];

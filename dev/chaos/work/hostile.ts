@@ -1,0 +1,183 @@
+/** A tenant who plays every known way around a closed Gate, all the time, in a namespace of its own that a Gate of the platform team selects. */
+import { API, gate, kustomization, ociRepository, rollout } from '../../actors/objects.ts';
+import type { Random } from '../../actors/random.ts';
+import { type AnyObject, ApiError } from '../../client/send.ts';
+import type { People } from './team.ts';
+
+const NAMESPACE = 'hostile';
+/** What the policies of the API server leave to a tenant, and a little more: some of it is refused. */
+const MOST_ANNOTATIONS = 132_000;
+const MOST_TEXT = 450_000;
+const NAMES = ['a', 'b', 'c', 'd'];
+/** Each is large: more of them would test etcd. */
+const MOST_ROLLOUTS = 16;
+
+type Way =
+  | 'edit'
+  | 'resume'
+  | 'twin'
+  | 'fillAnnotations'
+  | 'fillSpec'
+  | 'fillManagers'
+  | 'finalize'
+  | 'pretend'
+  | 'nameMany'
+  | 'label'
+  | 'inventory'
+  | 'follow'
+  | 'bypass'
+  | 'event';
+
+const WAYS: Record<Way, number> = {
+  edit: 6,
+  resume: 6,
+  twin: 6,
+  fillAnnotations: 3,
+  fillSpec: 3,
+  fillManagers: 4,
+  finalize: 6,
+  pretend: 4,
+  nameMany: 2,
+  label: 2,
+  inventory: 2,
+  follow: 4,
+  bypass: 2,
+  event: 2,
+};
+
+export interface HostileTenant {
+  create(): Promise<void>;
+  act(): Promise<void>;
+  /** Those of its Flux objects that run, as `Kind name (uid)`. */
+  running(): Promise<string[]>;
+  /** Takes away all that it has made. */
+  leave(): Promise<void>;
+}
+
+export function hostileTenant({ admin, developer, sre }: People, random: Random): HostileTenant {
+  let count = 0;
+  const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
+  const object = (name = any(NAMES)): AnyObject =>
+    random.next() < 0.7 ? kustomization(NAMESPACE, name) : ociRepository(NAMESPACE, name);
+  const annotated = (annotations: Record<string, string | null>, spec?: object) =>
+    developer.mergePatch(object() as never, { metadata: { annotations }, ...(spec && { spec }) });
+  const size = (most: number) => any([100, most >> 1, most]);
+  /** Go writes some characters as six bytes. */
+  const text = (length: number) => any(['y', '<', '\u2028']).repeat(length);
+
+  const ways: Record<Way, () => Promise<unknown>> = {
+    edit: () => developer.mergePatch(object() as never, { spec: { interval: `${++count}m` } }),
+    resume: () => developer.mergePatch(object() as never, { spec: { suspend: false, interval: `${++count}m` } }),
+    twin: async () => {
+      const one = object();
+      if (random.next() < 0.5) await developer.remove(one as never);
+      await developer.create(one);
+    },
+    fillAnnotations: () => annotated({ 'x/filled': text(size(MOST_ANNOTATIONS)) }),
+    fillSpec: () =>
+      developer.mergePatch(kustomization(NAMESPACE, any(NAMES)) as never, {
+        spec: { postBuild: { substitute: { FILLED: text(size(MOST_TEXT)) } } },
+      }),
+    fillManagers: () =>
+      developer.apply(kustomization(NAMESPACE, any(NAMES), { spec: { path: `./${++count}` } }), {
+        manager: `manager-${count}`,
+        force: true,
+      }),
+    finalize: async () => {
+      const one = object();
+      for (let i = 0; i < 10; i++) {
+        const finalizers = i % 2 ? ['example.com/a'] : ['example.com/a', `example.com/b${++count}`];
+        await developer.mergePatch(one as never, { metadata: { finalizers } });
+      }
+      await developer.mergePatch(one as never, { metadata: { finalizers: null } });
+    },
+    pretend: () =>
+      annotated(
+        {
+          'gate.fluxcd.io/state': any(['open', 'closed: x', null]),
+          'gate.fluxcd.io/suspended': any(['unset', 'true', 'false', null]),
+          'gate.fluxcd.io/selected-by': any(['', 'flux-system/none', null]),
+          'gate.fluxcd.io/bypassed-by': any(['developer', null]),
+        },
+        { suspend: false },
+      ),
+    nameMany: () =>
+      annotated({
+        // Only Gates that exist: what never existed may be taken off again, and the judge knows no such Gates.
+        'gate.fluxcd.io/gates': any([null, Array(300).fill('own').join(), 'own']),
+      }),
+    label: () =>
+      developer.mergePatch(object() as never, {
+        metadata: {
+          labels: {
+            'kustomize.toolkit.fluxcd.io/name': any(NAMES),
+            'kustomize.toolkit.fluxcd.io/namespace': any([NAMESPACE, 'team-1', 'flux-system']),
+          },
+        },
+      }),
+    inventory: () => {
+      const entries = Array.from({ length: 500 }, (_, i) => ({ id: `team-1_app-${i}_apps_Deployment`, v: 'v1' }));
+      return developer.mergePatch(
+        kustomization(NAMESPACE, any(NAMES)) as never,
+        { status: { inventory: { entries } } },
+        { subresource: 'status' },
+      );
+    },
+    follow: async () => {
+      const name = `r${random.integer(1, MOST_ROLLOUTS)}`;
+      const annotations = { 'x/filled': text(60_000) };
+      await developer.create(rollout(NAMESPACE, name, { annotations })).catch(unlessThere);
+      const followed = Array.from({ length: MOST_ROLLOUTS }, (_, i) => [
+        `rollout.kuberik.com/substitute.V${i}.from`,
+        `r${i + 1}`,
+      ]);
+      await developer.mergePatch(kustomization(NAMESPACE, any(NAMES)) as never, {
+        metadata: { annotations: Object.fromEntries(followed) },
+      });
+    },
+    bypass: () => annotated({ 'gate.fluxcd.io/bypass-reason': 'because' }, { suspend: false }),
+    event: () =>
+      developer.create({
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { namespace: NAMESPACE, name: `a.${random.integer(0, 1e9).toString(16)}` },
+        involvedObject: { kind: 'Kustomization', namespace: NAMESPACE, name: 'a' },
+        reason: 'GateOpened',
+        message: 'forged',
+        type: 'Normal',
+      } as never),
+  };
+
+  async function all(): Promise<AnyObject[]> {
+    const lists = [API.kustomization, API.ociRepository].map(async ([apiVersion, kind]) =>
+      (await admin.list(apiVersion, kind, NAMESPACE)).map((item) => ({ ...item, apiVersion, kind })),
+    );
+    return (await Promise.all(lists)).flat();
+  }
+
+  return {
+    create: async () => {
+      await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: { chaos: '' } } });
+      await sre.create(gate(NAMESPACE, 'own', { spec: { default: 'opened' } }));
+    },
+    act: async () => {
+      await ways[random.weighted(WAYS)]();
+    },
+    running: async () =>
+      (await all())
+        .filter(({ spec, metadata }) => spec.suspend !== true && !metadata.deletionTimestamp)
+        .map(({ kind, metadata }) => `${kind} ${metadata.name} (${metadata.uid})`),
+    leave: async () => {
+      for (const one of await all()) {
+        // Its labels name an applier that never works.
+        await developer.mergePatch(one as never, { metadata: { finalizers: null, labels: null } });
+        await developer.mergePatch(one as never, { spec: { suspend: false } });
+        await developer.remove(one as never);
+      }
+    },
+  };
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof ApiError) || error.code !== 409) throw error;
+}

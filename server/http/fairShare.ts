@@ -1,0 +1,75 @@
+/** A limit that several remote addresses share: the address that has most of it gives way first, so that none can keep the others out. */
+
+export interface Part {
+  address: string;
+  /** Whether it may end for another part. */
+  mayGiveWay(): boolean;
+  /** Ends it. It has been removed. */
+  giveWay(): void;
+}
+
+export interface FairShare {
+  /** False where it does not fit, and no address with as much or more has a part that may give way. */
+  grow(part: Part, size: number): boolean;
+  /** From now on it is the youngest: the oldest of an address gives way first. */
+  renew(part: Part): void;
+  remove(part: Part): void;
+}
+
+export function createFairShare(limit: number, perAddress = limit): FairShare {
+  /** Oldest first. */
+  const sizes = new Map<Part, number>();
+  const ofAddress = new Map<string, number>();
+  let total = 0;
+
+  function add(part: Part, size: number): void {
+    total += size;
+    const sum = (ofAddress.get(part.address) ?? 0) + size;
+    if (sum > 0) ofAddress.set(part.address, sum);
+    else ofAddress.delete(part.address);
+  }
+
+  function remove(part: Part): void {
+    add(part, -(sizes.get(part) ?? 0));
+    sizes.delete(part);
+  }
+
+  /** The oldest part that may give way of the address with most, which must have as much as `part` is to have with its address. */
+  function nextToGo(part: Part, most: number, onlyOwn: boolean): Part | undefined {
+    let next: Part | undefined;
+    let least = most;
+    for (const each of sizes.keys()) {
+      const isOwn = each.address === part.address;
+      const has = isOwn ? most : ofAddress.get(each.address)!;
+      if (each === part || (onlyOwn && !isOwn) || has < least || (next && has === least)) continue;
+      if (!each.mayGiveWay()) continue;
+      next = each;
+      least = has;
+    }
+    return next;
+  }
+
+  return {
+    grow(part, size) {
+      if (size === 0) return true;
+      while (true) {
+        const own = (ofAddress.get(part.address) ?? 0) + size;
+        if (own <= perAddress && total + size <= limit) break;
+        const next = nextToGo(part, own, own > perAddress);
+        if (!next) return false;
+        remove(next);
+        next.giveWay();
+      }
+      sizes.set(part, (sizes.get(part) ?? 0) + size);
+      add(part, size);
+      return true;
+    },
+    renew(part) {
+      const size = sizes.get(part);
+      if (size === undefined) return;
+      sizes.delete(part);
+      sizes.set(part, size);
+    },
+    remove,
+  };
+}

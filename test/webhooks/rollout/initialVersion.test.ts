@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import type { Rollout } from '../../../api/types.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { validateRollout } from '../../../webhooks/rollout/rollout.ts';
+import { NOW, rollout } from '../../hooks/rollout/call.ts';
+import { call, write } from './call.ts';
+
+const AT = formatTime(NOW);
+
+describe('spec.initialVersion', () => {
+  const ran = { history: [{ id: 1, version: { tag: '0.9.0' }, timestamp: AT }] };
+
+  it.each<[string, string | undefined, string | undefined, Rollout['status'], boolean]>([
+    ['may stay', '1.0.0', '1.0.0', undefined, true],
+    ['may be removed', '1.0.0', undefined, undefined, true],
+    ['may be emptied', '1.0.0', '', undefined, true],
+    ['may not be added', undefined, '1.0.0', undefined, false],
+    ['may not be added with an empty history', undefined, '1.0.0', { history: [] }, false],
+    ['may not be filled', '', '1.0.0', undefined, false],
+    ['may not be changed', '1.0.0', '6.6.6', undefined, false],
+    ['means nothing once there is a history, and may be written', undefined, '1.0.0', ran, true],
+  ])('%s', async (_, from, to, status, isAllowed) => {
+    const of = (initialVersion: string | undefined) => rollout(initialVersion === undefined ? {} : { initialVersion });
+    const old = { ...of(from), ...(status && { status }) };
+    // What the writer sends as status is dropped by the API server.
+    const verdict = await validateRollout(write({ object: { ...of(to), status: ran }, old }), call().webhookCall);
+    expect(verdict.allowed).toBe(isAllowed);
+    if (!verdict.allowed) expect(verdict.message).toContain('spec.initialVersion: "');
+  });
+
+  it('may be set when the Rollout is created', async () => {
+    const object = rollout({ initialVersion: '1.0.0' });
+    expect(await validateRollout(write({ object }), call().webhookCall)).toMatchObject({ allowed: true });
+  });
+});

@@ -1,0 +1,76 @@
+/** A write that the webhook cannot read is denied where an error would let it through. */
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import type { UnreadBody } from '../../api/ports.ts';
+import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { createApp } from '../../server/http/app.ts';
+import { createLog } from '../../server/log.ts';
+import { createMetrics } from '../../server/metrics.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
+import { denyUnread } from '../../webhooks/unread.ts';
+
+const FAILS_OPEN = '/admission/mutate/flux-created';
+
+/** As the API server sends it: Go writes six bytes for each `<`. */
+function review(status: string): string {
+  const kind = { group: 'kustomize.toolkit.fluxcd.io', version: 'v1', kind: 'Kustomization' };
+  const object = {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { path: './' },
+    status: { filler: status },
+  };
+  const asked = { uid: 'u-1', kind, name: 'web', namespace: 'shop', operation: 'CREATE', userInfo: {}, object };
+  const whole = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: asked };
+  return JSON.stringify(whole).replaceAll('<', '\\u003c');
+}
+
+const LARGE = review('<'.repeat(600_000));
+
+describe('a review that is too large', () => {
+  const { call, counts } = fakeWebhookCall({ now: 0 });
+  const routes = webhookRoutes(() => call);
+  const app = createApp({ routes, log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined });
+  const post = (path: string, body: string) =>
+    request(app).post(path).set('Content-Type', 'application/json').send(body);
+
+  it('is denied by the webhook that fails open', async () => {
+    const { status, body } = await post(FAILS_OPEN, LARGE);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: { uid: 'u-1', allowed: false, status: { code: 413, reason: 'RequestEntityTooLarge' } },
+    });
+    expect(body.response.status.message).toMatch(/larger than 3145728 bytes: make the object smaller/);
+    expect(counts).toContainEqual({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
+  });
+
+  it('is an error where that refuses the write already, and where it is no review', async () => {
+    expect((await post('/admission/mutate/flux', LARGE)).status).toBe(413);
+    expect((await post(FAILS_OPEN, JSON.stringify({ filler: LARGE }))).status).toBe(413);
+  });
+});
+
+describe('the denial of what was not read', () => {
+  it.each<[UnreadBody['why'], number, string]>([
+    ['tooLarge', 413, 'leave out its status'],
+    ['busy', 429, 'if that keeps failing'],
+    ['slow', 429, 'try again later'],
+  ])('%s has code %i and says what to do', async (why, code, remedy) => {
+    const beginning = Promise.resolve(LARGE.slice(0, 100));
+    const { response } = (await denyUnread({ why, message: 'because', beginning }))!;
+    expect(response).toMatchObject({ uid: 'u-1', allowed: false, status: { code } });
+    expect(response!.status!.message).toContain(`because: `);
+    expect(response!.status!.message).toContain(remedy);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a uid that is cut off', LARGE.slice(0, LARGE.indexOf('u-1') + 2)],
+    ['a uid in the text of a user', '{"kind":"x","filler":"\\"request\\":{\\"uid\\":\\"u-2\\"}"'],
+  ])('needs the uid of the review: not %s', async (_what, text) => {
+    expect(await denyUnread({ why: 'tooLarge', message: '', beginning: Promise.resolve(text) })).toBe(undefined);
+  });
+});
