@@ -35,6 +35,10 @@ export interface HealthCheck {
      */
     lastErrorTime?: string;
     /**
+     * Of class kustomization, while it is not Healthy: when it was, of what is deployed now. What has broken since is told by it.
+     */
+    lastHealthyTime?: string;
+    /**
      * When the health last changed.
      */
     lastChangeTime?: string;

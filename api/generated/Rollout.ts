@@ -516,6 +516,31 @@ export interface Rollout {
          */
         message?: string;
       }[];
+      /**
+       * What each watched HealthCheck had reported when this deployment began, was retried or arrived: only what it reports since counts. Of the newest deployment alone; at most 100.
+       */
+      knownHealth?: {
+        /**
+         * The HealthCheck.
+         */
+        name: string;
+        /**
+         * Its namespace.
+         */
+        namespace: string;
+        /**
+         * Its status.
+         */
+        status?: string;
+        /**
+         * Its lastChangeTime.
+         */
+        lastChangeTime?: string;
+        /**
+         * Its lastErrorTime.
+         */
+        lastErrorTime?: string;
+      }[];
     }[];
     /**
      * Every release discovered and kept, in the order of discovery.

@@ -1516,6 +1516,9 @@ export const SCHEMAS: Record<string, object> = {
      "lastErrorTime": {
       "type": "string"
      },
+     "lastHealthyTime": {
+      "type": "string"
+     },
      "lastChangeTime": {
       "type": "string"
      }
@@ -2518,6 +2521,33 @@ export const SCHEMAS: Record<string, object> = {
             "type": "string"
            },
            "message": {
+            "type": "string"
+           }
+          }
+         }
+        },
+        "knownHealth": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "required": [
+           "name",
+           "namespace"
+          ],
+          "properties": {
+           "name": {
+            "type": "string"
+           },
+           "namespace": {
+            "type": "string"
+           },
+           "status": {
+            "type": "string"
+           },
+           "lastChangeTime": {
+            "type": "string"
+           },
+           "lastErrorTime": {
             "type": "string"
            }
           }

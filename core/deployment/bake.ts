@@ -2,23 +2,18 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import { deployCutoff, healthCutoff } from '../health/cutoff.ts';
+import { deployCutoff } from '../health/cutoff.ts';
+import { knownHealth } from '../health/known.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { deploymentEvent } from './events.ts';
-import {
-  allFreshlyHealthy,
-  errorsSince,
-  type FailedCheck,
-  judgesRevision,
-  notReady,
-  unhealthyChecks,
-} from './healthChecks.ts';
+import { type FailedCheck, judgesRevision, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import {
   BAKE_COMPLETED,
   BAKE_STARTED,
   BAKE_TIME_PASSED,
+  BAKE_TIMEOUT,
   bakeTimePassedDespite,
   DEPLOY_TIMEOUT,
   ERROR_AFTER_BAKE_STARTED,
@@ -39,6 +34,8 @@ export interface BakeContext {
   bound: readonly FluxBinding[];
   /** BakeFailureDisabled: neither errors nor the timeout fail the entry. */
   recovery: boolean;
+  /** Like the Go controller: time alone ends a bake. */
+  likeKuberik: boolean;
 }
 
 export interface BakeStep {
@@ -58,28 +55,27 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
-  const cutoff = healthCutoff(head);
 
   const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
   if (!recovery && deadline !== undefined && now > deadline) {
-    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, cutoff, home), now);
+    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
   // What is seen before the version arrived is the old version's health, unless the check can tell the two apart.
   const arrived = started !== undefined || missing.length === 0;
   const watched = arrived ? healthChecks : healthChecks.filter(judgesRevision);
   // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
-  const errors = started === undefined ? errorsSince(watched, cutoff) : errorsOrUnhealthy(watched, cutoff);
+  const errors = started === undefined ? newErrors(watched, head) : errorsOrUnhealthy(watched, head);
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
-  if (started !== undefined) return goOn(head, started, context.times, passedMessage(errors), [], now);
-  if (missing.length === 0 && allFreshlyHealthy(healthChecks, cutoff, home)) return start(head, context.times, now);
+  if (started !== undefined) return goOn(head, started, context, passedMessage(errors), [], now);
+  if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return start(head, context, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, events: [], ...(!waits && { requeueAt: deadline }) };
 }
 
-function errorsOrUnhealthy(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
-  const errors = errorsSince(checks, cutoff);
+function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
+  const errors = newErrors(checks, head);
   return errors.length > 0 ? errors : unhealthyChecks(checks);
 }
 
@@ -102,24 +98,31 @@ function passedMessage(errors: readonly FailedCheck[]): string {
   return bakeTimePassedDespite(others.length > 0 ? `${first} and ${others.length} more` : `${first}`);
 }
 
-function start(head: HistoryEntry, times: BakeTimes, now: EpochMs): BakeStep {
+function start(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
   // Rounded up: with a start stored earlier than it was, a bake would end before its time.
   const at = Math.ceil(now / 1000) * 1000;
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
-  return goOn(baking, at, times, BAKE_TIME_PASSED, [started], now);
+  return goOn(baking, at, context, BAKE_TIME_PASSED, [started], now);
 }
 
 function goOn(
   head: HistoryEntry,
   started: EpochMs,
-  { bakeTime }: BakeTimes,
+  { times, healthChecks, rollout, recovery, likeKuberik }: BakeContext,
   passed: string,
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
+  const { bakeTime, deployTimeout } = times;
   const end = bakeTime === undefined ? now : started + bakeTime;
   if (now < end) return { head, events: before, requeueAt: end };
+  const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
+  if (waits.length > 0) {
+    const deadline = recovery || deployTimeout === undefined ? undefined : started + (bakeTime ?? 0) + deployTimeout;
+    if (deadline !== undefined && now > deadline) return failedStep(head, BAKE_TIMEOUT, waits, now);
+    return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
+  }
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
@@ -151,13 +154,19 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
  */
 export function retried(
   head: HistoryEntry | undefined,
+  checks: readonly HealthCheck[],
   now: EpochMs,
 ): { head: HistoryEntry; event: NewEvent } | undefined {
   if (head?.bakeStatus !== 'Failed') return undefined;
   const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, waitedSeconds, waitingSince, ...rest } =
     head;
   const at = formatTime(now);
-  const again = { ...rest, bakeStatus: 'Deploying', lastRetryTimestamp: at };
+  const again = {
+    ...rest,
+    bakeStatus: 'Deploying',
+    lastRetryTimestamp: at,
+    ...(rest.knownHealth && { knownHealth: knownHealth(checks) }),
+  };
   const message = `Retry requested; bake status reset at ${at}`;
   return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };
 }

@@ -29,6 +29,8 @@ export interface Deployment extends DeploymentKind {
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
+  /** What the watched HealthChecks have reported; undefined where only times tell what is newer. */
+  knownHealth: HistoryEntry['knownHealth'];
 }
 
 /** The whole history, newest first and not yet truncated, with the events of the change. */
@@ -41,9 +43,9 @@ export function deploy(
   const [previous, ...older] = history;
   const entry = newEntry(previous, deployment, now);
   const events: NewEvent[] = [];
-  const stays: HistoryEntry[] = previous ? [previous] : [];
+  const stays: HistoryEntry[] = previous ? [withoutKnownHealth(previous)] : [];
   if (previous && isBaking(previous)) {
-    stays[0] = cancelled(previous, tag, now);
+    stays[0] = cancelled(stays[0]!, tag, now);
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
     events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
   }
@@ -75,7 +77,13 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
     bakeStatus: bakes ? 'Deploying' : 'Succeeded',
     bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : deployment.initial ? RAN_BEFORE : NO_BAKE,
+    ...(bakes && deployment.knownHealth?.length && { knownHealth: deployment.knownHealth }),
   };
+}
+
+/** It matters for the newest deployment alone, and histories are long. */
+function withoutKnownHealth({ knownHealth, ...entry }: HistoryEntry): HistoryEntry {
+  return entry;
 }
 
 export function triggeredBy(manual: boolean, user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {

@@ -4,11 +4,15 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { howToAllow } from '../health/consent.ts';
+import { goneChecks, hasNewError, isReportedSince } from '../health/known.ts';
 import { KUSTOMIZATION_CLASS } from '../health/spec.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
+
+/** Of a check that was watched when the deployment began. */
+const GONE = 'it was watched when this deployment began, and is deleted or no longer selected';
 
 /** Anybody who reports health writes it; it stays in the history. */
 const MAX_MESSAGE = 4096;
@@ -46,19 +50,9 @@ export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): E
   return unsettled ? second + 1000 : undefined;
 }
 
-/**
- * Whether every check is Healthy and became so at or after the cutoff. A check of another namespace than `home` is never
- * reset by this Rollout's deployments: it is enough that it is Healthy.
- */
-export function allFreshlyHealthy(checks: readonly HealthCheck[], cutoff: EpochMs, home: string | undefined): boolean {
-  return notReady(checks, cutoff, home).length === 0;
-}
-
-/** The checks that reported an error at or after the cutoff, whatever they say now. */
-export function errorsSince(checks: readonly HealthCheck[], cutoff: EpochMs): FailedCheck[] {
-  return checks
-    .filter(({ status }) => (parseTime(status?.lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= cutoff)
-    .map((check) => failed(check, check.status?.message));
+/** The checks that have reported an error since the deployment began, or arrived, whatever they say now. */
+export function newErrors(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
+  return checks.filter((check) => hasNewError(check, head)).map((check) => failed(check, check.status?.message));
 }
 
 export function isUnhealthy({ status }: HealthCheck): boolean {
@@ -81,17 +75,22 @@ export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, 
   });
 }
 
-/** The checks that keep a bake from starting, with the reason of each. */
-export function notReady(checks: readonly HealthCheck[], cutoff: EpochMs, home: string | undefined): FailedCheck[] {
-  return checks.flatMap((check) => {
+/**
+ * The checks that keep a bake from starting, and from ending, with the reason of each. A check of another namespace than `home` is
+ * never reset by this Rollout's deployments: it is enough that it is Healthy. One that was deleted proves nothing.
+ */
+export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, home: string | undefined): FailedCheck[] {
+  const gone = goneChecks(head, checks).map(({ namespace, name }) => ({ namespace, name, message: GONE }));
+  const there = checks.flatMap((check) => {
     const { status, message, lastChangeTime } = check.status ?? {};
     if (status !== 'Healthy') return [failed(check, message || `Status: ${status ?? ''}`)];
     if (check.metadata.namespace !== home) return [];
     const changed = parseTime(lastChangeTime);
     if (changed === undefined) return [failed(check, 'LastChangeTime is not set')];
-    if (changed >= cutoff) return [];
+    if (isReportedSince(check, head)) return [];
     return [failed(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
   });
+  return [...gone, ...there];
 }
 
 export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondition | undefined {

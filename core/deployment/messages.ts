@@ -16,6 +16,8 @@ export function bakeTimePassedDespite(checks: string): string {
 export const BAKE_COMPLETED = 'Bake completed (no bake time configured).';
 export const DEPLOY_TIMEOUT =
   'Deploy timeout reached before bake could start (health checks did not become healthy in time).';
+/** The planned end of the bake has passed by that long, and a HealthCheck was not Healthy. */
+export const BAKE_TIMEOUT = 'Deploy timeout reached after the bake time (health checks were not healthy).';
 export const ERROR_AFTER_DEPLOYMENT = 'A HealthCheck reported an error after deployment.';
 export const ERROR_AFTER_BAKE_STARTED = 'A HealthCheck reported an error after bake started.';
 export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';

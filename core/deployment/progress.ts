@@ -1,12 +1,14 @@
 /** How far a deployment has come in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBinding, HistoryEntry, Rollout } from '../../api/types.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { closedClosings } from '../binding/said.ts';
 import { isHeld } from '../binding/trigger.ts';
+import { goneChecks, knownHealth } from '../health/known.ts';
 import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isPassing } from '../suspend/passage.ts';
+import { judgesRevision } from './healthChecks.ts';
 import { HELD_ON_ITS_WAY, WAITING_FOR_HEALTH } from './messages.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
@@ -56,11 +58,13 @@ export function withProgress(
   head: HistoryEntry,
   bound: readonly FluxBinding[],
   rollout: Rollout,
+  checks: readonly HealthCheck[],
   now: EpochMs,
 ): HistoryEntry {
   const missing = bound.filter((binding) => !hasApplied(binding, rollout, head));
   const arrived = bound.length > 0 && missing.length === 0;
-  const proven = arrived && head.appliedTime === undefined ? { ...head, appliedTime: formatTime(now) } : head;
+  const arrives = arrived && head.appliedTime === undefined;
+  const proven = arrives ? { ...head, appliedTime: formatTime(now), ...healthAtArrival(head, checks) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
   // Right after a bypassed deployment was made its bindings do not know of it yet.
@@ -68,6 +72,18 @@ export function withProgress(
     status?.awaits || (isHeld(status) && !isPassing(rollout, closedClosings(status?.gates), now));
   const held = underWay && missing.some(waits);
   return held ? startWait(proven, now) : endWait(proven, now);
+}
+
+/** Until then the version before ran. Only what tells versions apart may have reported an error of this one. */
+function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
+  if (!before) return {};
+  const judged = new Set(checks.filter(judgesRevision).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const now = knownHealth(checks).map(({ lastErrorTime, ...known }) => {
+    if (!judged.has(`${known.namespace}/${known.name}`)) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
+    const first = before.find(({ namespace, name }) => namespace === known.namespace && name === known.name);
+    return { ...known, ...(first?.lastErrorTime && { lastErrorTime: first.lastErrorTime }) };
+  });
+  return { knownHealth: [...now, ...goneChecks({ knownHealth: before }, checks)] };
 }
 
 function startWait(head: HistoryEntry, now: EpochMs): HistoryEntry {

@@ -1,11 +1,11 @@
 /** What an unfinished deployment waits for, and since when: nothing waits without saying why. */
 import { PROGRESSING } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import { healthCutoff } from '../health/cutoff.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { type BakeTimes, deployDeadline, isBaking } from './bake.ts';
-import { notReady } from './healthChecks.ts';
+import { type FailedCheck, notReady } from './healthChecks.ts';
 import { boundTo, targetName, unapplied } from './progress.ts';
 
 /** Beyond that the message only says that there are more: each change of it is a write of the status. */
@@ -25,8 +25,15 @@ export function progressing(
   const { tag } = head.version;
   const started = parseTime(head.bakeStartTime);
   if (started !== undefined) {
-    const until = times.bakeTime === undefined ? '' : ` until ${formatTime(started + times.bakeTime)}`;
-    return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
+    const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
+    const end = times.bakeTime === undefined ? undefined : started + times.bakeTime;
+    const until = end === undefined ? '' : ` until ${formatTime(end)}`;
+    if (waiting.length === 0)
+      return condition('Baking', `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`);
+    return condition(
+      'WaitingForHealth',
+      `Version ${tag} bakes${until}, and after that as long as ${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} not Healthy${bakeEndOf(end, times)}`,
+    );
   }
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   if (missing.length > 0) {
@@ -34,10 +41,9 @@ export function progressing(
     const message = `Version ${tag} waits for ${named(missing.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
     return condition('WaitingForApply', `${message}${held}${endOf(head, times)}`);
   }
-  const checks = notReady(healthChecks, healthCutoff(head), rollout.metadata.namespace);
-  const names = checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort();
+  const checks = notReady(healthChecks, head, rollout.metadata.namespace);
   const since = head.appliedTime ?? sinceOf(head);
-  const message = `Version ${tag} waits for ${named(names, 'HealthChecks')} to become Healthy, since ${since}`;
+  const message = `Version ${tag} waits for ${checkNames(checks)} to become Healthy, since ${since}`;
   return condition('WaitingForHealth', `${message}${endOf(head, times)}`);
 }
 
@@ -51,6 +57,15 @@ function endOf(head: HistoryEntry, times: BakeTimes): string {
   if (head.waitingSince !== undefined) return '';
   const deadline = deployDeadline(head, times);
   return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;
+}
+
+function bakeEndOf(end: EpochMs | undefined, { deployTimeout }: BakeTimes): string {
+  if (deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
+  return end === undefined ? '' : `. It fails at ${formatTime(end + deployTimeout)}`;
+}
+
+function checkNames(checks: readonly FailedCheck[]): string {
+  return named(checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort(), 'HealthChecks');
 }
 
 function named(names: readonly string[], what: string): string {

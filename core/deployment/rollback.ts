@@ -4,9 +4,12 @@
  */
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
 import { closedText, type JudgedGate } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { isBare } from '../release/metadata.ts';
 
 /** `spec.onFailure`, or the installation's default. */
 export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
@@ -18,22 +21,32 @@ export interface StepBack {
   stays?: undefined;
 }
 
-export type Rollback =
-  | StepBack
-  /** There is no way back, and why. */
-  | { stays: { reason: string; message: string } };
+/** There is no way back, and why. */
+export interface NoWayBack {
+  stays: { reason: string; message: string };
+  /** Until then nothing else is deployed automatically: there may be a way back. */
+  until?: EpochMs;
+}
+
+export type Rollback = StepBack | NoWayBack;
 
 export interface WayBack {
   history: readonly HistoryEntry[];
   config: { onFailure: OnFailure /** A release that is never rolled back. */; barrier?: string };
   /** Releases that say themselves that they cannot be undone. */
   barriers: readonly string[];
+  /** Those of which the registry may still say so. */
+  awaited: readonly string[];
+  now: EpochMs;
   /** The RolloutGate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
 
+/** From the failure. A registry that says nothing must not keep a failed version in place for long. */
+const UNKNOWN_MS = 15_000;
+
 /** undefined where nothing has failed, or failures are dealt with otherwise. */
-export function rollbackOf({ history, config, barriers, rejectedBy }: WayBack): Rollback | undefined {
+export function rollbackOf({ history, config, barriers, awaited, rejectedBy, now }: WayBack): Rollback | undefined {
   const [head] = history;
   if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
   const from = head.version.tag;
@@ -52,13 +65,20 @@ export function rollbackOf({ history, config, barriers, rejectedBy }: WayBack): 
     const said = barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
     return stays('Barrier', from, `${said} says that ${barrier} cannot be undone`);
   }
+  const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + UNKNOWN_MS;
+  const unknown = history.slice(0, index).find(({ version }) => isBare(version) && awaited.includes(version.tag));
+  if (unknown && now < until) {
+    const { tag } = unknown.version;
+    const text = `the registry has not said yet whether ${tag} can be undone: it is waited for until ${formatTime(until)}`;
+    return { ...stays('MetadataUnknown', from, text), until };
+  }
   const to = target.version;
   const gate = rejectedBy(to.tag);
   if (gate !== undefined) return stays('Rejected', from, `RolloutGate '${gate}' rejects ${to.tag}`);
   return { to, from };
 }
 
-function stays(reason: string, from: string, why: string): Rollback {
+function stays(reason: string, from: string, why: string): NoWayBack {
   return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
 }
 

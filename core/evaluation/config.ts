@@ -64,6 +64,21 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
   return [...durations, ...healthSelectorProblems(spec.healthCheckSelector), ...afterProblems(spec.after)];
 }
 
+/**
+ * No RolloutGate and no approval holds initialVersion, because it runs already: that can only be said when the Rollout is created. Set
+ * later it would be a way past them.
+ */
+export function initialVersionProblem(rollout: Rollout, before: Rollout): string | undefined {
+  const { initialVersion } = rollout.spec ?? {};
+  if (!initialVersion || initialVersion === before.spec?.initialVersion || before.status?.history?.length) {
+    return undefined;
+  }
+  return (
+    `spec.initialVersion: ${JSON.stringify(initialVersion)} is set after the Rollout was created, and no RolloutGate would hold it: ` +
+    'leave it out, or delete the Rollout and create it again with the version that runs'
+  );
+}
+
 function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {
   const parts = [
     ['spec.healthCheckSelector.selector', healthCheckLabels(config)],

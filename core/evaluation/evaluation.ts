@@ -82,6 +82,9 @@ export interface Evaluation {
   requeueAt: EpochMs[];
 }
 
+/** A lookup that has failed is tried again by a later sync. */
+const AWAITED_LOOK_MS = 10_000;
+
 /** `requests`: those that are not used up. */
 export function evaluate(
   observed: Observed,
@@ -109,7 +112,14 @@ export function evaluate(
   const shown = bypass ?? shownBypass(deployed, candidates, state.conditions);
   const judge = approvalJudge(rollout, gates, state.authors, now);
   const verdict = judgeRolloutGates(gates, candidates, shown, stages, judge);
-  const rollback = rollbackOf({ history, config, barriers: state.barriers, rejectedBy: rejects });
+  const rollback = rollbackOf({
+    history,
+    config,
+    barriers: state.barriers,
+    awaited: observed.awaited ?? [],
+    rejectedBy: rejects,
+    now,
+  });
   const { forceDeploy } = requests;
   const selection = select({
     initialVersion: rollout.spec?.initialVersion,
@@ -155,6 +165,7 @@ export function evaluate(
     approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn)].slice(0, MAX_APPROVALS),
     asked,
     requeueAt: [
+      ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_LOOK_MS)] : []),
       ...inTheWay.requeueAt,
       ...judge.expiries(new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)])),
       ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),

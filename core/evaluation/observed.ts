@@ -33,6 +33,8 @@ export interface Observed {
   stages?: Stages | undefined;
   /** What the registry says, by tag; see metadataWanted. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
+  /** Tags of which it may still say something. */
+  awaited?: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried?: readonly CarriedDeployment[];
   /** The name of spec.releaseConfigMap is taken by a ConfigMap that is not this Rollout's. */
@@ -40,4 +42,5 @@ export interface Observed {
   /** This installation manages no ConfigMaps. */
   configMapUnsupported?: boolean;
   onFailure: Settings['onFailure'];
+  likeKuberik?: boolean | undefined;
 }

@@ -44,6 +44,7 @@ export function select(choice: Choice): Selection {
   }
   const asked = wantedVersion || forceDeploy;
   if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
+  if (!asked && rollback?.stays && rollback.until !== undefined) return { manual: false };
   if (!asked) {
     const [newest] = choices(choice);
     return { manual: false, ...(newest && { next: newest.tag }) };

@@ -3,8 +3,7 @@
  *
  * | Kustomization | health |
  * |---|---|
- * | Ready=False at its generation, for the source's newest artifact, with BuildFailed or ReconciliationFailed | Unhealthy |
- * | the same with HealthCheckFailed | its objects decide; in another cluster (`spec.kubeConfig`) Unhealthy |
+ * | Ready=False at its generation, for the source's newest artifact, with BuildFailed, ReconciliationFailed or HealthCheckFailed | Unhealthy |
  * | Stalled=True | Unhealthy |
  * | PruneFailed, ArtifactFailed, DependencyNotReady and other reasons: Flux tries again and nothing new runs badly | Pending |
  * | not at its generation, or its source is ahead of what it applied | Pending, whatever looks healthy |
@@ -12,12 +11,14 @@
  */
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { conditionsOf, type LooseCondition } from '../kstatus/fields.ts';
+import { conditionsOf, type LooseCondition, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseTime } from '../kube/time.ts';
-import { failureTime } from './failureTime.ts';
-import { type Inventory, parseInventory } from './inventory.ts';
-import { listed, type ObservedResource, resourceHealth } from './resources.ts';
+import type { Since } from './objects/broken.ts';
+import { failureTime } from './objects/failureTime.ts';
+import { type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
+import { FAILED_KUSTOMIZATION } from './objects/reasons.ts';
+import { listed, type ObservedResource, resourceHealth } from './objects/resources.ts';
 import { type Revision, revisionOf, type Upstream } from './revision.ts';
 import type { Verdict } from './status.ts';
 
@@ -34,8 +35,6 @@ export interface OwnHealth {
   inventory: Inventory;
 }
 
-const FAILED = new Set(['BuildFailed', 'ReconciliationFailed']);
-const FAILED_ELSEWHERE = new Set([...FAILED, 'HealthCheckFailed']);
 const ALL_HEALTHY = 'Kustomization and all managed resources are healthy';
 
 /** What the Kustomization says of itself, before any of its objects is read. */
@@ -50,7 +49,7 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const again = attempting && revision.waiting === undefined;
   const base = { attempting, again, revision, inventory, ...(pending !== undefined && { pending }) };
 
-  const failure = revision.attempted ? failureOf(ready, elsewhere ? FAILED_ELSEWHERE : FAILED) : undefined;
+  const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
   if (own.status === 'Failed') return { ...base, settled: stalled(kustomization, own.message, ready) };
   if (elsewhere) return { ...base, settled: judgeElsewhere(pending, ready, { attempting, again }) };
@@ -58,7 +57,23 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
     return { ...base, settled: { health: 'Pending', message, attempting } };
   }
-  return base;
+  return { ...base, inventory: notJudgedByFlux(kustomization, inventory) };
+}
+
+/** Where Flux waits for objects by `healthCheckExprs`, its Ready condition is their health: what else they say is not what the team has defined. */
+function notJudgedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
+  const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
+  const kindsOf = (list: unknown) =>
+    new Set(
+      (Array.isArray(list) ? list : []).map((each) => `${stringAt(each, ['apiVersion'])} ${stringAt(each, ['kind'])}`),
+    );
+  const defined = kindsOf(healthCheckExprs);
+  const waitedFor = kindsOf(healthChecks);
+  const isJudged = ({ apiVersion, kind }: InventoryResource) => {
+    const key = `${apiVersion} ${kind}`;
+    return defined.has(key) && (wait === true || waitedFor.has(key));
+  };
+  return { resources: resources.filter((resource) => !isJudged(resource)), errors };
 }
 
 function failureOf(ready: LooseCondition | undefined, reasons: ReadonlySet<string>): Verdict | undefined {
@@ -93,22 +108,22 @@ function judgeElsewhere(
 
 /**
  * The verdict with the objects read.
- * @param cutoff when the deployment began that the health is for; undefined when there is none
+ * @param since what the health is for, and until when it was healthy
  */
 export function judgeWithResources(
   own: OwnHealth,
   observed: readonly ObservedResource[],
-  cutoff: EpochMs | undefined,
+  since: Since,
   now: EpochMs,
 ): Verdict {
   if (own.settled) return own.settled;
-  const health = resourceHealth(observed, now);
+  const health = resourceHealth(observed, since, now);
   const errors = [...own.inventory.errors, ...health.errors];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listed(errors)}` : message);
 
   if (health.unhealthy.length > 0) {
     const unhealthy = withErrors(`Unhealthy resources: ${listed(health.unhealthy)}`);
-    if (isOldFailure(health.failedAt ?? now, own.revision, cutoff)) {
+    if (isOldFailure(health.failedAt ?? now, own.revision, since.deployed)) {
       return { health: 'Pending', message: `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}` };
     }
     const { failedAt } = health;

@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../api/admission.ts';
 import { KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
 import type { Kustomization } from '../../api/flux.ts';
-import type { InventoryResource } from './inventory.ts';
+import type { InventoryResource } from './objects/inventory.ts';
 
 /** From this many objects of a kind in a namespace, a list costs less than a get for each. */
 export const LIST_FROM = 8;

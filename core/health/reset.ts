@@ -1,9 +1,9 @@
 /** A new deployment, a retry or the arrival of a version makes older health meaningless: it is reset, once. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import { parseTime, wholeSeconds } from '../kube/time.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { parseTime } from '../kube/time.ts';
 import { healthCutoff } from './cutoff.ts';
-import type { HealthStatus } from './status.ts';
+import { isReportedSince } from './known.ts';
 
 /** Health from before this instant says nothing about what the Rollout deploys now. undefined: nothing was deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {
@@ -32,9 +32,13 @@ export function cutoffsOf(rollouts: readonly Rollout[], now: EpochMs): Cutoffs {
   };
 }
 
-export function needsReset(status: HealthStatus | undefined, cutoff: EpochMs | undefined): boolean {
-  if (cutoff === undefined) return false;
-  const changed = parseTime(status?.lastChangeTime);
-  // A stored time has whole seconds, `cutoff` may not: compare what would be stored.
-  return changed === undefined || changed < wholeSeconds(cutoff);
+/** Whether the check has reported nothing since one of the Rollouts began its newest deployment, or that one arrived. */
+export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[], now: EpochMs): boolean {
+  const { status } = healthCheck;
+  return rollouts.some((rollout) => {
+    const [head] = rollout.status?.history ?? [];
+    const cutoff = cutoffOf(rollout);
+    if (!head || cutoff === undefined || cutoff > now) return false;
+    return status?.lastChangeTime === undefined || !isReportedSince(healthCheck, head);
+  });
 }

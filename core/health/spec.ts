@@ -1,5 +1,9 @@
 /** What a HealthCheck of class kustomization asks for: which Kustomization it is about, and how often to look. */
-import { HEALTHCHECK_KUSTOMIZATION, HEALTHCHECK_REQUEUE_INTERVAL } from '../../api/annotations.ts';
+import {
+  HEALTHCHECK_GRACE_PERIOD,
+  HEALTHCHECK_KUSTOMIZATION,
+  HEALTHCHECK_REQUEUE_INTERVAL,
+} from '../../api/annotations.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
@@ -38,4 +42,11 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
   return Math.max(wanted, MIN_MS);
+}
+
+const DEFAULT_GRACE_MS = 60_000;
+
+/** Milliseconds: a minute where the annotation is absent or does not parse. */
+export function gracePeriod(healthCheck: HealthCheck): number {
+  return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }

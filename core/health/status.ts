@@ -21,7 +21,7 @@ export type Verdict =
   /** What is needed could not be read. That is not a failure: the health stays as it was. */
   | { health: 'Unknown'; message: string };
 
-/** Messages of other objects may have any length, and this one goes on into Rollouts. */
+/** Messages of other objects may have any length, and this one goes on into Rollouts. The CRD takes no more. */
 const MAX_MESSAGE = 16_384;
 
 /**
@@ -36,11 +36,13 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
-  const changeTime = status === before?.status ? lastChangeTime : formatTime(now);
+  const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
+  const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
   return {
     status,
     message: messageOf(verdict, status),
     ...(errorTime && { lastErrorTime: errorTime }),
+    ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
     ...(changeTime && { lastChangeTime: changeTime }),
   };
 }
@@ -58,9 +60,9 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 }
 
 function messageOf(verdict: Verdict, status: string): string {
-  const message = oneLine(verdict.message.slice(0, MAX_MESSAGE)).toWellFormed();
-  if (verdict.health !== 'Unknown' || status === 'Pending') return message;
-  return `Still ${status}: not everything could be read. ${message}`;
+  const isOld = verdict.health === 'Unknown' && status !== 'Pending';
+  const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
+  return oneLine(message.slice(0, MAX_MESSAGE)).toWellFormed();
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {
@@ -72,13 +74,26 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
 }
 
 export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
-  return (['status', 'message', 'lastErrorTime', 'lastChangeTime'] as const).every((key) => a?.[key] === b?.[key]);
+  return (['status', 'message', 'lastErrorTime', 'lastChangeTime', 'lastHealthyTime'] as const).every(
+    (key) => a?.[key] === b?.[key],
+  );
 }
+
+/** Of two servers' clocks; what is further ahead is a reporter's. */
+const NEAR_MS = 60_000;
 
 const RESET = 'Health check reset due to new deployment';
 
-export function resetStatus(now: EpochMs): HealthStatus {
-  return { status: 'Pending', message: RESET, lastChangeTime: formatTime(now) };
+/** @param before what is reset; the time differs from its: by that it is known that something was reported since */
+export function resetStatus(before: HealthStatus | undefined, now: EpochMs): HealthStatus {
+  return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
+}
+
+/** Now, or so many milliseconds after the change before, where that was in this second or our clock was ahead by seconds then. */
+function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
+  const known = parseTime(before);
+  const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;
+  return formatTime(isNear ? Math.max(now, known + leastMs) : now);
 }
 
 /** Whether nothing was judged since the reset. */

@@ -6,7 +6,7 @@ import { takeTurn, type Waiting } from '../budget/turn.ts';
 import { adopted } from '../deployment/adopt.ts';
 import { deploy } from '../deployment/entry.ts';
 import { deploymentEvent } from '../deployment/events.ts';
-import { healthSettlesAt } from '../deployment/healthChecks.ts';
+import { healthSettlesAt, sortedChecks } from '../deployment/healthChecks.ts';
 import { readyMessage } from '../deployment/messages.ts';
 import { bakeFailureDisabled } from '../deployment/recovery.ts';
 import { lengthOfWayBack } from '../deployment/rollback.ts';
@@ -18,6 +18,7 @@ import { type RequestKey, type Requests, requestsOf } from '../evaluation/reques
 import { isForward } from '../evaluation/select.ts';
 import { givenReason } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
+import { knownHealth } from '../health/known.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -135,7 +136,7 @@ function withShownBypass(state: RolloutState, { verdict: { condition } }: Evalua
 }
 
 function deployNext(
-  { rollout, metadata }: Observed,
+  { rollout, metadata, healthChecks, likeKuberik }: Observed,
   config: RolloutConfig,
   state: RolloutState,
   { selection, verdict, unhealthy, approvals, passed }: Evaluation,
@@ -163,6 +164,7 @@ function deployNext(
       bypass: bypassRecord(rollout, passed),
       ...givenWith(tag, requests),
       requestedBy: requesterOf(rollout, tag).by,
+      knownHealth: likeKuberik ? undefined : knownHealth(sortedChecks(healthChecks)),
     },
     now,
   );

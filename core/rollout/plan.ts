@@ -3,8 +3,9 @@
  * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import type { RolloutStatus } from '../../api/types.ts';
 import type { CopyJob } from '../copy/job.ts';
+import { isBaking } from '../deployment/bake.ts';
 import { readConfig } from '../evaluation/config.ts';
 import { storedState } from '../evaluation/evaluation.ts';
 import { namedGates } from '../evaluation/namedGates.ts';
@@ -72,7 +73,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const stored = storedState(rollout.status);
   const asked = requestsOf(rollout);
 
-  const retry = takeRetry(stored.history, asked, now);
+  const retry = takeRetry(stored.history, asked, observed.healthChecks, now);
   const releases = takeReleases(observed, config, retry.history, stored, now);
   // Before a deployment is decided: the status in which a bake ends or starts is not stored yet.
   const progress = takeProgress(observed, config, releases.history, stored.conditions, now);
@@ -118,20 +119,31 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     startsCopy: Boolean(decision.evaluation.copy?.isAwaited && decision.evaluation.copy.begins),
     waitsForBudget: decision.waiting !== undefined,
     startsBake: progress.startsBake,
-    ...resyncAfter(looks, rollout, now),
+    ...resyncAfter(looks, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     ...(configMap && { configMap }),
     ...(decision.evaluation.copy?.job && { copyJob: decision.evaluation.copy.job }),
   };
 }
 
-/** A label that changes on a Namespace triggers no sync. */
-const NAMESPACE_LOOK_S = 60;
+/** Neither a label that changes on a Namespace triggers a sync, nor a HealthCheck of another namespace. */
+const UNSEEN_LOOK_S = 60;
+/** The same while such a HealthCheck decides what happens next. */
+const WATCHED_LOOK_S = 10;
 const SHORTEST_S = 0.1;
 
-/** Nothing where only a change can make a difference. */
-function resyncAfter(looks: readonly EpochMs[], { spec }: Rollout, now: EpochMs): Pick<Plan, 'resyncAfterSeconds'> {
+/** Nothing where only a change that triggers a sync can make a difference. */
+function resyncAfter(
+  looks: readonly EpochMs[],
+  { rollout: { metadata, spec }, healthChecks }: Observed,
+  { history }: RolloutStatus,
+  now: EpochMs,
+): Pick<Plan, 'resyncAfterSeconds'> {
   const seconds = looks.map((at) => Math.max(SHORTEST_S, (at - now) / 1000));
-  if (spec?.healthCheckSelector?.namespaceSelector) seconds.push(NAMESPACE_LOOK_S);
+  if (spec?.healthCheckSelector?.namespaceSelector) {
+    const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);
+    const decides = foreign.some(({ status }) => status?.status !== 'Healthy' || isBaking(history?.[0]));
+    seconds.push(decides ? WATCHED_LOOK_S : UNSEEN_LOOK_S);
+  }
   return seconds.length > 0 ? { resyncAfterSeconds: Math.min(...seconds) } : {};
 }

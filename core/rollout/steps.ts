@@ -1,7 +1,7 @@
 /** The steps of a plan that come before the decision: what has been asked of the head, what is released, how far the head is. */
 import { BAKE_FAILURE_DISABLED, RELEASES_UPDATED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import type { HealthCheck, HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { bakeStep, isBaking, retried } from '../deployment/bake.ts';
 import { sortedChecks } from '../deployment/healthChecks.ts';
 import { boundTo, withProgress } from '../deployment/progress.ts';
@@ -27,10 +27,11 @@ type History = readonly HistoryEntry[];
 export function takeRetry(
   history: History,
   requests: Requests,
+  healthChecks: readonly HealthCheck[],
   now: EpochMs,
 ): { history: History; used: RequestKey[]; events: NewEvent[] } {
   if (!requests.retry) return { history, used: [], events: [] };
-  const again = retried(history[0], now);
+  const again = retried(history[0], sortedChecks(healthChecks), now);
   if (again) return { history: withHead(history, again.head), used: ['retry'], events: [again.event] };
   const message = 'Retry requested, but the last deployment has not failed: nothing is retried';
   return { history, used: ['retry'], events: [{ type: 'Normal', reason: 'RetryIgnored', message }] };
@@ -129,7 +130,7 @@ export interface Progress {
 
 /** Proof that the head has arrived, and its bake. `conditions` as they are stored. */
 export function takeProgress(
-  { rollout, bindings, healthChecks }: Observed,
+  { rollout, bindings, healthChecks, likeKuberik = false }: Observed,
   config: RolloutConfig,
   history: History,
   conditions: readonly Condition[],
@@ -139,10 +140,11 @@ export function takeProgress(
   const [head] = history;
   if (!head) return { history, ...nothing };
   const bound = boundTo(rollout, bindings);
-  const proven = withProgress(head, bound, rollout, now);
+  const checks = sortedChecks(healthChecks);
+  const proven = withProgress(head, bound, rollout, checks, now);
   if (!isBaking(proven) || config.problems.length > 0) return { history: withHead(history, proven), ...nothing };
   const recovery = findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
-  const context = { rollout, times: config, healthChecks: sortedChecks(healthChecks), bound, recovery };
+  const context = { rollout, times: config, healthChecks: checks, bound, recovery, likeKuberik };
   const step = bakeStep(proven, context, now);
   return {
     history: withHead(history, step.head),

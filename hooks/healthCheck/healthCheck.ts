@@ -49,11 +49,13 @@ export const healthCheckHook: DecoratorHook = {
     const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
     const needsLabels = needsNamespaceLabels(own);
     const labels = needsLabels ? await namespaceLabels(healthCheck, call) : undefined;
-    const cutoffs = cutoffsOf(associatedRollouts(own, healthCheck, labels), call.now);
+    const concerned = associatedRollouts(own, healthCheck, labels);
+    const cutoffs = cutoffsOf(concerned, call.now);
     const before = healthCheck.status;
 
     // The reset is stored before anything is judged: health of the same instant could still be the old version's.
-    if (needsReset(before, cutoffs.reached)) return answer(healthCheck, resetStatus(call.now), cutoffs, call);
+    if (needsReset(healthCheck, concerned, call.now))
+      return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
       return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_LOOK_MS : undefined);
 

@@ -7,8 +7,9 @@ import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
 import { judgeWithResources, ownHealth } from '../../core/health/kustomization.ts';
 import { appliedSelector, applyingAccount } from '../../core/health/reads.ts';
-import { kustomizationRef } from '../../core/health/spec.ts';
+import { gracePeriod, kustomizationRef } from '../../core/health/spec.ts';
 import type { Verdict } from '../../core/health/status.ts';
+import { parseTime } from '../../core/kube/time.ts';
 import { readDeployers, readKustomization, readResources } from './reads.ts';
 
 /** A label or annotation that changes on a Namespace wakes nobody. */
@@ -49,7 +50,12 @@ export async function judge(
   const { resources } = own.inventory;
   // Read after the Kustomization: what it says was applied is what these show.
   const observed = own.settled ? [] : await readResources(resources, { cluster, access, account, labelSelector });
-  return judgeWithResources(own, observed, cutoff, now);
+  const since = {
+    deployed: cutoff,
+    healthyUntil: parseTime(healthCheck.status?.lastHealthyTime),
+    gracePeriod: gracePeriod(healthCheck),
+  };
+  return judgeWithResources(own, observed, since, now);
 }
 
 async function consents(

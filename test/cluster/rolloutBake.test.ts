@@ -101,11 +101,14 @@ describe('a bake', () => {
     await story.conditionIs('Ready', { status: 'False', reason: 'BakeTimeFailed', message: head.bakeStatusMessage });
   });
 
-  it('goes on while a check is Pending', async () => {
+  it('does not end while a check is Pending', async () => {
     const story = await deploying({ bakeTime: '3s' });
     await story.report('Healthy');
     await story.headIs('1.0.0', 'InProgress');
     await story.report('Pending');
+    await story.conditionIs('Progressing', { status: 'True', reason: 'WaitingForHealth' });
+    await story.headIs('1.0.0', 'InProgress');
+    await story.report('Healthy');
     await story.headIs('1.0.0', 'Succeeded');
   });
 

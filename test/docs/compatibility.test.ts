@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../api/flux.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
 import { pinFields } from '../../core/pin/mutate.ts';
 import { planSchedule } from '../../core/schedule/plan.ts';
@@ -63,13 +62,12 @@ it('Q31: a Rollout that matches no longer has no gate any more, and Metacontroll
     metadata: { name: 'freeze', uid: 'u' },
     spec: { rolloutSelector: {}, namespaceSelector: { matchLabels: { env: 'prod' } }, rules: [{}] },
   };
-  const inNamespace = (namespace: string): KubeObject => ({
-    apiVersion: 'kuberik.com/v1alpha1',
-    kind: 'Rollout',
-    metadata: { name: 'app', namespace },
+  const inNamespaces = (...namespaces: string[]) => ({
+    listed: namespaces.map((namespace) => ({ namespace, name: 'app' })),
+    isTruncated: false,
   });
   const now = Date.parse('2026-01-01T00:00:00Z');
-  const both = planSchedule(schedule, [inNamespace('one'), inNamespace('two')], [], now).gates;
-  const left = planSchedule(schedule, [inNamespace('two')], both, now).gates;
+  const both = planSchedule(schedule, inNamespaces('one', 'two'), [], now).gates;
+  const left = planSchedule(schedule, inNamespaces('two'), both, now).gates;
   expect(left).toEqual(both.slice(1));
 });

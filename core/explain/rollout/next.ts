@@ -12,6 +12,12 @@ export function nextOf({ status }: Rollout, steps: readonly Step[], version: str
   if (head && isBaking(head)) {
     const { tag } = head.version;
     const then = version === undefined ? '' : `; then ${version} is looked at again`;
+    const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
+    if (head.bakeStatus === 'InProgress' && unhealthy.length > 0) {
+      return {
+        text: `the bake of ${tag} ends once ${named(unhealthy)} ${unhealthy.length === 1 ? 'is' : 'are'} Healthy${then}`,
+      };
+    }
     if (head.bakeStatus === 'InProgress') {
       const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
       return { text, ...(bake?.until && { at: bake.until }) };
@@ -26,11 +32,14 @@ export function nextOf({ status }: Rollout, steps: readonly Step[], version: str
   if (inTheWay.length === 0) return { text: `${version} is deployed within moments` };
   const lasting = inTheWay.filter(({ until, state }) => until === undefined && state === 'blocks');
   if (lasting.length > 0) {
-    const names = lasting.slice(0, 3).map(({ title }) => title);
-    const more = lasting.length > 3 ? ` and ${lasting.length - 3} more` : '';
-    return { text: `nothing by itself: ${version} waits for ${names.join(', ')}${more}` };
+    return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
   }
   const times = inTheWay.flatMap(({ until }) => until ?? []).sort();
   const last = times.at(-1);
   return { text: `${version} goes by itself`, ...(last && { at: last }) };
+}
+
+function named(steps: readonly Step[]): string {
+  const names = steps.slice(0, 3).map(({ title }) => title);
+  return `${names.join(', ')}${steps.length > 3 ? ` and ${steps.length - 3} more` : ''}`;
 }

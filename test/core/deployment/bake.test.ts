@@ -24,7 +24,14 @@ describe('an error before the version has arrived in a bound object', () => {
   const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
   const statusWith = (cls?: string) => {
     const error = { status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) };
-    const context = { rollout, times: {}, healthChecks: [check(error, cls)], bound, recovery: false };
+    const context = {
+      rollout,
+      times: {},
+      healthChecks: [check(error, cls)],
+      bound,
+      recovery: false,
+      likeKuberik: false,
+    };
     return bakeStep(head, context, NOW).head.bakeStatus;
   };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { displayName, MAX_RESOURCES, parseInventory } from '../../../core/health/inventory.ts';
+import { displayName, MAX_RESOURCES, parseInventory } from '../../../core/health/objects/inventory.ts';
 import { planReads } from '../../../core/health/reads.ts';
 
 describe('inventory ids', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ObservedResource } from '../../../core/health/resources.ts';
+import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import {
   at,
   type Case,
@@ -158,7 +158,7 @@ const CASES: Record<string, Case[]> = {
         attempting: false,
       },
     },
-    ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed', 'HealthCheckFailed'].map((reason) => ({
+    ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed'].map((reason) => ({
       name: `${reason} is tried again`,
       kustomization: failing(reason),
       expected: { health: 'Pending', message: /^Kustomization pending: /, attempting: false },
@@ -247,6 +247,40 @@ describe('spec.kubeConfig: another cluster', () => {
     expect(elsewhere(failing('', { ready: { status: 'Unknown' } })).verdict.health).toBe('Pending');
     expect(elsewhere({ applied: OLD }).verdict.health).toBe('Pending');
     expect(elsewhere({ ready: { status: 'False', reason: 'DependencyNotReady' } }).verdict.health).toBe('Pending');
+  });
+});
+
+it('HealthCheckFailed is Flux’s own verdict, whatever its objects say', () => {
+  const { verdict } = judged({
+    name: '',
+    kustomization: failing('HealthCheckFailed'),
+    observed: [],
+    expected: { health: '', message: '' },
+  });
+  expect(verdict).toMatchObject({ health: 'Unhealthy', message: /HealthCheckFailed/, failedAt: ms('11:55:00') });
+});
+
+describe('a kind with healthCheckExprs is judged by Flux', () => {
+  const exprs = [{ apiVersion: 'apps/v1', kind: 'Deployment', current: 'true' }];
+  it.each([
+    ['where Flux waits for all', { healthCheckExprs: exprs, wait: true }, 'Healthy'],
+    ['where Flux waits for that kind', { healthCheckExprs: exprs, healthChecks: exprs }, 'Healthy'],
+    ['and here where Flux waits for none', { healthCheckExprs: exprs }, 'Unhealthy'],
+    [
+      'and here where they are for another',
+      { healthCheckExprs: [{ ...exprs[0], kind: 'Cluster' }], wait: true },
+      'Unhealthy',
+    ],
+  ])('%s', (_, spec, health) => {
+    const { own } = judged({ name: '', kustomization: { spec }, observed: [], expected: { health: '', message: '' } });
+    const read = own.inventory.resources.length > 0 ? [failedAt('11:58:00')] : [];
+    const { verdict } = judged({
+      name: '',
+      kustomization: { spec },
+      observed: read,
+      expected: { health: '', message: '' },
+    });
+    expect(verdict.health).toBe(health);
   });
 });
 

@@ -3,7 +3,7 @@ import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { judgeWithResources, ownHealth } from '../../../core/health/kustomization.ts';
-import type { ObservedResource } from '../../../core/health/resources.ts';
+import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -115,6 +115,8 @@ export interface Case {
   rollouts?: Rollout[];
   observed?: ObservedResource[];
   cutoff?: number | null;
+  /** When it was seen Healthy last, of this deployment. */
+  healthyUntil?: number;
   expected: { health: string; message: string | RegExp; failedAt?: number; attempting?: boolean; again?: true };
 }
 
@@ -124,9 +126,11 @@ export function judged({
   rollouts = [],
   observed = [good],
   cutoff = CUTOFF,
+  healthyUntil,
 }: Case) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
-  return { own, verdict: judgeWithResources(own, observed, cutoff ?? undefined, NOW) };
+  const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
+  return { own, verdict: judgeWithResources(own, observed, since, NOW) };
 }
 
 export const failing = (reason: string, extra: Setup = {}): Setup => ({

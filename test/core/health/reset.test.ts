@@ -72,16 +72,18 @@ describe('reset', () => {
     ['a time that does not parse', { lastChangeTime: 'soon' }, '11:00:00', true],
     ['nothing deployed', { status: 'Healthy' }, undefined, false],
   ])('%s', (_, status, cutoff, expected) => {
-    expect(needsReset(status, cutoff === undefined ? undefined : ms(cutoff))).toBe(expected);
+    const rollouts = cutoff === undefined ? [] : [rollout({ head: { timestamp: at(cutoff) } })];
+    expect(needsReset({ ...check(), ...(status && { status }) }, rollouts, NOW)).toBe(expected);
   });
 
   it('compares whole seconds: a cutoff with a fraction resets once, not for ever', () => {
-    const cutoff = NOW - 1;
-    expect(needsReset(resetStatus(cutoff), cutoff)).toBe(false);
+    const fraction = rollout({ head: { timestamp: '2026-01-02T11:59:59.999Z' } });
+    const after = { ...check(), status: resetStatus(undefined, Date.parse('2026-01-02T11:59:59.999Z')) };
+    expect(needsReset(after, [fraction], NOW)).toBe(false);
   });
 
   it('H11: Pending, with the time and without the error', () => {
-    expect(resetStatus(NOW)).toEqual({
+    expect(resetStatus(undefined, NOW)).toEqual({
       status: 'Pending',
       message: 'Health check reset due to new deployment',
       lastChangeTime: at('12:00:00'),

@@ -78,7 +78,12 @@ describe('whatever an object holds', () => {
           const kustomization = objectOf('Kustomization', { metadata, status: of as never }) as Kustomization;
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
           const judge = (now: number) =>
-            judgeWithResources(ownHealth(kustomization, { source, rollouts: [] }, now), [], NOW - 60_000, now);
+            judgeWithResources(
+              ownHealth(kustomization, { source, rollouts: [] }, now),
+              [],
+              { deployed: NOW - 60_000, gracePeriod: 0 },
+              now,
+            );
           const once = statusAfter(before, judge(NOW), NOW);
           expect(sameStatus(statusAfter(once, judge(NOW + 30_000), NOW + 30_000), once)).toBe(true);
         },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { requeueInterval } from '../../../core/health/spec.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter, type Verdict } from '../../../core/health/status.ts';
+import { objectIn } from '../../manifests/files.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;
 const ms = (time: string) => Date.parse(at(time));
@@ -40,7 +41,13 @@ describe('what a verdict makes of the status', () => {
       'a failure that does not began now',
       { status: 'Healthy', lastErrorTime: at('08:00:00') },
       unhealthy(),
-      { status: 'Unhealthy', message: 'bad', lastChangeTime: at('12:00:00'), lastErrorTime: at('12:00:00') },
+      {
+        status: 'Unhealthy',
+        message: 'bad',
+        lastChangeTime: at('12:00:00'),
+        lastErrorTime: at('12:00:00'),
+        lastHealthyTime: at('12:00:00'),
+      },
     ],
     [
       'and goes on without moving its time',
@@ -68,7 +75,7 @@ describe('what a verdict makes of the status', () => {
     ],
     [
       'nor has what is not there yet when the version is deployed',
-      resetStatus(ms('11:00:00')),
+      resetStatus(undefined, ms('11:00:00')),
       ABSENT,
       { status: 'Unhealthy', message: 'gone', lastChangeTime: at('12:00:00') },
     ],
@@ -143,7 +150,7 @@ describe('what a verdict makes of the status', () => {
     ],
     [
       'but becomes Healthy by nothing less than a verdict',
-      resetStatus(ms('11:00:00')),
+      resetStatus(undefined, ms('11:00:00')),
       { health: 'Pending', message: 'trying', attempting: true, again: true },
       { status: 'Pending', message: 'trying', lastChangeTime: at('11:00:00') },
     ],
@@ -151,7 +158,7 @@ describe('what a verdict makes of the status', () => {
       'the first attempt is Pending',
       { status: 'Healthy', lastChangeTime: at('11:00:00') },
       { health: 'Pending', message: 'trying', attempting: true },
-      { status: 'Pending', message: 'trying', lastChangeTime: at('12:00:00') },
+      { status: 'Pending', message: 'trying', lastChangeTime: at('12:00:00'), lastHealthyTime: at('12:00:00') },
     ],
   ];
 
@@ -184,4 +191,14 @@ it('a message that is cut amid an emoji is the same at the next look: Go has sto
   const message = `${'x'.repeat(16_383)}\u{1f600}`;
   const after = statusAfter(undefined, { health: 'Unhealthy', message }, NOW);
   expect(after.message?.at(-1)).toBe('\ufffd');
+});
+
+it.each([
+  ['seen', { health: 'Unhealthy', message: 'x'.repeat(20_000) } as Verdict],
+  ['kept', { health: 'Unknown', message: 'x'.repeat(20_000) } as Verdict],
+])('a message is no longer than the CRD takes: %s', (_name, verdict) => {
+  const { versions } = objectIn('crds/kuberik.com_healthchecks.yaml').spec;
+  const { maxLength } = versions[0].schema.openAPIV3Schema.properties.status.properties.message;
+  const before = { status: 'Healthy', lastChangeTime: at('09:00:00') };
+  expect(statusAfter(before, verdict, NOW).message).toHaveLength(maxLength);
 });

@@ -24,7 +24,7 @@ describe.each(SEEDS)('day %i', { timeout: 240_000 }, (seed) => {
     'ends with the history that the model has, under %s',
     async (onFailure) => {
       const random = randomFrom(seed);
-      const world = new World('Continue');
+      const world = new World({ onFailure: 'Continue' });
       await FIXTURES.FB!(world);
       await STEPS.spec!(world, { onFailure, versionHistoryLimit: 1000, availableReleasesMinCount: 1000 });
       const model = new Model(onFailure);

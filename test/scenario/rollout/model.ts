@@ -9,9 +9,16 @@ export interface ModelEntry {
   state: 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled';
 }
 
+interface Health {
+  status: string;
+  /** Seconds. */
+  changed: number;
+  error: number;
+}
+
 interface Entry extends ModelEntry {
-  /** Seconds; since when health and errors count. */
-  since: number;
+  /** What the check had reported when it was deployed, or retried. */
+  known: Health;
   baking?: number;
   recovery: boolean;
   /** It was deployed in the place of a failed one. */
@@ -26,7 +33,7 @@ export class Model {
   retry = false;
   unblock = false;
   gateOpen = true;
-  health = { status: '', changed: -1, error: -1 };
+  health: Health = { status: '', changed: -1, error: -1 };
   private readonly rolledBack = new Set<number>();
 
   private readonly onFailure: 'Hold' | 'Continue' | 'Rollback';
@@ -37,7 +44,7 @@ export class Model {
 
   /** Whatever can happen at this second happens. */
   settle(now: number): void {
-    if (this.retry) this.begin(now);
+    if (this.retry) this.begin();
     this.retry = false;
     for (let again = true; again; ) {
       this.bake(now);
@@ -45,22 +52,24 @@ export class Model {
     }
   }
 
-  private begin(now: number): void {
+  private begin(): void {
     const [head] = this.history;
     if (head?.state === 'Failed')
-      this.history[0] = { ...head, state: 'Deploying', since: now, baking: undefined } as Entry;
+      this.history[0] = { ...head, state: 'Deploying', known: this.health, baking: undefined } as Entry;
   }
 
   private bake(now: number): void {
     const [head] = this.history;
     if (head?.state !== 'Deploying' && head?.state !== 'InProgress') return;
     const unhealthyInBake = head.state === 'InProgress' && this.health.status === 'Unhealthy';
-    if ((this.health.error >= head.since || unhealthyInBake) && !head.recovery) head.state = 'Failed';
-    else if (head.state === 'Deploying' && this.health.status === 'Healthy' && this.health.changed >= head.since) {
+    const isNews = JSON.stringify(this.health) !== JSON.stringify(head.known);
+    const isHealthy = this.health.status === 'Healthy' && isNews;
+    if ((this.health.error !== head.known.error || unhealthyInBake) && !head.recovery) head.state = 'Failed';
+    else if (head.state === 'Deploying' && isHealthy) {
       head.state = 'InProgress';
       head.baking = now;
     }
-    if (head.state === 'InProgress' && now >= head.baking! + BAKE_S) head.state = 'Succeeded';
+    if (head.state === 'InProgress' && isHealthy && now >= head.baking! + BAKE_S) head.state = 'Succeeded';
   }
 
   private deploy(now: number): boolean {
@@ -75,7 +84,7 @@ export class Model {
     this.history.unshift({
       release: next,
       state: 'Deploying',
-      since: now,
+      known: this.health,
       recovery: this.recovers(head, asked !== undefined, back !== undefined),
       back: back !== undefined,
     });

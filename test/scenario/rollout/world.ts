@@ -43,12 +43,12 @@ export class World {
   configMaps: KubeObject[] = [];
   /** What the last write that was refused was told. */
   denied: string | undefined;
-  readonly onFailure: Settings['onFailure'];
+  readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik'>;
   private readonly objects = new Map<string, KubeObject<any, any>>();
   private serial = 0;
 
-  constructor(onFailure: Settings['onFailure']) {
-    this.onFailure = onFailure;
+  constructor(settings: Pick<Settings, 'onFailure' | 'likeKuberik'>) {
+    this.settings = settings;
   }
 
   /** The stored object itself. */
@@ -185,14 +185,17 @@ export class World {
     return {
       now: this.now,
       cluster: fakeCluster(() => [...this.objects.values()], { serves }),
-      settings: { onFailure: this.onFailure, metacontrollerUser: 'metacontroller' },
+      settings: { ...this.settings, metacontrollerUser: 'metacontroller' },
     };
   }
 
   private hookCall(): HookCall {
     const { call } = fakeHookCall({
       ...this.around(),
-      metadata: { lookup: ({ tag }) => (tag in this.metadata ? (this.metadata[tag] ?? undefined) : {}) },
+      metadata: {
+        lookup: ({ tag }) => (tag in this.metadata ? (this.metadata[tag] ?? undefined) : {}),
+        isAwaited: ({ tag }) => this.metadata[tag] === null,
+      },
     });
     return { ...call, events: { record: (event) => this.events.push(event) } };
   }

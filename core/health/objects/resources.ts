@@ -1,8 +1,10 @@
 /** The health of the objects in an inventory. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { kstatusOf } from '../kstatus/kstatus.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { formatTime } from '../../kube/time.ts';
+import { isBroken, type Since } from './broken.ts';
 import { failureTime, latest } from './failureTime.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
+import { healthOf } from './kinds.ts';
 
 export interface ObservedResource extends InventoryResource {
   /** undefined without an error: there is no such object. */
@@ -21,7 +23,7 @@ export interface ResourceHealth {
   failedAt?: EpochMs;
 }
 
-export function resourceHealth(observed: readonly ObservedResource[], now: EpochMs): ResourceHealth {
+export function resourceHealth(observed: readonly ObservedResource[], since: Since, now: EpochMs): ResourceHealth {
   const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], errors: [] };
   const times: (EpochMs | undefined)[] = [];
   for (const resource of observed) {
@@ -34,8 +36,11 @@ export function resourceHealth(observed: readonly ObservedResource[], now: Epoch
       health.missing.push(name);
       continue;
     }
-    const { status, message } = kstatusOf(resource.object, now);
-    if (status === 'InProgress') health.pending.push(`${name} (${message})`);
+    const { status, message } = healthOf(resource.object, since.deployed, now);
+    if (status === 'InProgress' && isBroken(resource.object, since, now)) {
+      health.unhealthy.push(`${name} (was complete, and is not since ${formatTime(since.healthyUntil!)}: ${message})`);
+      times.push(since.healthyUntil);
+    } else if (status === 'InProgress') health.pending.push(`${name} (${message})`);
     else if (status === 'Terminating') health.pending.push(`${name} (terminating)`);
     else if (status === 'Unknown') health.errors.push(`${resource.kind} ${name}: ${message}`);
     else if (status === 'Failed') {

@@ -1,7 +1,7 @@
 /** When an object failed, as far as its conditions say. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { conditionsOf } from '../kstatus/fields.ts';
-import { parseTime } from '../kube/time.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { conditionsOf } from '../../kstatus/fields.ts';
+import { parseTime } from '../../kube/time.ts';
 
 /** The latest Stalled=True, else the newest transition of any condition; undefined when no time parses. */
 export function failureTime(object: KubeObject<any, any>): EpochMs | undefined {

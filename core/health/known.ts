@@ -1,0 +1,78 @@
+/**
+ * What HealthChecks had reported when a deployment began. What they report since is told by its being different, not by clocks: those of
+ * reporters may be wrong by hours, and an error that was known at the commit is not the new version's.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
+import { parseTime, wholeSeconds } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { deployCutoff, healthCutoff } from './cutoff.ts';
+
+/** `history[].knownHealth[]`. */
+export type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
+
+type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
+
+/** What the checks have reported by now, for the head of a history; at most `LIMITS.knownHealth` of them. */
+export function knownHealth(checks: readonly HealthCheck[]): KnownHealth[] {
+  return checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }) => ({
+    name: metadata.name ?? '',
+    namespace: metadata.namespace ?? '',
+    ...(status.status && { status: status.status }),
+    ...(status.lastChangeTime && { lastChangeTime: status.lastChangeTime }),
+    ...(status.lastErrorTime && { lastErrorTime: status.lastErrorTime }),
+  }));
+}
+
+/** Whether the check has reported an error since the deployment began, or arrived. */
+export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
+  const { lastErrorTime } = check.status ?? {};
+  if (lastErrorTime === undefined) return false;
+  const known = knownOf(check, head);
+  if (known === 'nothing') return true;
+  if (known) return !sameTime(known.lastErrorTime, lastErrorTime);
+  return (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
+}
+
+/** Whether the check's health is from after the deployment began, or arrived. */
+export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean {
+  const known = knownOf(check, head);
+  if (known === 'nothing') return true;
+  if (known) return !sameReport(known, check.status ?? {});
+  const changed = parseTime(check.status?.lastChangeTime);
+  // A stored time has whole seconds, the cutoff may not: compare what would be stored.
+  return changed !== undefined && changed >= wholeSeconds(healthCutoff(head));
+}
+
+/** The checks that were watched when the deployment began and are not there, or not selected, any more. */
+export function goneChecks(
+  { knownHealth = [] }: Pick<HistoryEntry, 'knownHealth'>,
+  checks: readonly HealthCheck[],
+): KnownHealth[] {
+  const there = new Set(checks.map(({ metadata }) => keyOf(metadata)));
+  return knownHealth.filter((known) => !there.has(keyOf(known)));
+}
+
+/** `nothing`: it did not exist then. undefined: not remembered, so that only the times tell. */
+function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothing' | undefined {
+  if (head.knownHealth === undefined) return undefined;
+  const known = head.knownHealth.find((each) => keyOf(each) === keyOf(metadata));
+  if (known) return known;
+  const created: EpochMs | undefined = parseTime(metadata.creationTimestamp);
+  return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
+}
+
+function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Report): boolean {
+  return (
+    (known.status ?? '') === (status ?? '') &&
+    sameTime(known.lastChangeTime, lastChangeTime) &&
+    sameTime(known.lastErrorTime, lastErrorTime)
+  );
+}
+
+/** Whoever reports may write one instant in several ways. */
+function sameTime(a: string | undefined, b: string | undefined): boolean {
+  return a === b || (parseTime(a) !== undefined && parseTime(a) === parseTime(b));
+}
+
+const keyOf = ({ namespace, name }: { namespace?: string; name?: string }) => `${namespace ?? ''}/${name ?? ''}`;

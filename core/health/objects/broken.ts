@@ -1,0 +1,37 @@
+/**
+ * Whether a workload has broken after it was up. Kubernetes says the same of a Deployment whose Pods crash as of one that is rolled out: not all are
+ * available. What was complete, and whose spec nobody has changed since, is not being rolled out.
+ */
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { groupOf } from '../../kube/names.ts';
+import { parseTime } from '../../kube/time.ts';
+import { latest } from './failureTime.ts';
+
+export interface Since {
+  /** When the deployment began that the health is for, or arrived; undefined when there is none. */
+  deployed: EpochMs | undefined;
+  /** Until when all was healthy since then; undefined where it was not, or still is. */
+  healthyUntil?: EpochMs | undefined;
+  /** Milliseconds. */
+  gracePeriod: number;
+}
+
+const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
+
+/** The object, of which kstatus says that it is in progress, is a workload that had been complete, and the grace period is over. */
+export function isBroken(object: KubeObject<any, any>, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
+  if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
+  if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return false;
+  const changed = lastSpecChange(object);
+  // A stored time has whole seconds.
+  return changed === undefined || changed <= healthyUntil;
+}
+
+/** Of anything but its status, `scale` included: the API server notes it for each field manager. */
+function lastSpecChange({ metadata }: KubeObject<any, any>): EpochMs | undefined {
+  const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
+  return latest([
+    parseTime(metadata.creationTimestamp),
+    ...fields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => parseTime(time)),
+  ]);
+}

@@ -1,0 +1,104 @@
+/** Health of the kinds that kstatus takes for current whatever they say, or whose failures it takes for progress. */
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
+import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
+import { current, failed, inProgress } from '../../kstatus/result.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { groupOf } from '../../kube/names.ts';
+import { parseTime } from '../../kube/time.ts';
+import { FAILED_HELM_RELEASE, FAILED_KUSTOMIZATION } from './reasons.ts';
+
+/** `since`: when the deployment began that the health is for, or arrived. undefined: kstatus decides. */
+type Rule = (object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
+
+/** Keyed `group/Kind`, whatever the version. */
+const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['helm.toolkit.fluxcd.io/HelmRelease', fluxRule(FAILED_HELM_RELEASE)],
+  ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
+  ['flagger.app/Canary', canaryStatus],
+  ['argoproj.io/Rollout', argoStatus],
+  ['rollouts.kruise.io/Rollout', kruiseStatus],
+]);
+
+export function healthOf(object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs): KStatus {
+  if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
+  const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
+  return rule?.(object, since, now) ?? kstatusOf(object, now);
+}
+
+/** While Flux tries again it says Reconciling too, by which kstatus would take a failure for progress. */
+function fluxRule(reasons: ReadonlySet<string>): Rule {
+  return (object) => {
+    const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
+    if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
+    const { generation } = object.metadata;
+    if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
+    return failed(`${ready.reason}: ${ready.message}`);
+  };
+}
+
+const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);
+const DEFAULT_ANALYSIS_MS = 60_000;
+
+/**
+ * Flagger looks at its target once in each interval of the analysis: until then the Canary of a version that was just applied says what became of
+ * the version before. One that has not moved two intervals later has nothing to do with this one.
+ */
+function canaryStatus(object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs): KStatus {
+  const phase = stringAt(object, ['status', 'phase']) ?? '';
+  const moved = parseTime(stringAt(object, ['status', 'lastTransitionTime']));
+  if (since !== undefined && (moved === undefined || moved < since)) {
+    const interval = parseDuration(
+      stringAt(object, ['spec', 'analysis', 'interval']) ?? stringAt(object, ['spec', 'canaryAnalysis', 'interval']),
+    );
+    if (now < since + 2 * (interval ?? DEFAULT_ANALYSIS_MS)) return inProgress('Flagger has not looked at it yet');
+  }
+  const weight = numberAt(object, ['status', 'canaryWeight']) ?? 0;
+  const checks = numberAt(object, ['status', 'failedChecks']) ?? 0;
+  const detail = `Canary ${phase || 'without a phase'}, weight ${weight} %, ${checks} failed checks`;
+  if (phase === 'Failed') return failed(`${detail}${promotedMessage(object)}`);
+  return CANARY_AT_REST.has(phase) ? current(detail) : inProgress(detail);
+}
+
+function promotedMessage(object: KubeObject<any, any>): string {
+  const promoted = conditionsOf(object).find(({ type }) => type === 'Promoted');
+  return promoted?.message ? `: ${promoted.message}` : '';
+}
+
+/** `status.observedGeneration` is text. A Rollout that was aborted runs the version before, and says Degraded. */
+function argoStatus(object: KubeObject<any, any>): KStatus {
+  const { generation } = object.metadata;
+  const observed = fieldAt(object, ['status', 'observedGeneration']);
+  if (generation !== undefined && String(observed ?? '') !== String(generation)) {
+    return inProgress(`Rollout generation is ${generation}, but latest observed generation is ${observed ?? 'none'}`);
+  }
+  const phase = stringAt(object, ['status', 'phase']) ?? '';
+  const weight = numberAt(object, ['status', 'canary', 'weights', 'canary', 'weight']);
+  const step = numberAt(object, ['status', 'currentStepIndex']);
+  const steps = fieldAt(object, ['spec', 'strategy', 'canary', 'steps']);
+  const detail = [
+    `Rollout ${phase || 'without a phase'}`,
+    ...(weight === undefined ? [] : [`weight ${weight} %`]),
+    ...(step === undefined || !Array.isArray(steps) ? [] : [`step ${step} of ${steps.length}`]),
+  ].join(', ');
+  const message = stringAt(object, ['status', 'message']);
+  const text = message ? `${detail}: ${message}` : detail;
+  if (phase === 'Degraded' || fieldAt(object, ['status', 'abort']) === true) return failed(text);
+  return phase === 'Healthy' ? current(text) : inProgress(text);
+}
+
+/** Of OpenKruise: at rest it is Healthy, and `Succeeded` says how the last one ended. */
+function kruiseStatus(object: KubeObject<any, any>): KStatus {
+  const { generation } = object.metadata;
+  const observed = numberAt(object, ['status', 'observedGeneration']);
+  if (generation !== undefined && observed !== generation) {
+    return inProgress(`Rollout generation is ${generation}, but latest observed generation is ${observed ?? 'none'}`);
+  }
+  const phase = stringAt(object, ['status', 'phase']) ?? '';
+  const step = numberAt(object, ['status', 'canaryStatus', 'currentStepIndex']);
+  const message = stringAt(object, ['status', 'message']);
+  const detail = `Rollout ${phase || 'without a phase'}${step === undefined ? '' : `, step ${step}`}${message ? `: ${message}` : ''}`;
+  const succeeded = conditionsOf(object).find(({ type }) => type === 'Succeeded');
+  if (phase === 'Healthy') return succeeded?.status === 'False' ? failed(detail) : current(detail);
+  return phase === 'Disabled' ? current(detail) : inProgress(detail);
+}

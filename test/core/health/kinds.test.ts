@@ -1,0 +1,112 @@
+/** Health of what kstatus takes for current, or for in progress, whatever it says; docs/healthchecks.md has the same table. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { healthOf } from '../../../core/health/objects/kinds.ts';
+import { at, ms } from './kustomizationFixture.ts';
+
+const NOW = ms('12:00:00');
+/** The version was applied a minute and a half ago. */
+const SINCE = ms('11:58:30');
+
+const object = (apiVersion: string, kind: string, status: object, spec: object = {}): KubeObject<any, any> => ({
+  apiVersion,
+  kind,
+  metadata: { name: 'web', namespace: 'demo', generation: 2 },
+  spec,
+  status,
+});
+const ready = (status: string, reason: string, observedGeneration = 2) => ({
+  observedGeneration: 2,
+  conditions: [
+    { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message: 'again' },
+    { type: 'Ready', status, reason, message: 'because', observedGeneration },
+  ],
+});
+const release = (...args: Parameters<typeof ready>) =>
+  object('helm.toolkit.fluxcd.io/v2', 'HelmRelease', ready(...args));
+const nested = (...args: Parameters<typeof ready>) =>
+  object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', ready(...args));
+const canary = (phase: string, moved = '11:59:00', interval = '30s') =>
+  object(
+    'flagger.app/v1beta1',
+    'Canary',
+    {
+      phase,
+      canaryWeight: 10,
+      failedChecks: 2,
+      lastTransitionTime: at(moved),
+      conditions: [{ type: 'Promoted', status: 'False', message: 'rollback by analysis' }],
+    },
+    { analysis: { interval } },
+  );
+const argo = (phase: string, more: object = {}) =>
+  object(
+    'argoproj.io/v1alpha1',
+    'Rollout',
+    { observedGeneration: '2', phase, currentStepIndex: 1, canary: { weights: { canary: { weight: 20 } } }, ...more },
+    { strategy: { canary: { steps: [{}, {}, {}] } } },
+  );
+const kruise = (phase: string, more: object = {}) =>
+  object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
+
+describe('health of', () => {
+  it.each<[string, KubeObject<any, any>, string, RegExp]>([
+    ...['InstallFailed', 'UpgradeFailed', 'TestFailed', 'RollbackFailed', 'UninstallFailed'].map(
+      (reason) =>
+        [
+          `a HelmRelease with ${reason}, which Flux tries again`,
+          release('False', reason),
+          'Failed',
+          /Failed: because/,
+        ] as [string, KubeObject<any, any>, string, RegExp],
+    ),
+    ['a HelmRelease of the generation before', release('False', 'UpgradeFailed', 1), 'InProgress', /again/],
+    ['a HelmRelease without its chart yet', release('False', 'ArtifactFailed'), 'InProgress', /again/],
+    ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
+    ['a Kustomization that waits for another', nested('False', 'DependencyNotReady'), 'InProgress', /again/],
+    [
+      'a rejected Canary',
+      canary('Failed'),
+      'Failed',
+      /Canary Failed, weight 10 %, 2 failed checks: rollback by analysis/,
+    ],
+    ['a promoted Canary', canary('Succeeded'), 'Current', /Succeeded/],
+    ['a Canary under way', canary('Progressing'), 'InProgress', /Progressing, weight 10 %/],
+    ['a Canary without a phase', canary(''), 'InProgress', /without a phase/],
+    ['a Canary that has not looked yet', canary('Succeeded', '11:00:00', '1m'), 'InProgress', /not looked at it yet/],
+    ['one of the version before that failed', canary('Failed', '11:00:00', '1m'), 'InProgress', /not looked at it yet/],
+    ['one that this version does not concern', canary('Succeeded', '11:00:00', '30s'), 'Current', /Succeeded/],
+    [
+      'a degraded Rollout of Argo',
+      argo('Degraded', { message: 'aborted' }),
+      'Failed',
+      /weight 20 %, step 1 of 3: aborted/,
+    ],
+    ['an aborted one', argo('Progressing', { abort: true }), 'Failed', /Progressing/],
+    ['a paused one', argo('Paused'), 'InProgress', /Paused/],
+    ['a healthy one', argo('Healthy'), 'Current', /Healthy/],
+    [
+      'one that its controller has not seen',
+      argo('Healthy', { observedGeneration: '1' }),
+      'InProgress',
+      /observed generation is 1/,
+    ],
+    [
+      'a Rollout of OpenKruise under way',
+      kruise('Progressing', { canaryStatus: { currentStepIndex: 2 } }),
+      'InProgress',
+      /step 2/,
+    ],
+    ['a healthy one of OpenKruise', kruise('Healthy'), 'Current', /Healthy/],
+    [
+      'one of OpenKruise that was rolled back',
+      kruise('Healthy', { conditions: [{ type: 'Succeeded', status: 'False' }] }),
+      'Failed',
+      /Healthy/,
+    ],
+  ])('%s', (_, of, status, message) => {
+    const health = healthOf(of, SINCE, NOW);
+    expect(health.status).toBe(status);
+    expect(health.message).toMatch(message);
+  });
+});
