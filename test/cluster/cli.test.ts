@@ -125,9 +125,10 @@ describe('HealthChecks of another namespace', () => {
     const other = storyOf(view, await newNamespace());
     const selector = { ...SELECTS_HEALTH.healthCheckSelector, namespaceSelector: { matchLabels: { team } } };
     await other.create({ bakeTime: '1h', healthCheckSelector: selector });
+    // Else the first bake can start before the new namespace is known to match.
+    await other.conditionIs('HealthChecksLeftOut', { status: 'True' });
     await other.publish('1.0.0');
     await other.headIs('1.0.0', 'Deploying');
-    await other.conditionIs('HealthChecksLeftOut', { status: 'True' });
     const seen = async (line: string) => {
       const env = { KUBECONFIG: join(view.dir, FILES.admin) };
       const { out } = await call(`${line} -n ${other.ns}`, { now, env });
