@@ -1,13 +1,16 @@
 /** `node dev/bench/freeze.ts`: how long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
 import type { LocalCluster } from '../local/cluster.ts';
+import { hooksHost } from '../local/monitoring/prometheus.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
 import { type BudgetLine, memoryLines, runBench } from './command.ts';
 import { type Arrivals, watchArrivals } from './fleets/arrivals.ts';
 import { type Fleet, fleet } from './fleets/gated.ts';
+import { hookCalls } from './hookCalls.ts';
 import { cpuOf, peakMemoryMiB } from './measure.ts';
 import { endOf, ours, requestsSince } from './requests.ts';
 
@@ -38,6 +41,8 @@ interface Result {
   rounds: { closeSeconds: number; openSeconds: number }[];
   /** Of each process, for one closing and one opening of one object. */
   cpuMilliseconds: Record<string, number>;
+  /** Of hooks and webhooks, by route, for one closing and one opening. */
+  hookCalls: Record<string, number>;
   /** By who asked for what, for one closing and one opening. */
   requests: { user: string; verb: string; resource: string; perObject: number }[];
   /** From the last of ten flips in fifteen seconds until each object is what it was. */
@@ -91,6 +96,8 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
   const results: Result['rounds'] = [];
   const log = join(cluster.dir, 'audit.log');
   const from = endOf(log);
+  const host = await hooksHost(new User(cluster.accessOf('admin')));
+  const callsBefore = await hookCalls(host);
   const cpuBefore = cpuOf(cluster);
   for (let round = 1; round <= rounds; round++) {
     const closeSeconds = await timed(all, watches, 'close');
@@ -103,6 +110,9 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
   );
   const counted = ours(await requestsSince(log, from));
   const requests = counted.map(({ count, ...what }) => ({ ...what, perObject: count / objects / rounds }));
+  const calls = [...(await hookCalls(host))].map(
+    ([route, count]) => [route, (count - (callsBefore.get(route) ?? 0)) / objects / rounds] as const,
+  );
   const afterFlipsSeconds = await flipped(all, watches);
   logToStderr(`After ten flips: ${afterFlipsSeconds.toFixed(1)} s`);
   for (const { arrivals } of watches) arrivals.close();
@@ -112,6 +122,7 @@ async function measure(cluster: LocalCluster, objects: number, rounds: number): 
     driver: cluster.driver()?.name ?? '',
     rounds: results,
     cpuMilliseconds: Object.fromEntries(used.map(([process, cpu]) => [process, (cpu * 1000) / objects / rounds])),
+    hookCalls: Object.fromEntries(calls.filter(([, perObject]) => perObject >= 0.05)),
     requests: requests.filter(({ perObject }) => perObject >= 0.05),
     afterFlipsSeconds,
     peakMemoryMiB: memory,
@@ -138,6 +149,9 @@ function asText(result: Result): string {
   lines.push('processor time of one closing and one opening, for each object');
   for (const [process, ms] of Object.entries(result.cpuMilliseconds))
     lines.push(`  ${process.padEnd(24)} ${ms.toFixed(1)} ms`);
+  lines.push('calls of hooks in one closing and one opening, for each object');
+  for (const [route, calls] of Object.entries(result.hookCalls))
+    lines.push(`  ${route.padEnd(24)} ${calls.toFixed(2)}`);
   lines.push('requests of one closing and one opening, for each object');
   for (const { user, verb, resource, perObject } of result.requests) {
     lines.push(`  ${user.padEnd(15)} ${verb.padEnd(7)} ${resource.padEnd(28)} ${perObject.toFixed(2)}`);
