@@ -60,13 +60,17 @@ export function partsOf(attempt: Attempt): string[] {
   return [...new Set(stepsOf(attempt).flatMap(({ on = 'app' }) => needs[on] ?? [on]))].sort();
 }
 
+/** A little less than manifests/policies/object-sizes.yaml lets annotations take. */
+const FILLER = 130_000;
+
 /** What the API server answered, in a few words. */
 export async function carryOut(step: Step, world: World, view: ClusterView): Promise<string> {
   const many = Array.from({ length: 300 }, (_, i) => `gate-${i}`).join();
   const text = JSON.stringify(step)
     .replaceAll('$NS', world.ns)
     .replaceAll('$NOW', timestamp())
-    .replaceAll('$MANY', many);
+    .replaceAll('$MANY', many)
+    .replaceAll('$FILLER', 'x'.repeat(FILLER));
   try {
     const { warnings } = await perform(JSON.parse(text), world, view[step.as ?? 'developer']);
     return `taken${warnings.map((warning) => `, Warning: ${warning}`).join('')}`;
