@@ -1,0 +1,51 @@
+/** What tenants write is text on the page, in a real browser: nothing of it runs or is fetched. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keepScreenshot, type Visitor, visitorOf } from '../support/browser.ts';
+import { gate, rolloutGate, sharedCluster } from '../support/cluster.ts';
+import { timestamp } from '../support/gates.ts';
+import { storyOf } from '../support/rolloutStory.ts';
+
+const MARKUP =
+  'hostile <img src=x onerror="window.ran=1"><script>window.ran=1</script><a href="javascript:window.ran=1">go</a>';
+
+const view = sharedCluster();
+let ns: string;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  ns = await view.newNamespace();
+  const story = storyOf(view, ns);
+  const annotations = {
+    'kubernetes.io/change-cause': MARKUP,
+    'gate.kuberik.com/description': MARKUP,
+    'rollout.kuberik.com/deploy-message': MARKUP,
+    'close.gate.fluxcd.io/reason': MARKUP,
+    'close.gate.fluxcd.io/requestedAt': timestamp(),
+  };
+  const freeze = gate(ns, 'freeze', { spec: { default: 'opened', window: '1h' } });
+  await view.sre.create(freeze);
+  await story.create({ gates: [{ name: 'freeze' }] });
+  await story.bind();
+  await story.publish('1.0.0');
+  await story.arrive('1.0.0');
+  await view.developer.mergePatch(story.app as never, { metadata: { annotations } });
+  await view.sre.mergePatch(freeze as never, { metadata: { annotations } });
+  const qa = rolloutGate(ns, 'qa', 'app', { allowedVersions: [] });
+  await view.sre.create({ ...qa, metadata: { ...qa.metadata, annotations } });
+  await story.publish('1.1.0');
+  visitor = await visitorOf(view.dir, 'sre', ns);
+});
+afterAll(() => visitor.close());
+
+it.each([
+  ['the board', () => '/', 'app'],
+  ['an application', () => `/rollout/${ns}/app`, 'hostile <img'],
+  ['gates', () => '/gates', 'freeze'],
+  ['a gate', () => `/gate/${ns}/freeze`, 'hostile <img'],
+])('on %s', async (name, path, text) => {
+  const tab = await visitor.tab(path());
+  await tab.getByText(text).first().waitFor();
+  await keepScreenshot(tab, `hostile-${name}`);
+  expect(await tab.evaluate(() => (globalThis as { ran?: number }).ran)).toBeUndefined();
+  expect(await tab.locator('img[src=x], a[href^="javascript:"]').count()).toBe(0);
+});
