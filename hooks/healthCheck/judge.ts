@@ -52,10 +52,10 @@ export async function judge(
   const observed = own.settled ? [] : await readResources(resources, { cluster, access, account, labelSelector });
   const since = {
     deployed: cutoff,
-    healthyUntil: parseTime(healthCheck.status?.lastHealthyTime),
+    healthyUntil: healthCheck.status?.status === 'Healthy' ? now : parseTime(healthCheck.status?.lastHealthyTime),
     gracePeriod: gracePeriod(healthCheck),
   };
-  return judgeWithResources(own, observed, since, now);
+  return judgeWithResources(own, observed, since, now, settings.likeKuberik);
 }
 
 async function consents(

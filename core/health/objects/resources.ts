@@ -1,7 +1,7 @@
 /** The health of the objects in an inventory. */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { formatTime } from '../../kube/time.ts';
-import { isBroken, type Since } from './broken.ts';
+import { deletedSince, isBroken, mayBeGone, type Since } from './broken.ts';
 import { failureTime, latest } from './failureTime.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
 import { healthOf } from './kinds.ts';
@@ -17,15 +17,19 @@ export interface ObservedResource extends InventoryResource {
 export interface ResourceHealth {
   unhealthy: string[];
   pending: string[];
+  /** Those that do not exist and should. */
   missing: string[];
+  /** Those that do not exist, which proves nothing. */
+  gone: string[];
   errors: string[];
   /** The latest failure; undefined when no failed object says when. */
   failedAt?: EpochMs;
 }
 
 export function resourceHealth(observed: readonly ObservedResource[], since: Since, now: EpochMs): ResourceHealth {
-  const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], errors: [] };
+  const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], gone: [], errors: [] };
   const times: (EpochMs | undefined)[] = [];
+  const deleted = deletedSince(since, now);
   for (const resource of observed) {
     const name = displayName(resource);
     if (resource.error !== undefined) {
@@ -33,7 +37,12 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       continue;
     }
     if (!resource.object) {
-      health.missing.push(name);
+      if (mayBeGone(resource)) health.gone.push(name);
+      else if (deleted === undefined) health.missing.push(name);
+      else {
+        health.unhealthy.push(`${name} (Flux has applied it, and it does not exist)`);
+        times.push(deleted);
+      }
       continue;
     }
     const { status, message } = healthOf(resource.object, since.deployed, now);
