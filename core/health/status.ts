@@ -47,6 +47,11 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   };
 }
 
+/** Until when it was Healthy, of what is deployed now; undefined where it was not. */
+export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
+  return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
+}
+
 /** Absent at every look since the last reset: Unhealthy without an error says so. */
 function neverThere(before: HealthStatus | undefined): boolean {
   if (before?.status === undefined || isReset(before)) return true;

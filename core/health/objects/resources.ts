@@ -11,6 +11,21 @@ export interface ObservedResource extends InventoryResource {
   object?: KubeObject<any, any> | undefined;
   /** Why it could not be read. */
   error?: string;
+  /** Why its Pods do not run, where it is a workload that has been looked into. */
+  cause?: string | undefined;
+}
+
+/** Whether it has failed or broken, or is not complete yet; undefined where it is well, or not known. */
+export function troubleOf(
+  { object, error }: ObservedResource,
+  since: Since,
+  now: EpochMs,
+): 'broken' | 'pending' | undefined {
+  if (!object || error !== undefined) return undefined;
+  const { status } = healthOf(object, since.deployed, now);
+  if (status === 'Failed') return 'broken';
+  if (status !== 'InProgress') return undefined;
+  return isBroken(object, since, now) ? 'broken' : 'pending';
 }
 
 /** Lines about objects, in inventory order. */
@@ -45,7 +60,8 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       }
       continue;
     }
-    const { status, message } = healthOf(resource.object, since.deployed, now);
+    const { status, message: own } = healthOf(resource.object, since.deployed, now);
+    const message = resource.cause === undefined ? own : `${own}; ${resource.cause}`;
     if (status === 'InProgress' && isBroken(resource.object, since, now)) {
       health.unhealthy.push(`${name} (was complete, and is not since ${formatTime(since.healthyUntil!)}: ${message})`);
       times.push(since.healthyUntil);
