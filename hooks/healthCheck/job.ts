@@ -1,6 +1,6 @@
 /** HealthChecks of class job: what is known of their Jobs, is decided, and is answered. */
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
@@ -33,22 +33,35 @@ export async function runJob(
   const world = { check, template, watching, jobs };
   const judged = judgedOf(world);
   const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };
-  let mayChangeUnseen = false;
+  let lookMs: number | undefined;
   if ('wanted' in judged) {
     const found = jobs?.find(({ metadata }) => metadata.name === judged.wanted.metadata.name);
     progress.isBaking = isBaking(judged.head);
     progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, judged.head, call));
     if (found) progress.cause = await causeBehind(found, call.cluster);
-    mayChangeUnseen = progress.isBaking && (found ? !isOver(found) : judged.head.appliedTime === undefined);
+    if (progress.isBaking) lookMs = nextLookMs(check, judged.head, found, call.now);
   }
   const { jobs: wanted, status } = jobPlan(world, judged, progress, call.now);
   const changed = !sameStatus(check.status, status);
-  const waits = [...(changed ? [1] : []), ...(mayChangeUnseen ? [requeueInterval(check) / 1000] : [])];
+  const waits = [...(changed ? [1] : []), ...(lookMs === undefined ? [] : [lookMs / 1000])];
   return {
     attachments: wanted,
     ...(changed && { status }),
     ...(waits.length > 0 && { resyncAfterSeconds: Math.min(...waits) }),
   };
+}
+
+/** Nobody tells of a Pod that does not start, nor of a Rollout that no object is bound to. */
+function nextLookMs(
+  check: HealthCheck,
+  head: HistoryEntry,
+  found: CheckJob | undefined,
+  now: EpochMs,
+): number | undefined {
+  if (found) return isOver(found) ? undefined : requeueInterval(check);
+  if (head.appliedTime !== undefined) return undefined;
+  const bindsIn = deployCutoff(head) + BINDS_WITHIN_MS - now;
+  return bindsIn > 0 ? bindsIn : requeueInterval(check);
 }
 
 /** A Rollout says when all of its objects have the version. It says nothing where no object is bound to it. */

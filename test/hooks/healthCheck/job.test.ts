@@ -323,6 +323,7 @@ describe('class job', () => {
     };
     expect(await settled(check(), { jobs: [job(NAME, { active: 1 })] })).toBe(30);
     expect(await settled(check(), { rollouts: [rollout(unapplied)], objects: [binding] })).toBe(30);
+    expect(await settled(check(), { rollouts: [rollout(unapplied)], now: ms('11:00:07') })).toBe(3);
     expect(await settled(check(), { jobs: [job(NAME, COMPLETE)] })).toBeUndefined();
     expect(await settled(check(), { rollouts: [rollout(baked)] })).toBeUndefined();
   });
