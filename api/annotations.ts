@@ -133,6 +133,9 @@ export const GATE_UNTIL = 'gate.kuberik.com/until';
 /** On Jobs and Pods that copy a release: the Rollout's name, shortened as a label. */
 export const COPY_LABEL = 'rollout.kuberik.com/copies-for';
 
+/** On Jobs of a HealthCheck of class job: the HealthCheck's name, shortened as a label. */
+export const CHECK_LABEL = 'healthcheck.kuberik.com/runs-for';
+
 export const SCHEDULE_NAME_LABEL = 'gate.kuberik.com/schedule-name';
 export const SCHEDULE_KIND_LABEL = 'gate.kuberik.com/schedule-kind';
 export const SCHEDULE_ROLLOUT_LABEL = 'gate.kuberik.com/rollout-name';

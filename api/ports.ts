@@ -191,7 +191,7 @@ export interface Recent {
 export interface Settings {
   /** For Rollouts without `spec.onFailure`. */
   onFailure: 'Continue' | 'Hold';
-  /** Deployments succeed by the rules of the Go controller: time alone ends a bake, and only times tell what health is new. */
+  /** Deployments succeed by the rules of the Go controller: time alone ends a bake, only times tell what health is new, and a deleted object does not count. */
   likeKuberik?: boolean;
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;

@@ -48,6 +48,8 @@ export const LIMITS = {
   watchedNamespaces: 64,
   /** HealthChecks of which a deployment remembers what they had reported when it began. */
   knownHealth: 100,
+  /** Characters of the JSON of a HealthCheck's spec.job.template: Metacontroller stores it a second time in an annotation of the Job. */
+  jobTemplate: 32_768,
   /** Approvals that one Gate or RolloutGate keeps: the oldest is forgotten, and no longer counts. */
   approvals: 64,
   /** Rollouts that are read for an approval on a Gate that does not name its Rollout. */

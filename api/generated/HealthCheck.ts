@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Health that others report, or that is computed here for class kustomization.
+ * Health that others report, or that is computed here for the classes kustomization and job.
  */
 export interface HealthCheck {
   apiVersion: string;
@@ -14,9 +14,40 @@ export interface HealthCheck {
    */
   spec?: {
     /**
-     * kustomization is computed here; any other class is reported by a controller of its own.
+     * kustomization is computed here, and job where spec.job is set; any other class is reported by a controller of its own.
      */
     class?: string;
+    /**
+     * For class job, the Job that is run once for each deployment.
+     */
+    job?: {
+      /**
+       * The Job, as jobTemplate of a CronJob has it. It runs in this namespace, with the ServiceAccount that it names. At most 32 KiB as JSON.
+       */
+      template: {
+        /**
+         * Labels and annotations of the Job.
+         */
+        metadata?: {
+          /**
+           * Labels of the Job.
+           */
+          labels?: {
+            [k: string]: string;
+          };
+          /**
+           * Annotations of the Job.
+           */
+          annotations?: {
+            [k: string]: string;
+          };
+        };
+        /**
+         * The spec of a Job of batch/v1, without selector, manualSelector, suspend and ttlSecondsAfterFinished.
+         */
+        spec: {};
+      };
+    };
   };
   /**
    * The health as it was last reported.
@@ -42,5 +73,18 @@ export interface HealthCheck {
      * When the health last changed.
      */
     lastChangeTime?: string;
+    /**
+     * Of class job, the Job that this health is from.
+     */
+    job?: {
+      /**
+       * Its namespace.
+       */
+      namespace: string;
+      /**
+       * Its name.
+       */
+      name: string;
+    };
   };
 }

@@ -1501,6 +1501,42 @@ export const SCHEMAS: Record<string, object> = {
     "properties": {
      "class": {
       "type": "string"
+     },
+     "job": {
+      "type": "object",
+      "required": [
+       "template"
+      ],
+      "properties": {
+       "template": {
+        "type": "object",
+        "required": [
+         "spec"
+        ],
+        "properties": {
+         "metadata": {
+          "type": "object",
+          "properties": {
+           "labels": {
+            "type": "object",
+            "additionalProperties": {
+             "type": "string"
+            }
+           },
+           "annotations": {
+            "type": "object",
+            "additionalProperties": {
+             "type": "string"
+            }
+           }
+          }
+         },
+         "spec": {
+          "type": "object"
+         }
+        }
+       }
+      }
      }
     }
    },
@@ -1521,6 +1557,21 @@ export const SCHEMAS: Record<string, object> = {
      },
      "lastChangeTime": {
       "type": "string"
+     },
+     "job": {
+      "type": "object",
+      "required": [
+       "namespace",
+       "name"
+      ],
+      "properties": {
+       "namespace": {
+        "type": "string"
+       },
+       "name": {
+        "type": "string"
+       }
+      }
      }
     }
    }

@@ -7,6 +7,7 @@
  * | Stalled=True | Unhealthy |
  * | PruneFailed, ArtifactFailed, DependencyNotReady and other reasons: Flux tries again and nothing new runs badly | Pending |
  * | not at its generation, or its source is ahead of what it applied | Pending, whatever looks healthy |
+ * | an object of the inventory does not exist | Pending, and Unhealthy once Flux has applied it and the grace period is over; a Job does not count |
  * | a failed object | Unhealthy, unless the failure is newer than the deployment and older than Flux's attempt at it |
  */
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
@@ -31,6 +32,8 @@ export interface OwnHealth {
   attempting: boolean;
   /** One that it has applied already, for nothing has changed: it says nothing new. */
   again: boolean;
+  /** Since when Flux has applied everything; undefined while it has not, or does not say. */
+  applied?: EpochMs;
   revision: Revision;
   inventory: Inventory;
 }
@@ -47,7 +50,15 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const attempting = revision.attempted && ready?.status === 'Unknown';
   const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
   const again = attempting && revision.waiting === undefined;
-  const base = { attempting, again, revision, inventory, ...(pending !== undefined && { pending }) };
+  const applied = pending === undefined && ready?.status === 'True' ? parseTime(ready.lastTransitionTime) : undefined;
+  const base = {
+    attempting,
+    again,
+    revision,
+    inventory,
+    ...(pending !== undefined && { pending }),
+    ...(applied !== undefined && { applied }),
+  };
 
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
@@ -109,15 +120,17 @@ function judgeElsewhere(
 /**
  * The verdict with the objects read.
  * @param since what the health is for, and until when it was healthy
+ * @param likeKuberik what does not exist does not count
  */
 export function judgeWithResources(
   own: OwnHealth,
   observed: readonly ObservedResource[],
   since: Since,
   now: EpochMs,
+  likeKuberik = false,
 ): Verdict {
   if (own.settled) return own.settled;
-  const health = resourceHealth(observed, since, now);
+  const health = resourceHealth(observed, { ...since, applied: likeKuberik ? undefined : own.applied }, now);
   const errors = [...own.inventory.errors, ...health.errors];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listed(errors)}` : message);
 
@@ -136,9 +149,16 @@ export function judgeWithResources(
   if (pending !== undefined && !(again && errors.length > 0)) {
     return { health: 'Pending', message: withErrors(pendingText(pending)), attempting, ...(again && { again }) };
   }
+  if (health.missing.length > 0 && !likeKuberik) {
+    const missing = health.missing.map((name) => `${name} (not found)`);
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listed(missing)}`), attempting };
+  }
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listed(errors)}` };
-  const missing = health.missing.length > 0 ? ` (not found: ${listed(health.missing)})` : '';
-  return { health: 'Healthy', message: `${ALL_HEALTHY}${missing}` };
+  const absent = [...health.missing, ...health.gone];
+  return {
+    health: 'Healthy',
+    message: absent.length > 0 ? `${ALL_HEALTHY} (not found: ${listed(absent)})` : ALL_HEALTHY,
+  };
 }
 
 /** Newer than the deployment, so that it would fail it, but older than Flux's first move for it. */

@@ -1,6 +1,7 @@
 /** How a verdict becomes a HealthCheck's status. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { oneLine } from '../text/oneLine.ts';
 
@@ -47,6 +48,11 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   };
 }
 
+/** Until when it was Healthy, of what is deployed now; undefined where it was not. */
+export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
+  return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
+}
+
 /** Absent at every look since the last reset: Unhealthy without an error says so. */
 function neverThere(before: HealthStatus | undefined): boolean {
   if (before?.status === undefined || isReset(before)) return true;
@@ -74,9 +80,7 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
 }
 
 export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
-  return (['status', 'message', 'lastErrorTime', 'lastChangeTime', 'lastHealthyTime'] as const).every(
-    (key) => a?.[key] === b?.[key],
-  );
+  return sameJson(a ?? {}, b ?? {});
 }
 
 /** Of two servers' clocks; what is further ahead is a reporter's. */

@@ -1,6 +1,6 @@
 /**
- * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, and computes the
- * health of class kustomization.
+ * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, computes the
+ * health of class kustomization, and runs the Jobs of class job.
  */
 import type { Kustomization } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
@@ -9,6 +9,7 @@ import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { isBaking } from '../../core/deployment/bake.ts';
 import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
+import { jobTemplateOf } from '../../core/health/job/template.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { fluxIsAtWork, isAtRest, nextLook, restsAfter } from '../../core/health/rest.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
@@ -16,6 +17,7 @@ import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../c
 import { wakingRules } from '../../core/health/wake.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
+import { runJob } from './job.ts';
 import { isWatchedElsewhere, judge } from './judge.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
@@ -53,6 +55,11 @@ export const healthCheckHook: DecoratorHook = {
     const cutoffs = cutoffsOf(concerned, call.now);
     const before = healthCheck.status;
 
+    const template = jobTemplateOf(healthCheck);
+    if (template) {
+      const watching = own.filter((each) => isSelecting(each, healthCheck, labels));
+      return runJob(healthCheck, template, watching, request, call);
+    }
     // The reset is stored before anything is judged: health of the same instant could still be the old version's.
     if (needsReset(healthCheck, concerned, call.now))
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
@@ -81,6 +88,10 @@ async function namespaceLabels(
   { cluster }: HookCall,
 ): Promise<Record<string, string> | undefined> {
   return (await cluster.get({ ...NAMESPACES, name: metadata.namespace ?? '' }))?.metadata.labels;
+}
+
+function isSelecting(rollout: Rollout, healthCheck: HealthCheck, labels: Record<string, string> | undefined): boolean {
+  return !rollout.metadata.deletionTimestamp && association(rollout, healthCheck, labels) === 'watched';
 }
 
 function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], labels: Record<string, string> | undefined) {

@@ -8,8 +8,8 @@ import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/hea
 import { judgeWithResources, ownHealth } from '../../core/health/kustomization.ts';
 import { appliedSelector, applyingAccount } from '../../core/health/reads.ts';
 import { gracePeriod, kustomizationRef } from '../../core/health/spec.ts';
-import type { Verdict } from '../../core/health/status.ts';
-import { parseTime } from '../../core/kube/time.ts';
+import { healthyUntil, type Verdict } from '../../core/health/status.ts';
+import { withCauses } from './pods.ts';
 import { readDeployers, readKustomization, readResources } from './reads.ts';
 
 /** A label or annotation that changes on a Namespace wakes nobody. */
@@ -48,14 +48,15 @@ export async function judge(
   const account = applyingAccount(kustomization, settings.defaultServiceAccount);
   const labelSelector = appliedSelector(kustomization);
   const { resources } = own.inventory;
-  // Read after the Kustomization: what it says was applied is what these show.
-  const observed = own.settled ? [] : await readResources(resources, { cluster, access, account, labelSelector });
   const since = {
     deployed: cutoff,
-    healthyUntil: parseTime(healthCheck.status?.lastHealthyTime),
+    healthyUntil: healthyUntil(healthCheck.status, now),
     gracePeriod: gracePeriod(healthCheck),
   };
-  return judgeWithResources(own, observed, since, now);
+  // Read after the Kustomization: what it says was applied is what these show.
+  const observed = own.settled ? [] : await readResources(resources, { cluster, access, account, labelSelector });
+  const explained = await withCauses(observed, { cluster, access, account }, since, now);
+  return judgeWithResources(own, explained, since, now, settings.likeKuberik);
 }
 
 async function consents(

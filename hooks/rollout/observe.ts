@@ -8,6 +8,7 @@ import { authorsWanted } from '../../core/evaluation/approvals.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/evaluation/foreignReferences.ts';
 import type { Observed } from '../../core/evaluation/observed.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
+import { countedFor } from '../../core/health/job/counted.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
@@ -47,6 +48,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
+    healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...watched.problems],
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,

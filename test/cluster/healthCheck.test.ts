@@ -100,6 +100,8 @@ describe('a HealthCheck of class kustomization', () => {
   it('is reset by a deployment, and judged again', async () => {
     const ns = await newNamespace();
     await developer.create(kustomization(ns, 'app'));
+    await admin.create(deployment(ns));
+    await deploymentSays(ns, 'Available', 'True', 'MinimumReplicasAvailable');
     await applied(ns, 0);
     await developer.create(healthCheck(ns));
     const old = '2026-01-02T12:00:00Z';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { KINDS } from '../../api/kinds.ts';
+import { templateProblem } from '../../core/health/job/template.ts';
 import { type Manifest, objectsBelow } from '../manifests/files.ts';
 import { compileCrds, typeOf } from '../manifests/schema.ts';
 import { PAGES, ROOT } from './tables.ts';
@@ -32,6 +33,12 @@ describe('examples', () => {
       .map((kind) => ('governed' in KINDS[kind] ? KINDS[kind].governed : undefined))
       .filter((role) => role !== undefined);
     expect(new Set(roles).size).toBeLessThanOrEqual(1);
+  });
+
+  const jobs = examples.filter(([, { kind, spec }]) => kind === 'HealthCheck' && spec?.job);
+
+  it.each(jobs)('%s can be run', (_, { spec }) => {
+    expect(templateProblem(spec.job.template)).toBeUndefined();
   });
 
   it('show RolloutGates that hold something', () => {

@@ -175,6 +175,7 @@ describe('examples', () => {
       ...objectsBelow('rbac'),
       ...objectsBelow('components/release-config-map'),
       ...objectsBelow('components/release-copies'),
+      ...objectsBelow('components/health-jobs'),
       ...objectsIn('examples/registry-credentials.yaml'),
     ]
       .filter(({ kind }) => kind.endsWith('Role'))

@@ -1,6 +1,7 @@
 /**
- * Whether a workload has broken after it was up. Kubernetes says the same of a Deployment whose Pods crash as of one that is rolled out: not all are
- * available. What was complete, and whose spec nobody has changed since, is not being rolled out.
+ * Whether an object has broken after it was up. Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are
+ * available. A workload that was complete, and whose spec nobody has changed since, is not being rolled out. An object that Flux has applied and that
+ * does not exist was deleted.
  */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { groupOf } from '../../kube/names.ts';
@@ -12,6 +13,8 @@ export interface Since {
   deployed: EpochMs | undefined;
   /** Until when all was healthy since then; undefined where it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
+  /** When Flux had applied everything that the inventory lists; undefined while it has not, or does not say. */
+  applied?: EpochMs | undefined;
   /** Milliseconds. */
   gracePeriod: number;
 }
@@ -25,6 +28,21 @@ export function isBroken(object: KubeObject<any, any>, { healthyUntil, gracePeri
   const changed = lastSpecChange(object);
   // A stored time has whole seconds.
   return changed === undefined || changed <= healthyUntil;
+}
+
+/** Kubernetes deletes Jobs that have ended (`ttlSecondsAfterFinished`): that one is gone proves nothing. */
+export function mayBeGone({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
+  return groupOf(apiVersion) === 'batch' && kind === 'Job';
+}
+
+/** When objects of the inventory that do not exist were there last, where the grace period since then is over. */
+export function deletedSince(
+  { deployed, healthyUntil, applied, gracePeriod }: Since,
+  now: EpochMs,
+): EpochMs | undefined {
+  if (applied === undefined) return undefined;
+  const since = latest([applied, deployed, healthyUntil])!;
+  return now < since + gracePeriod ? undefined : since;
 }
 
 /** Of anything but its status, `scale` included: the API server notes it for each field manager. */

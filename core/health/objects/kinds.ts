@@ -1,9 +1,10 @@
-/** Health of the kinds that kstatus takes for current whatever they say, or whose failures it takes for progress. */
+/** Health of the kinds that kstatus takes for current whatever they report, or report nothing, or whose failures it takes for progress. */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
 import { current, failed, inProgress } from '../../kstatus/result.ts';
 import { parseDuration } from '../../kube/duration.ts';
+import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { FAILED_HELM_RELEASE, FAILED_KUSTOMIZATION } from './reasons.ts';
@@ -22,8 +23,31 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 
 export function healthOf(object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs): KStatus {
   if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
+  if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
   return rule?.(object, since, now) ?? kstatusOf(object, now);
+}
+
+/** Not CronJob: its status is empty until its first time comes. */
+const WORKLOADS = new Set([
+  'apps/Deployment',
+  'apps/StatefulSet',
+  'apps/DaemonSet',
+  'apps/ReplicaSet',
+  'batch/Job',
+  'flagger.app/Canary',
+  'argoproj.io/Rollout',
+  'rollouts.kruise.io/Rollout',
+]);
+
+/** Any kind that runs Pods by a template, or as many as it asks for: until its controller reports, nothing is known of it. */
+function isWorkload(object: KubeObject<any, any>): boolean {
+  if (WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return true;
+  return isMap(fieldAt(object, ['spec', 'template', 'spec'])) || numberAt(object, ['spec', 'replicas']) !== undefined;
+}
+
+function hasNoStatus({ status }: KubeObject<any, any>): boolean {
+  return !isMap(status) || Object.keys(status).length === 0;
 }
 
 /** While Flux tries again it says Reconciling too, by which kstatus would take a failure for progress. */

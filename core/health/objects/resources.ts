@@ -1,7 +1,7 @@
 /** The health of the objects in an inventory. */
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { formatTime } from '../../kube/time.ts';
-import { isBroken, type Since } from './broken.ts';
+import { deletedSince, isBroken, mayBeGone, type Since } from './broken.ts';
 import { failureTime, latest } from './failureTime.ts';
 import { displayName, type InventoryResource } from './inventory.ts';
 import { healthOf } from './kinds.ts';
@@ -11,21 +11,40 @@ export interface ObservedResource extends InventoryResource {
   object?: KubeObject<any, any> | undefined;
   /** Why it could not be read. */
   error?: string;
+  /** Why its Pods do not run, where it is a workload that has been looked into. */
+  cause?: string | undefined;
+}
+
+/** Whether it has failed or broken, or is not complete yet; undefined where it is well, or not known. */
+export function troubleOf(
+  { object, error }: ObservedResource,
+  since: Since,
+  now: EpochMs,
+): 'broken' | 'pending' | undefined {
+  if (!object || error !== undefined) return undefined;
+  const { status } = healthOf(object, since.deployed, now);
+  if (status === 'Failed') return 'broken';
+  if (status !== 'InProgress') return undefined;
+  return isBroken(object, since, now) ? 'broken' : 'pending';
 }
 
 /** Lines about objects, in inventory order. */
 export interface ResourceHealth {
   unhealthy: string[];
   pending: string[];
+  /** Those that do not exist and should. */
   missing: string[];
+  /** Those that do not exist, which proves nothing. */
+  gone: string[];
   errors: string[];
   /** The latest failure; undefined when no failed object says when. */
   failedAt?: EpochMs;
 }
 
 export function resourceHealth(observed: readonly ObservedResource[], since: Since, now: EpochMs): ResourceHealth {
-  const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], errors: [] };
+  const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], gone: [], errors: [] };
   const times: (EpochMs | undefined)[] = [];
+  const deleted = deletedSince(since, now);
   for (const resource of observed) {
     const name = displayName(resource);
     if (resource.error !== undefined) {
@@ -33,10 +52,16 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       continue;
     }
     if (!resource.object) {
-      health.missing.push(name);
+      if (mayBeGone(resource)) health.gone.push(name);
+      else if (deleted === undefined) health.missing.push(name);
+      else {
+        health.unhealthy.push(`${name} (Flux has applied it, and it does not exist)`);
+        times.push(deleted);
+      }
       continue;
     }
-    const { status, message } = healthOf(resource.object, since.deployed, now);
+    const { status, message: own } = healthOf(resource.object, since.deployed, now);
+    const message = resource.cause === undefined ? own : `${own}; ${resource.cause}`;
     if (status === 'InProgress' && isBroken(resource.object, since, now)) {
       health.unhealthy.push(`${name} (was complete, and is not since ${formatTime(since.healthyUntil!)}: ${message})`);
       times.push(since.healthyUntil);

@@ -110,3 +110,46 @@ describe('health of', () => {
     expect(health.message).toMatch(message);
   });
 });
+
+/** Nothing has been reported of it: neither `status` nor an empty one says that Pods run. */
+describe('without a status', () => {
+  const one = { template: { spec: { containers: [] } } };
+  it.each<[string, string, object, 'InProgress' | 'Current']>([
+    ['apps/v1', 'Deployment', { replicas: 0, progressDeadlineSeconds: 2147483647 }, 'InProgress'],
+    ['apps/v1', 'StatefulSet', { updateStrategy: { type: 'OnDelete' } }, 'InProgress'],
+    ['apps/v1', 'StatefulSet', { replicas: 0 }, 'InProgress'],
+    ['apps/v1', 'ReplicaSet', { replicas: 0 }, 'InProgress'],
+    ['apps/v1', 'DaemonSet', {}, 'InProgress'],
+    ['apps/v1', 'ControllerRevision', {}, 'Current'],
+    ['batch/v1', 'Job', {}, 'InProgress'],
+    ['batch/v1', 'CronJob', { jobTemplate: { spec: one } }, 'Current'],
+    ['argoproj.io/v1alpha1', 'Rollout', {}, 'InProgress'],
+    ['argoproj.io/v1alpha1', 'AnalysisTemplate', { metrics: [] }, 'Current'],
+    ['flagger.app/v1beta1', 'Canary', {}, 'InProgress'],
+    ['rollouts.kruise.io/v1beta1', 'Rollout', {}, 'InProgress'],
+    ['apps.kruise.io/v1alpha1', 'CloneSet', one, 'InProgress'],
+    ['example.com/v1', 'Engine', { replicas: 2 }, 'InProgress'],
+    ['example.com/v1', 'Engine', one, 'InProgress'],
+    ['bitnami.com/v1alpha1', 'SealedSecret', { template: { type: 'Opaque' } }, 'Current'],
+    ['example.com/v1', 'Widget', { size: 3 }, 'Current'],
+    ['v1', 'Service', {}, 'Current'],
+  ])('%s %s %j is %3$s', (apiVersion, kind, spec, status) => {
+    const of = object(apiVersion, kind, {}, spec);
+    expect(healthOf(of, undefined, NOW).status).toBe(status);
+    const { status: _, ...bare } = of;
+    expect(healthOf(bare, undefined, NOW).status).toBe(status);
+    expect(
+      healthOf({ ...of, metadata: { ...of.metadata, deletionTimestamp: at('11:00:00') } }, undefined, NOW).status,
+    ).toBe('Terminating');
+  });
+
+  it('any status counts as one, whatever it holds', () => {
+    const replicas = { replicas: 2 };
+    expect(healthOf(object('example.com/v1', 'Engine', { phase: 'On' }, replicas), undefined, NOW).status).toBe(
+      'Current',
+    );
+    expect(healthOf(object('example.com/v1', 'Engine', {}, replicas), undefined, NOW).message).toBe(
+      'Engine has no status yet',
+    );
+  });
+});

@@ -30,8 +30,9 @@ const CASES: Record<string, Case[]> = {
       expected: { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' },
     },
     {
-      name: 'K7: an object that is not there is no failure, and is named',
+      name: 'K7: like the Go controller, an object that is not there is no failure, and is named',
       observed: [seen()],
+      likeKuberik: true,
       expected: {
         health: 'Healthy',
         message: 'Kustomization and all managed resources are healthy (not found: demo/web)',

@@ -117,6 +117,7 @@ export interface Case {
   cutoff?: number | null;
   /** When it was seen Healthy last, of this deployment. */
   healthyUntil?: number;
+  likeKuberik?: boolean;
   expected: { health: string; message: string | RegExp; failedAt?: number; attempting?: boolean; again?: true };
 }
 
@@ -127,10 +128,11 @@ export function judged({
   observed = [good],
   cutoff = CUTOFF,
   healthyUntil,
+  likeKuberik,
 }: Case) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
   const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
-  return { own, verdict: judgeWithResources(own, observed, since, NOW) };
+  return { own, verdict: judgeWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
 export const failing = (reason: string, extra: Setup = {}): Setup => ({

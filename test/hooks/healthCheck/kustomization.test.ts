@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HookCall } from '../../../api/ports.ts';
-import type { Rollout } from '../../../api/types.ts';
+import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import {
   at,
@@ -55,7 +55,6 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
         lastChangeTime: at('12:00:00'),
       },
     ],
-    ['K7: a Deployment that is missing', [kustomization({ ...READY, ...INVENTORY })], [], { status: 'Healthy' }],
     [
       'K9: a healthy Deployment',
       [kustomization({ ...READY, ...INVENTORY }), GOOD],
@@ -112,6 +111,34 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect(status).toMatchObject(expected);
     if (status?.status === 'Healthy') expect(resyncAfterSeconds).toBeGreaterThanOrEqual(480);
     else expect(resyncAfterSeconds).toBe(30);
+  });
+
+  it('K7: a Deployment that is missing is no failure for the Go controller', async () => {
+    const reader = cluster([kustomization({ ...READY, ...INVENTORY })]);
+    expect((await syncOnce(healthCheck(), reader, [], NOW, { likeKuberik: true })).status).toMatchObject({
+      status: 'Healthy',
+      message: 'Kustomization and all managed resources are healthy (not found: demo/test-deployment)',
+    });
+    expect((await syncOnce(healthCheck(), reader)).status).toMatchObject({
+      status: 'Pending',
+      message: 'Pending resources: demo/test-deployment (not found)',
+    });
+  });
+
+  it('a Deployment that is deleted after it was healthy fails the check once the grace period is over', async () => {
+    const ready = [{ type: 'Ready', status: 'True', lastTransitionTime: at('11:00:00') }];
+    const applied = kustomization({ observedGeneration: 1, conditions: ready, ...INVENTORY });
+    const healthy = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:00:05') } });
+    const first = (await syncOnce(healthy, cluster([applied]))).status as HealthCheck['status'];
+    expect(first).toMatchObject({ status: 'Pending', lastHealthyTime: at('12:00:00') });
+    const later = (seconds: number) =>
+      syncOnce(healthCheck({ status: first! }), cluster([applied]), [], NOW + seconds * 1000);
+    expect((await later(59)).status).toBeUndefined();
+    expect((await later(60)).status).toMatchObject({
+      status: 'Unhealthy',
+      message: 'Unhealthy resources: demo/test-deployment (Flux has applied it, and it does not exist)',
+      lastErrorTime: at('12:00:00'),
+    });
   });
 
   it('K13: a second HealthCheck of the same Kustomization', async () => {

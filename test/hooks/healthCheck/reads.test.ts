@@ -116,6 +116,53 @@ describe('reads', () => {
   it('a kind that is served no more has no objects', async () => {
     const reader = cluster([inventory(many('Service', 1))]);
     reader.resourceOf = async () => undefined;
-    expect((await settle(healthCheck(), reader)).status?.message).toMatch(/\(not found: demo\/x0\)$/);
+    expect((await settle(healthCheck(), reader)).status?.message).toBe('Pending resources: demo/x0 (not found)');
+  });
+});
+
+describe('the Pods of a workload that is not complete', () => {
+  const labels = { app: 'web' };
+  const web: KubeObject<any, any> = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'demo', generation: 1 },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template: {} },
+    status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 0 },
+  };
+  const crashing: KubeObject<any, any> = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web-1', namespace: 'demo', labels },
+    status: { containerStatuses: [{ name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } } }] },
+  };
+  const inventory = kustomization({ ...READY, inventory: { entries: [{ id: 'demo_web_apps_Deployment', v: 'v1' }] } });
+  const looked = async (objects: KubeObject<any, any>[], broken: Record<string, string> = {}, may = true) => {
+    const account = { ...inventory, spec: { ...inventory.spec, serviceAccountName: 'team' } };
+    const reader = cluster([account, ...objects], broken);
+    const access = { may: async (_: unknown, { resource }: { resource: string }) => may || resource !== 'pods' };
+    const { status } = await syncOnce(healthCheck(), reader, [], undefined, {}, access);
+    return { message: (status as { message?: string }).message, requests: reader.requests };
+  };
+
+  it('tell why', async () => {
+    const { message } = await looked([web, crashing]);
+    expect(message).toBe('Pending resources: demo/web (Available: 0/1; Pod web-1: container app: CrashLoopBackOff)');
+  });
+
+  it.each([
+    ['we may not read', { pods: 'forbidden' }, true, true],
+    ['the account of the Kustomization may not read', {}, false, false],
+  ])('that %s are left out, which is no error', async (_, broken, may, asked) => {
+    const { message, requests } = await looked([web, crashing], broken as Record<string, string>, may);
+    expect(message).toBe('Pending resources: demo/web (Available: 0/1)');
+    expect(requests.includes('list pods demo')).toBe(asked);
+  });
+
+  it('are not read of one that is complete', async () => {
+    const conditions = [{ type: 'Available', status: 'True' }];
+    const { requests } = await looked([
+      { ...web, status: { ...web.status, availableReplicas: 1, readyReplicas: 1, conditions } },
+    ]);
+    expect(requests).not.toContain('list pods demo');
   });
 });

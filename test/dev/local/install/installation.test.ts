@@ -9,7 +9,9 @@ import { REPOSITORY } from '../../../../dev/repository.ts';
 const childrenOf = (controllers: AnyObject[]) =>
   Object.fromEntries(
     controllers.flatMap(({ metadata, spec }) =>
-      spec.childResources?.length ? [[metadata.name, spec.childResources]] : [],
+      (spec.childResources ?? spec.attachments)?.length
+        ? [[metadata.name, spec.childResources ?? spec.attachments]]
+        : [],
     ),
   );
 
@@ -48,9 +50,19 @@ describe('renderInstallation', { timeout: 300_000 }, () => {
     });
   });
 
+  it('health-jobs gives HealthChecks Jobs, beside those of release-copies, and nothing else another one', async () => {
+    const before = childrenOf((await renderInstallation(['release-copies'])).controllers);
+    const { controllers } = await renderInstallation(['health-jobs', 'release-copies']);
+    expect(childrenOf(controllers)).toEqual({
+      ...before,
+      healthchecks: [{ apiVersion: 'batch/v1', resource: 'jobs', updateStrategy: { method: 'OnDelete' } }],
+    });
+  });
+
   it.each([
     ['release-config-map', 'configmaps'],
     ['release-copies', 'jobs'],
+    ['health-jobs', 'jobs'],
   ])('%s lets Metacontroller read %s everywhere, and write them where somebody binds it', (component, resource) => {
     const objects = readManifests(join(REPOSITORY, 'manifests/components', component));
     const verbs = Object.fromEntries(

@@ -1,0 +1,123 @@
+/**
+ * Why the Pods of a workload do not run, in a few words. Nothing that a container has written is among them (its termination message may hold a secret),
+ * and nothing that changes with each restart.
+ */
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
+import { isMap } from '../../kube/json.ts';
+import { toSelectorString } from '../../kube/selector.ts';
+import { parseTime } from '../../kube/time.ts';
+import { oneLine } from '../../text/oneLine.ts';
+import type { Since } from './broken.ts';
+import { type ObservedResource, troubleOf } from './resources.ts';
+
+type Pod = KubeObject<any, any>;
+
+/** A namespace and a selector that finds the Pods of one workload. */
+export interface PodQuery {
+  workload: ObservedResource;
+  namespace: string;
+  labelSelector: string;
+}
+
+/** Workloads of one HealthCheck whose Pods are read at one look, and Pods of each. */
+export const EXPLAINED_WORKLOADS = 3;
+export const PODS_OF_WORKLOAD = 20;
+const MAX_SELECTOR = 1024;
+
+/** A few workloads that are broken, and then of those that are not complete yet, whose Pods a selector finds. */
+export function podQueries(observed: readonly ObservedResource[], since: Since, now: EpochMs): PodQuery[] {
+  const queries = { broken: [] as PodQuery[], pending: [] as PodQuery[] };
+  for (const workload of observed) {
+    const labelSelector = podSelector(workload.object);
+    const trouble = labelSelector === undefined ? undefined : troubleOf(workload, since, now);
+    if (!trouble || queries[trouble].length === EXPLAINED_WORKLOADS) continue;
+    queries[trouble].push({ workload, namespace: workload.namespace, labelSelector: labelSelector! });
+  }
+  return [...queries.broken, ...queries.pending].slice(0, EXPLAINED_WORKLOADS);
+}
+
+/** undefined where it has none that finds some Pods and not all. */
+function podSelector(object: KubeObject<any, any> | undefined): string | undefined {
+  const selector = fieldAt(object, ['spec', 'selector']);
+  if (!isMap(selector) || !isMap(fieldAt(object, ['spec', 'template']))) return undefined;
+  try {
+    const text = toSelectorString(selector);
+    return text === '' || text.length > MAX_SELECTOR ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cause of the newest Pod that has one; undefined where none has. */
+export function causeOf(pods: readonly Pod[]): string | undefined {
+  const madeAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp) ?? 0;
+  const newest = pods
+    .filter(({ metadata, status }) => !metadata.deletionTimestamp && stringAt(status, ['phase']) !== 'Succeeded')
+    .sort((a, b) => madeAt(b) - madeAt(a) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  for (const pod of newest) {
+    const cause = causeOfPod(pod);
+    if (cause !== undefined) return `Pod ${short(pod.metadata.name ?? '')}: ${cause}`;
+  }
+  return undefined;
+}
+
+function causeOfPod(pod: Pod): string | undefined {
+  const containers = ['initContainerStatuses', 'containerStatuses'].flatMap((field) => {
+    const list = fieldAt(pod, ['status', field]);
+    return Array.isArray(list) ? list : [];
+  });
+  for (const container of containers) {
+    const cause = causeOfContainer(container) ?? failingProbe(container, pod);
+    if (cause !== undefined) return `container ${short(stringAt(container, ['name']) ?? '')}: ${cause}`;
+  }
+  // Evicted, Preempting, NodeLost and the like.
+  const reason = stringAt(pod, ['status', 'reason']);
+  if (reason) return short(reason);
+  const unschedulable = conditionsOf(pod).some(
+    ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
+  );
+  return unschedulable ? 'no node can take it (Unschedulable)' : undefined;
+}
+
+/** Reasons for which a container waits while all is well. */
+const STARTING = new Set(['', 'ContainerCreating', 'PodInitializing']);
+const PULLING = new Set(['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull']);
+
+function causeOfContainer(container: unknown): string | undefined {
+  const waiting = stringAt(container, ['state', 'waiting', 'reason']) ?? '';
+  if (PULLING.has(waiting)) return `${waiting} of ${short(stringAt(container, ['image']) ?? 'its image')}`;
+  const ended = endOf(container, 'state') ?? (isUp(container) ? undefined : endOf(container, 'lastState'));
+  const causes = [...(STARTING.has(waiting) ? [] : [short(waiting)]), ...(ended === undefined ? [] : [ended])];
+  return causes.length > 0 ? causes.join(', ') : undefined;
+}
+
+/** How it has ended; undefined where it has not, or well. */
+function endOf(container: unknown, state: 'state' | 'lastState'): string | undefined {
+  const exitCode = numberAt(container, [state, 'terminated', 'exitCode']);
+  if (exitCode === undefined || exitCode === 0) return undefined;
+  const reason = stringAt(container, [state, 'terminated', 'reason']) ?? '';
+  // `Error` is said of every other exit code.
+  return reason === '' || reason === 'Error' ? `exit code ${exitCode}` : `${short(reason)}, exit code ${exitCode}`;
+}
+
+const isUp = (container: unknown) => fieldAt(container, ['ready']) === true;
+
+/** A container that runs and that a probe keeps from being ready. */
+function failingProbe(container: unknown, pod: Pod): string | undefined {
+  if (isUp(container) || !isMap(fieldAt(container, ['state', 'running']))) return undefined;
+  const name = stringAt(container, ['name']);
+  const containers = fieldAt(pod, ['spec', 'containers']);
+  const spec = (Array.isArray(containers) ? containers : []).find((each) => stringAt(each, ['name']) === name);
+  if (isMap(fieldAt(spec, ['startupProbe'])) && fieldAt(container, ['started']) !== true) {
+    return 'its startup probe does not succeed';
+  }
+  return isMap(fieldAt(spec, ['readinessProbe'])) ? 'its readiness probe does not succeed' : undefined;
+}
+
+const MAX_TEXT = 200;
+
+/** Whoever may write Pods may write anything into them. */
+function short(text: string): string {
+  return oneLine(text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);
+}

@@ -1,0 +1,148 @@
+/** HealthChecks of class job: the Job is made by Metacontroller and run by the real Job controller; the test is the kubelet. */
+import { describe, expect, it } from 'vitest';
+import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { healthCheck, SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
+
+const view = sharedCluster();
+const { admin, newNamespace } = view;
+
+const spec = (fields: object = {}) => ({
+  class: 'job',
+  job: {
+    template: {
+      metadata: { labels: { team: 'a' } },
+      spec: {
+        backoffLimit: 0,
+        template: {
+          spec: {
+            restartPolicy: 'Never',
+            // As the API server stores it otherwise: `1`.
+            containers: [{ name: 'curl', image: 'curl:8', resources: { requests: { cpu: '1000m' } } }],
+            ...fields,
+          },
+        },
+      },
+    },
+  },
+});
+
+const jobsOf = async ({ ns }: Story): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
+
+/** The Job that is not among those that were there. */
+function newJob(story: Story, before: readonly string[] = []): Promise<AnyObject> {
+  return waitFor(
+    async () => (await jobsOf(story)).find(({ metadata }) => !before.includes(metadata.name!)),
+    'a new Job',
+  );
+}
+
+/** What the kubelet says of the Pod of a Job. */
+async function podEnds({ ns }: Story, job: AnyObject, exitCode: number): Promise<void> {
+  const pod = await waitFor(async () => {
+    const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);
+    return pods.find(({ metadata }) => metadata.ownerReferences?.[0]?.uid === job.metadata.uid);
+  }, 'its Pod');
+  const at = new Date().toISOString();
+  const state = { terminated: { exitCode, reason: exitCode ? 'Error' : 'Completed', startedAt: at, finishedAt: at } };
+  await admin.patchStatus(
+    { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: ns, name: pod.metadata.name! } },
+    {
+      phase: exitCode ? 'Failed' : 'Succeeded',
+      containerStatuses: [{ name: 'curl', image: 'curl:8', imageID: '', ready: false, restartCount: 0, state }],
+    },
+  );
+}
+
+const healthIs = ({ ns }: Story, expected: object) =>
+  waitFor(
+    async () => {
+      const { status } = await admin.get(ref('healthCheck', ns, 'app'));
+      expect(status).toMatchObject(expected);
+      return true;
+    },
+    `the health ${JSON.stringify(expected)}`,
+  );
+
+describe('a HealthCheck of class job', () => {
+  it('runs a Job when the version is applied, fails the deployment with it, and runs another for a retry', async () => {
+    const story = storyOf(view, await newNamespace());
+    const { ns } = story;
+    await admin.create(healthCheck(ns, 'app', { spec: spec() }));
+    await story.bind();
+    await story.create({ bakeTime: '1s', ...SELECTS_HEALTH });
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Deploying');
+    await healthIs(story, {
+      status: 'Pending',
+      message: expect.stringMatching(/^waits until version 1\.0\.0 is applied/),
+    });
+    expect(await jobsOf(story)).toEqual([]);
+
+    await story.arrive('1.0.0');
+    const first = await newJob(story);
+    expect(first.metadata).toMatchObject({
+      name: expect.stringMatching(/^app-app-1-[0-9a-f]{16}$/),
+      labels: { team: 'a', 'healthcheck.kuberik.com/runs-for': 'app' },
+      ownerReferences: [{ kind: 'HealthCheck', name: 'app', controller: true }],
+    });
+    const name = first.metadata.name!;
+    await healthIs(story, {
+      status: 'Pending',
+      job: { namespace: ns, name },
+      message: expect.stringContaining('runs for version'),
+    });
+    await podEnds(story, first, 22);
+    const failed = await story.headIs('1.0.0', 'Failed');
+    expect(failed.failedHealthChecks[0].message).toContain('container curl: exit code 22');
+    expect(failed.failedHealthChecks[0].message).toContain(`kubectl logs -n ${ns} job/${name}`);
+
+    await story.ask({ retry: 'true' });
+    const second = await newJob(story, [name]);
+    // The logs of the failure are kept.
+    expect((await jobsOf(story)).map(({ metadata }) => metadata.name)).toContain(name);
+    await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying while it runs', 1000);
+    await podEnds(story, second, 0);
+    await story.headIs('1.0.0', 'Succeeded');
+    await healthIs(story, { status: 'Healthy', job: { name: second.metadata.name } });
+
+    await story.publish('1.1.0');
+    await story.arrive('1.1.0');
+    const third = await newJob(story, [name, second.metadata.name!]);
+    await waitFor(async () => {
+      const names = (await jobsOf(story)).map(({ metadata }) => metadata.name);
+      expect(names.sort()).toEqual([second.metadata.name, third.metadata.name].sort());
+      return true;
+    }, 'the oldest Job to be deleted');
+    await admin.remove({ ...third, apiVersion: 'batch/v1', kind: 'Job' });
+    const again = await waitFor(async () => {
+      const found = (await jobsOf(story)).find(({ metadata }) => metadata.name === third.metadata.name);
+      return found && found.metadata.uid !== third.metadata.uid ? found : undefined;
+    }, 'the Job that was deleted to be run again');
+    expect((await story.head()).bakeStatus).toBe('Deploying');
+    await podEnds(story, again, 0);
+    await story.headIs('1.1.0', 'Succeeded');
+  });
+
+  it('says what the API server would refuse, and is never Healthy by it', async () => {
+    const story = storyOf(view, await newNamespace());
+    await admin.create(healthCheck(story.ns, 'app', { spec: spec({ restartPolicy: 'Always' }) }));
+    await healthIs(story, { status: 'Unhealthy', message: expect.stringContaining('restartPolicy is "Always"') });
+    await admin.mergePatch(ref('healthCheck', story.ns, 'app'), {
+      spec: spec({ containers: [{ name: 'A B', image: 'x' }] }),
+    });
+    await story.create({ ...SELECTS_HEALTH });
+    await story.publish('1.0.0');
+    await healthIs(story, {
+      status: 'Pending',
+      message: expect.stringContaining('see the Events of this HealthCheck'),
+    });
+    expect(await jobsOf(story)).toEqual([]);
+    await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
+  });
+
+  it('with a template of another class is refused', async () => {
+    const ns = await newNamespace();
+    const check = healthCheck(ns, 'app', { spec: { ...spec(), class: 'other' } });
+    await expect(admin.create(check)).rejects.toThrow('job needs class: job');
+  });
+});

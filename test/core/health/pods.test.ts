@@ -1,0 +1,149 @@
+/** Why the Pods of a workload do not run. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import { causeOf, podQueries } from '../../../core/health/objects/pods.ts';
+import type { ObservedResource } from '../../../core/health/objects/resources.ts';
+import { at, ms } from './kustomizationFixture.ts';
+
+const pod = (status: object, { name = 'web-1', created = '11:00:00', ...metadata }: Record<string, string> = {}) =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'demo', creationTimestamp: at(created), ...metadata },
+    spec: {
+      containers: [
+        { name: 'app', readinessProbe: { httpGet: {} } },
+        { name: 'slow', startupProbe: {} },
+      ],
+    },
+    status,
+  }) as KubeObject<any, any>;
+const container = (state: object, more: object = {}) => ({ name: 'app', image: 'web:1', ready: false, state, ...more });
+const running = (...containers: object[]) => pod({ phase: 'Running', containerStatuses: containers });
+const waits = (reason: string, more?: object) => container({ waiting: { reason, message: 'password=1234' } }, more);
+const ended = (exitCode: number, reason: string) => ({ terminated: { exitCode, reason, message: 'password=1234' } });
+
+describe('the cause', () => {
+  it.each<[string, KubeObject<any, any>, string | undefined]>([
+    [
+      'a crash loop, with how it ended last',
+      running(waits('CrashLoopBackOff', { lastState: ended(3, 'Error') })),
+      'container app: CrashLoopBackOff, exit code 3',
+    ],
+    [
+      'between two crashes',
+      running(container({ running: {} }, { lastState: ended(3, 'Error') })),
+      'container app: exit code 3',
+    ],
+    ['just ended', running(container(ended(1, 'Error'))), 'container app: exit code 1'],
+    [
+      'out of memory',
+      running(waits('CrashLoopBackOff', { lastState: ended(137, 'OOMKilled') })),
+      'container app: CrashLoopBackOff, OOMKilled, exit code 137',
+    ],
+    ['an image that is not there', running(waits('ImagePullBackOff')), 'container app: ImagePullBackOff of web:1'],
+    ['the first time', running(waits('ErrImagePull')), 'container app: ErrImagePull of web:1'],
+    [
+      'a Secret that is not there',
+      running(waits('CreateContainerConfigError')),
+      'container app: CreateContainerConfigError',
+    ],
+    [
+      'an init container',
+      pod({
+        phase: 'Pending',
+        initContainerStatuses: [container(ended(2, 'Error'))],
+        containerStatuses: [waits('PodInitializing')],
+      }),
+      'container app: exit code 2',
+    ],
+    ['a readiness probe', running(container({ running: {} })), 'container app: its readiness probe does not succeed'],
+    [
+      'a startup probe',
+      running({ ...container({ running: {} }, { started: false }), name: 'slow' }),
+      'container slow: its startup probe does not succeed',
+    ],
+    [
+      'no node',
+      pod({ phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] }),
+      'no node can take it (Unschedulable)',
+    ],
+    ['evicted', pod({ phase: 'Failed', reason: 'Evicted' }), 'Evicted'],
+    ['starting', running(waits('ContainerCreating')), undefined],
+    ['well', running(container({ running: {} }, { ready: true })), undefined],
+    [
+      'well after a crash',
+      running(container({ running: {} }, { ready: true, lastState: ended(1, 'Error') })),
+      undefined,
+    ],
+    ['ended well', running(container(ended(0, 'Completed'))), undefined],
+    ['done', pod({ phase: 'Succeeded', containerStatuses: [container(ended(1, 'Error'))] }), undefined],
+    [
+      'on its way out',
+      { ...running(waits('CrashLoopBackOff')), metadata: { name: 'web-1', deletionTimestamp: at('11:00:00') } },
+      undefined,
+    ],
+    ['without a status', pod({}), undefined],
+    ['that says nonsense', pod({ containerStatuses: 'many', initContainerStatuses: [null, 7] }), undefined],
+  ])('%s', (_, of, cause) => {
+    expect(causeOf([of])).toBe(cause && `Pod web-1: ${cause}`);
+  });
+
+  it('is that of the newest Pod that has one', () => {
+    const of = (name: string, created: string, reason: string) =>
+      pod({ phase: 'Pending', containerStatuses: [waits(reason)] }, { name, created });
+    const pods = [
+      of('old', '10:00:00', 'CrashLoopBackOff'),
+      of('new', '11:00:00', 'ErrImagePull'),
+      of('newest', '11:30:00', 'ContainerCreating'),
+    ];
+    expect(causeOf(pods)).toBe('Pod new: container app: ErrImagePull of web:1');
+    expect(causeOf([])).toBeUndefined();
+  });
+
+  it('is short and on one line, whatever somebody has written into the Pod', () => {
+    const cause = causeOf([running(waits(`a\nb${'x'.repeat(10_000)}`))])!;
+    expect(cause.length).toBeLessThan(300);
+    expect(cause).toContain('a b');
+  });
+});
+
+describe('the Pods that are read', () => {
+  const workload = (name: string, ready: number, fields: object = {}): ObservedResource => ({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    namespace: 'demo',
+    name,
+    object: {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name, namespace: 'demo', creationTimestamp: at('10:00:00') },
+      spec: { replicas: 1, selector: { matchLabels: { app: name } }, template: {}, ...fields },
+      status: { replicas: 1, readyReplicas: ready, currentReplicas: 1, updatedReplicas: 1 },
+    } as KubeObject<any, any>,
+  });
+  const since = { deployed: undefined, healthyUntil: ms('11:00:00'), gracePeriod: 60_000 };
+  const read = (observed: ObservedResource[], of: object = since) =>
+    podQueries(observed, of as typeof since, ms('12:00:00')).map(({ labelSelector }) => labelSelector);
+
+  it('are of three workloads in trouble, and of no other', () => {
+    const many = ['a', 'b', 'c', 'd'].map((name) => workload(name, 0));
+    expect(read([workload('well', 1), ...many])).toEqual(['app=a', 'app=b', 'app=c']);
+    const young = { ...workload('young', 0) };
+    young.object = { ...young.object!, metadata: { ...young.object!.metadata, creationTimestamp: at('11:59:00') } };
+    expect(read([young, ...many.slice(2)])).toEqual(['app=c', 'app=d', 'app=young']);
+  });
+
+  it.each<[string, object]>([
+    ['no selector', { selector: undefined }],
+    ['one that selects all Pods', { selector: {} }],
+    ['one that does not compile', { selector: { matchLabels: { app: 'a b' } } }],
+    [
+      'one that is too long',
+      { selector: { matchExpressions: [{ key: 'a', operator: 'In', values: Array(200).fill('value-1') }] } },
+    ],
+    ['one of a kind without Pods', { template: undefined }],
+  ])('are not read by %s', (_, fields) => {
+    expect(read([workload('a', 0, fields)])).toEqual([]);
+  });
+});
