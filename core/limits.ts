@@ -48,6 +48,10 @@ export const LIMITS = {
   watchedNamespaces: 64,
   /** HealthChecks of which a deployment remembers what they had reported when it began. */
   knownHealth: 100,
+  /** Characters of a query to a MetricProvider, its variables filled in; the CRD of HealthCheck has it too. */
+  metricQuery: 2048,
+  /** Series in the result of such a query. */
+  metricSeries: 100,
   /** Approvals that one Gate or RolloutGate keeps: the oldest is forgotten, and no longer counts. */
   approvals: 64,
   /** Rollouts that are read for an approval on a Gate that does not name its Rollout. */

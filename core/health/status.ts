@@ -1,6 +1,7 @@
 /** How a verdict becomes a HealthCheck's status. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
+import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { oneLine } from '../text/oneLine.ts';
 
@@ -74,9 +75,7 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
 }
 
 export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
-  return (['status', 'message', 'lastErrorTime', 'lastChangeTime', 'lastHealthyTime'] as const).every(
-    (key) => a?.[key] === b?.[key],
-  );
+  return sameJson(a ?? {}, b ?? {});
 }
 
 /** Of two servers' clocks; what is further ahead is a reporter's. */
