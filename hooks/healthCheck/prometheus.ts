@@ -4,7 +4,12 @@ import type { HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { renderQuery } from '../../core/health/prometheus/query.ts';
 import type { MetricCheck } from '../../core/health/prometheus/spec.ts';
-import { dueAt, statusAfterMeasurement, statusWithProblem } from '../../core/health/prometheus/verdict.ts';
+import {
+  dueAt,
+  statusAfterMeasurement,
+  statusWithoutAnswer,
+  statusWithProblem,
+} from '../../core/health/prometheus/verdict.ts';
 import type { HealthStatus } from '../../core/health/status.ts';
 
 /** While a query is under way, or waits for its turn. */
@@ -28,11 +33,13 @@ export async function measure(
   if ('problem' in rendered) {
     return { after: statusWithProblem(status, rendered.problem, now), nextLookMs: check.intervalMs };
   }
-  const since = dueAt(status, check, cutoff, now);
-  if (now < since) return { after: status, nextLookMs: since - now };
+  const due = dueAt(status, check, cutoff, now);
+  if (now < due) return { after: status, nextLookMs: due - now };
+  // This replica may have measured it last long ago.
+  const since = Math.max(due, now - check.intervalMs);
   const { namespace = '', name = '', uid = '' } = metadata;
   const { provider } = check;
   const taken = await measurements.take({ check: { namespace, name, uid }, provider, query: rendered.query, since });
-  if (!taken) return { after: status, nextLookMs: NOT_YET_MS };
+  if (!taken) return { after: statusWithoutAnswer(status, check, now), nextLookMs: NOT_YET_MS };
   return { after: statusAfterMeasurement(status, check, taken, now), nextLookMs: check.intervalMs };
 }

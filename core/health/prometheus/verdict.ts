@@ -62,6 +62,22 @@ export function statusAfterMeasurement(
   };
 }
 
+/** Healthy says nothing any more once so much time has passed without an answer. */
+const OVERDUE_MS = 30_000;
+
+/** While no answer has come: as it is, and after two intervals unknown. */
+export function statusWithoutAnswer(
+  before: HealthStatus | undefined,
+  { intervalMs }: MetricCheck,
+  now: EpochMs,
+): HealthStatus | undefined {
+  const [last] = before?.prometheus?.measurements ?? [];
+  const measuredAt = parseTime(last?.time);
+  if (measuredAt === undefined || now - measuredAt <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
+  const why = 'the provider is slow, or other queries of this namespace have to be answered first';
+  return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
+}
+
 /** Where nothing could be measured. */
 export function statusWithProblem(before: HealthStatus | undefined, problem: string, now: EpochMs): HealthStatus {
   const { prometheus } = before ?? {};

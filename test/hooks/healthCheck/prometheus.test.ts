@@ -112,6 +112,16 @@ describe('between two measurements', () => {
     expect(await sync(check(measured))).toEqual({ questions: [], resyncAfterSeconds: 15 });
   });
 
+  it.each([
+    ['has no measurement', undefined],
+    ['was measured an hour ago', at('11:00:00')],
+    ['was measured in the future', at('12:00:01')],
+  ])('where it %s, one of the last interval will do, and no older one', async (_, time) => {
+    const measurements = time ? [{ time, result: 'InRange' as const }] : [];
+    const { questions } = await sync(check({ ...measured, prometheus: { failures: 0, measurements } }));
+    expect(questions.map(({ since }) => since)).toEqual([NOW - 30_000]);
+  });
+
   it('one that is due and has no answer yet is asked for again soon', async () => {
     const { questions, status, resyncAfterSeconds } = await sync(check(measured), [], NOW + 15_000);
     expect(questions).toHaveLength(1);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Reading } from '../../../../api/ports.ts';
 import { type MetricCheck, metricCheckOf } from '../../../../core/health/prometheus/spec.ts';
-import { dueAt, statusAfterMeasurement, statusWithProblem } from '../../../../core/health/prometheus/verdict.ts';
+import {
+  dueAt,
+  statusAfterMeasurement,
+  statusWithoutAnswer,
+  statusWithProblem,
+} from '../../../../core/health/prometheus/verdict.ts';
 import type { HealthStatus } from '../../../../core/health/status.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -183,6 +188,33 @@ describe('the next measurement', () => {
     ['whatever no time somebody writes', measuredAt('soon'), undefined, Number.NEGATIVE_INFINITY],
   ])('%s', (_, status, cutoff, due) => {
     expect(dueAt(status, CHECK, cutoff, NOW)).toBe(due);
+  });
+});
+
+describe('while no answer comes', () => {
+  const last = (status: string): HealthStatus => ({
+    ...stored(status),
+    prometheus: { failures: 0, measurements: [{ time: at('12:00:00'), result: 'InRange' }] },
+  });
+  const after = (status: HealthStatus | undefined, seconds: number, intervalMs = 60_000) =>
+    statusWithoutAnswer(status, { ...CHECK, intervalMs }, NOW + seconds * 1000);
+
+  it.each([
+    ['for two intervals', last('Healthy'), 120, 60_000],
+    ['for half a minute, where two intervals are less', last('Healthy'), 30, 10_000],
+    ['ever', PENDING, 3600, 60_000],
+    ['to a check without a status', undefined, 3600, 60_000],
+  ])('%s, the health is as it was', (_, status, seconds, intervalMs) => {
+    expect(after(status, seconds, intervalMs)).toBe(status);
+  });
+
+  it('for longer, it is unknown', () => {
+    expect(after(last('Healthy'), 121)).toMatchObject({
+      status: 'Pending',
+      message: expect.stringContaining('not measured since 2026-01-02T12:00:00Z'),
+      prometheus: last('Healthy').prometheus,
+    });
+    expect(after(last('Unhealthy'), 121)?.status).toBe('Unhealthy');
   });
 });
 
