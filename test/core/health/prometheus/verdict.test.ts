@@ -196,7 +196,7 @@ describe('while no answer comes', () => {
     ...stored(status),
     prometheus: { failures: 0, measurements: [{ time: at('12:00:00'), result: 'InRange' }] },
   });
-  const after = (status: HealthStatus | undefined, seconds: number, intervalMs = 60_000) =>
+  const waited = (status: HealthStatus | undefined, seconds: number, intervalMs = 60_000) =>
     statusWithoutAnswer(status, { ...CHECK, intervalMs }, NOW + seconds * 1000);
 
   it.each([
@@ -205,16 +205,16 @@ describe('while no answer comes', () => {
     ['ever', PENDING, 3600, 60_000],
     ['to a check without a status', undefined, 3600, 60_000],
   ])('%s, the health is as it was', (_, status, seconds, intervalMs) => {
-    expect(after(status, seconds, intervalMs)).toBe(status);
+    expect(waited(status, seconds, intervalMs)).toBe(status);
   });
 
   it('for longer, it is unknown', () => {
-    expect(after(last('Healthy'), 121)).toMatchObject({
+    expect(waited(last('Healthy'), 121)).toMatchObject({
       status: 'Pending',
       message: expect.stringContaining('not measured since 2026-01-02T12:00:00Z'),
       prometheus: last('Healthy').prometheus,
     });
-    expect(after(last('Unhealthy'), 121)?.status).toBe('Unhealthy');
+    expect(waited(last('Unhealthy'), 121)?.status).toBe('Unhealthy');
   });
 });
 
