@@ -4,7 +4,9 @@ import { FLUX_BINDINGS } from './api/kinds.ts';
 import type { ApiCaller } from './api/metrics.ts';
 import type { ClusterReader, DecisionLog, EventSink, HookCall, Metrics, WebhookCall } from './api/ports.ts';
 import type { FluxBinding } from './api/types.ts';
+import { readingOf } from './core/health/prometheus/reading.ts';
 import { boundLabel } from './core/kube/names.ts';
+import { LIMITS } from './core/limits.ts';
 import { tellersOf } from './core/notification/standIns.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
@@ -29,6 +31,7 @@ import { shutDown } from './server/http/shutdown.ts';
 import type { Logger } from './server/log.ts';
 import { createLeveledLog } from './server/logLevel.ts';
 import { createMetrics } from './server/metrics.ts';
+import { createMeasurements } from './server/prometheus/measurements.ts';
 import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
@@ -59,6 +62,13 @@ async function main(): Promise<void> {
     log,
     dropped,
   });
+  const measurements = createMeasurements({
+    cluster: readerOf(beside),
+    now: () => Date.now(),
+    readingOf,
+    // One more than is taken tells that there are more.
+    limit: LIMITS.metricSeries + 1,
+  });
   const { settings } = config;
 
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
@@ -72,6 +82,7 @@ async function main(): Promise<void> {
     access,
     events,
     metadata,
+    measurements,
     requirers,
     recent,
     metrics,

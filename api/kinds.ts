@@ -51,6 +51,7 @@ export const KINDS = {
   RolloutBudget: { kind: 'RolloutBudget', group: KUBERIK, versions: ['v1alpha1'], resource: 'rolloutbudgets' },
   ClusterRolloutBudget: { kind: 'ClusterRolloutBudget', group: KUBERIK, versions: ['v1alpha1'], resource: 'clusterrolloutbudgets' },
   HealthCheck: { kind: 'HealthCheck', group: KUBERIK, versions: ['v1alpha1'], resource: 'healthchecks' },
+  MetricProvider: { kind: 'MetricProvider', group: KUBERIK, versions: ['v1alpha1'], resource: 'metricproviders' },
   FluxBinding: { kind: 'FluxBinding', group: KUBERIK, versions: ['v1alpha1'], resource: 'fluxbindings' },
 } as const satisfies { [Name in string]: KindRow<Name> };
 
@@ -83,6 +84,7 @@ export const ROLLOUT_GATES = resourceOf(KINDS.RolloutGate);
 export const ROLLOUT_BUDGETS = resourceOf(KINDS.RolloutBudget);
 export const CLUSTER_ROLLOUT_BUDGETS = resourceOf(KINDS.ClusterRolloutBudget);
 export const HEALTH_CHECKS = resourceOf(KINDS.HealthCheck);
+export const METRIC_PROVIDERS = resourceOf(KINDS.MetricProvider);
 export const FLUX_BINDINGS = resourceOf(KINDS.FluxBinding);
 export const NAMESPACES = { apiVersion: 'v1', resource: 'namespaces' };
 

@@ -154,6 +154,31 @@ export interface ReleaseMetadataCache {
   isAwaited(of: ReleaseLookup): boolean;
 }
 
+/** What a provider of metrics answers to a query: a number for each series of the result, or why there is none. */
+export type Reading = { values: number[] } | { problem: string };
+
+export interface Measurement {
+  /** When the query was sent. */
+  at: EpochMs;
+  reading: Reading;
+}
+
+export interface Question {
+  /** The HealthCheck that asks; its namespace needs the right to use the provider. */
+  check: NamespacedName & { uid: string };
+  /** Name of a MetricProvider. */
+  provider: string;
+  query: string;
+  /** What was measured before does not count. */
+  since: EpochMs;
+}
+
+/** Queries to MetricProviders. They run beside the sync that asks: a provider that hangs delays nobody's. */
+export interface Measurements {
+  /** undefined: not yet, ask again in some seconds. Never rejects. */
+  take(question: Question): Promise<Measurement | undefined>;
+}
+
 /** For operators: see api/metrics.ts. */
 export interface Counters {
   count(what: Count): void;
@@ -225,6 +250,7 @@ interface Call {
 export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
+  measurements: Measurements;
   requirers: GateRequirers;
   recent: Recent;
   /** `cluster` over connections of its own, for what reads much: inventories. */

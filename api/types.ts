@@ -11,6 +11,7 @@ export type { ClusterRolloutSchedule } from './generated/ClusterRolloutSchedule.
 export type { FluxBinding } from './generated/FluxBinding.ts';
 export type { Gate } from './generated/Gate.ts';
 export type { HealthCheck } from './generated/HealthCheck.ts';
+export type { MetricProvider } from './generated/MetricProvider.ts';
 export type { Rollout } from './generated/Rollout.ts';
 export type { RolloutBudget } from './generated/RolloutBudget.ts';
 export type { RolloutGate } from './generated/RolloutGate.ts';

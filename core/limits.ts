@@ -50,6 +50,10 @@ export const LIMITS = {
   knownHealth: 100,
   /** Characters of the JSON of a HealthCheck's spec.job.template: Metacontroller stores it a second time in an annotation of the Job. */
   jobTemplate: 32_768,
+  /** Characters of a query to a MetricProvider, its variables filled in; the CRD of HealthCheck has it too. */
+  metricQuery: 2048,
+  /** Series in the result of such a query. */
+  metricSeries: 100,
   /** Approvals that one Gate or RolloutGate keeps: the oldest is forgotten, and no longer counts. */
   approvals: 64,
   /** Rollouts that are read for an approval on a Gate that does not name its Rollout. */

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Health that others report, or that is computed here for the classes kustomization and job.
+ * Health that others report, or that is computed here for the classes kustomization, job and prometheus.
  */
 export interface HealthCheck {
   apiVersion: string;
@@ -14,7 +14,7 @@ export interface HealthCheck {
    */
   spec?: {
     /**
-     * kustomization is computed here, and job where spec.job is set; any other class is reported by a controller of its own.
+     * kustomization is computed here, and so are job and prometheus where spec.job or spec.prometheus is set; any other class is reported by a controller of its own.
      */
     class?: string;
     /**
@@ -47,6 +47,44 @@ export interface HealthCheck {
          */
         spec: {};
       };
+    };
+    /**
+     * For class prometheus, the query and the range that its value must be in.
+     */
+    prometheus?: {
+      /**
+       * The MetricProvider that answers the query. The platform team decides which namespaces may use it.
+       */
+      provider: string;
+      /**
+       * PromQL that returns a scalar or an instant vector. Inside a quoted string, {{ namespace }}, {{ name }}, {{ version }} and {{ previousVersion }} stand for those of the one Rollout that watches this HealthCheck.
+       */
+      query: string;
+      /**
+       * The values that are healthy, the bounds included. With several series, each must be inside.
+       */
+      thresholdRange: {
+        /**
+         * The least healthy value.
+         */
+        min?: number;
+        /**
+         * The greatest healthy value.
+         */
+        max?: number;
+      };
+      /**
+       * The time between two measurements, at least 10s.
+       */
+      interval?: string;
+      /**
+       * After this many measurements outside the range in a row the health is Unhealthy; before that it is Pending.
+       */
+      failureLimit?: number;
+      /**
+       * The meaning of a result without a series. Pending: the health is unknown. Healthy: the value is inside the range. Unhealthy: it is outside, and counts towards failureLimit.
+       */
+      onEmpty?: 'Pending' | 'Healthy' | 'Unhealthy';
     };
   };
   /**
@@ -85,6 +123,36 @@ export interface HealthCheck {
        * Its name.
        */
       name: string;
+    };
+    /**
+     * Of class prometheus, the measurements since the last reset.
+     */
+    prometheus?: {
+      /**
+       * Measurements outside the range in a row, until now.
+       */
+      failures?: number;
+      /**
+       * The newest measurements, the newest first.
+       */
+      measurements?: {
+        /**
+         * When the query was sent.
+         */
+        time: string;
+        /**
+         * Whether the value was inside the range. Unknown where there was no answer, or NaN.
+         */
+        result: 'InRange' | 'OutOfRange' | 'Empty' | 'Unknown';
+        /**
+         * The value. Of several series, the first that is outside the range, else the first.
+         */
+        value?: string;
+        /**
+         * How many series the result had.
+         */
+        series?: number;
+      }[];
     };
   };
 }

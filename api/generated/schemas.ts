@@ -1537,6 +1537,42 @@ export const SCHEMAS: Record<string, object> = {
         }
        }
       }
+     },
+     "prometheus": {
+      "type": "object",
+      "required": [
+       "provider",
+       "query",
+       "thresholdRange"
+      ],
+      "properties": {
+       "provider": {
+        "type": "string"
+       },
+       "query": {
+        "type": "string"
+       },
+       "thresholdRange": {
+        "type": "object",
+        "properties": {
+         "min": {
+          "type": "number"
+         },
+         "max": {
+          "type": "number"
+         }
+        }
+       },
+       "interval": {
+        "type": "string"
+       },
+       "failureLimit": {
+        "type": "integer"
+       },
+       "onEmpty": {
+        "type": "string"
+       }
+      }
      }
     }
    },
@@ -1570,6 +1606,124 @@ export const SCHEMAS: Record<string, object> = {
        },
        "name": {
         "type": "string"
+       }
+      }
+     },
+     "prometheus": {
+      "type": "object",
+      "properties": {
+       "failures": {
+        "type": "integer"
+       },
+       "measurements": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "time",
+          "result"
+         ],
+         "properties": {
+          "time": {
+           "type": "string"
+          },
+          "result": {
+           "type": "string"
+          },
+          "value": {
+           "type": "string"
+          },
+          "series": {
+           "type": "integer"
+          }
+         }
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
+ "MetricProvider": {
+  "type": "object",
+  "required": [
+   "spec"
+  ],
+  "properties": {
+   "apiVersion": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string"
+   },
+   "metadata": {
+    "type": "object"
+   },
+   "spec": {
+    "type": "object",
+    "required": [
+     "address",
+     "namespaceSelector"
+    ],
+    "properties": {
+     "address": {
+      "type": "string"
+     },
+     "secretRef": {
+      "type": "object",
+      "required": [
+       "name"
+      ],
+      "properties": {
+       "name": {
+        "type": "string"
+       }
+      }
+     },
+     "certSecretRef": {
+      "type": "object",
+      "required": [
+       "name"
+      ],
+      "properties": {
+       "name": {
+        "type": "string"
+       }
+      }
+     },
+     "namespaceSelector": {
+      "type": "object",
+      "properties": {
+       "matchLabels": {
+        "type": "object",
+        "additionalProperties": {
+         "type": "string"
+        }
+       },
+       "matchExpressions": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "required": [
+          "key",
+          "operator"
+         ],
+         "properties": {
+          "key": {
+           "type": "string"
+          },
+          "operator": {
+           "type": "string"
+          },
+          "values": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          }
+         }
+        }
        }
       }
      }

@@ -6,6 +6,7 @@ import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '
 import { checkDelivery } from '../doctor/delivery.ts';
 import type { Check } from '../doctor/examined.ts';
 import { checkKinds, checkVersion } from '../doctor/kinds.ts';
+import { checkMetrics } from '../doctor/metrics.ts';
 import { checkRights } from '../doctor/rights.ts';
 import { checkReferences } from '../doctor/waits.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/webhooks.ts';
@@ -29,11 +30,12 @@ const CHECKS: readonly [about: string, check: Check][] = [
   ['Metacontroller', checkAwake],
   ['Rights', checkRights],
   ['References', checkReferences],
+  ['HealthChecks', checkMetrics],
   ['Budgets', checkBudgets],
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
+  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
   options: [output('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],

@@ -127,7 +127,8 @@ export function fakeHookCall({
   settings,
   access = { may: async () => true },
   metadata = { lookup: () => undefined, isAwaited: () => false },
-}: Around & Partial<Pick<HookCall, 'access' | 'metadata'>>) {
+  measurements = { take: async () => undefined },
+}: Around & Partial<Pick<HookCall, 'access' | 'metadata' | 'measurements'>>) {
   const events: EventRecord[] = [];
   const { counts, durations, metrics } = fakeMetrics();
   const call: HookCall = {
@@ -136,6 +137,7 @@ export function fakeHookCall({
     access,
     events: { record: (event) => void events.push(event) },
     metadata,
+    measurements,
     requirers: createGateRequirers(cluster),
     recent: createRecent(() => now),
     healthCluster: cluster,

@@ -1,6 +1,6 @@
 /**
  * DecoratorController `healthchecks`: resets the health of every class at a new deployment or retry, computes the
- * health of class kustomization, and runs the Jobs of class job.
+ * health of the classes kustomization and prometheus, and runs the Jobs of class job.
  */
 import type { Kustomization } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
@@ -10,6 +10,7 @@ import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { isBaking } from '../../core/deployment/bake.ts';
 import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
 import { jobTemplateOf } from '../../core/health/job/template.ts';
+import { metricCheckOf } from '../../core/health/prometheus/spec.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { fluxIsAtWork, isAtRest, nextLook, restsAfter } from '../../core/health/rest.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
@@ -19,6 +20,7 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { runJob } from './job.ts';
 import { isWatchedElsewhere, judge } from './judge.ts';
+import { measure } from './prometheus.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
 const NAMESPACE_LOOK_MS = 600_000;
@@ -63,6 +65,12 @@ export const healthCheckHook: DecoratorHook = {
     // The reset is stored before anything is judged: health of the same instant could still be the old version's.
     if (needsReset(healthCheck, concerned, call.now))
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
+    const metricCheck = metricCheckOf(healthCheck);
+    if (metricCheck) {
+      const watching = concerned.filter((rollout) => association(rollout, healthCheck, labels) === 'watched');
+      const measured = await measure(healthCheck, metricCheck, { watching, cutoff: cutoffs.reached }, call);
+      return answer(healthCheck, measured.after, cutoffs, call, measured.nextLookMs);
+    }
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
       return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_LOOK_MS : undefined);
 

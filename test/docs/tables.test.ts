@@ -32,6 +32,7 @@ describe('fields', () => {
     ['Gate.status', crdFields(GATES, 'status')],
     ['HealthCheck.spec', crdFields(`${KUBERIK}healthchecks`, 'spec')],
     ['HealthCheck.status', crdFields(`${KUBERIK}healthchecks`, 'status')],
+    ['MetricProvider.spec', crdFields(`${KUBERIK}metricproviders`, 'spec')],
     ['RolloutBudget.spec', budget],
     ['RolloutBudget.status', crdFields(`${KUBERIK}rolloutbudgets`, 'status')],
     [

@@ -42,7 +42,9 @@ describe('CRD schemas', () => {
     'explain %s: kubectl explain has a sentence for the kind and for each field, however deep',
     (_, crd) => {
       const { description, properties } = crd.spec.versions[0].schema.openAPIV3Schema;
-      const fields = [properties.spec, properties.status].flatMap((part, i) => nodesOf(part, ['spec', 'status'][i]));
+      const fields = ['spec', 'status']
+        .filter((part) => properties[part])
+        .flatMap((part) => nodesOf(properties[part], part));
       const named = fields.filter(({ path }) => !path.endsWith('[]'));
       expect(description).toBeTruthy();
       expect(named.filter(({ schema }) => !schema.description).map(({ path }) => path)).toEqual([]);
@@ -177,6 +179,7 @@ describe('examples', () => {
       ...objectsBelow('components/release-copies'),
       ...objectsBelow('components/health-jobs'),
       ...objectsIn('examples/registry-credentials.yaml'),
+      ...objectsIn('examples/metric-provider.yaml'),
     ]
       .filter(({ kind }) => kind.endsWith('Role'))
       .map(({ metadata }) => metadata.name);

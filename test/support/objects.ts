@@ -7,6 +7,7 @@ import type {
   FluxBinding,
   Gate,
   HealthCheck,
+  MetricProvider,
   Rollout,
   RolloutBudget,
   RolloutGate,
@@ -21,6 +22,7 @@ interface Typed {
   RolloutBudget: RolloutBudget;
   ClusterRolloutBudget: ClusterRolloutBudget;
   HealthCheck: HealthCheck;
+  MetricProvider: MetricProvider;
   FluxBinding: FluxBinding;
   Gate: Gate;
   ImagePolicy: ImagePolicy;

@@ -270,6 +270,25 @@ const healthCheck = object(
     },
   },
 );
+const metricCheck = object(KUBERIK, 'HealthCheck', 'errors', {
+  spec: {
+    class: 'prometheus',
+    prometheus: {
+      provider: 'prometheus',
+      query: 'errors{version="{{ version }}"}',
+      thresholdRange: { min: 0, max: 0.5 },
+      interval: '30s',
+      failureLimit: 2,
+      onEmpty: 'Healthy',
+    },
+  },
+  status: {
+    status: 'Pending',
+    message: '1 is outside the range (0 to 0.5), 1 of 2 times in a row',
+    lastChangeTime: AT,
+    prometheus: { failures: 1, measurements: [{ time: AT, result: 'OutOfRange', value: '1', series: 2 }] },
+  },
+});
 
 const kustomization = object(
   'kustomize.toolkit.fluxcd.io/v1',
@@ -470,6 +489,7 @@ const WORLD = [
   rolloutGate,
   policy,
   healthCheck,
+  metricCheck,
   kustomization,
   repository,
   helmRelease,
@@ -505,7 +525,7 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   'rollout-requests': [rollout],
   'rollout-status': [rollout],
   rolloutgate: [rolloutGate],
-  healthcheck: [healthCheck],
+  healthcheck: [healthCheck, metricCheck],
   'health-check': [healthCheck],
   rolloutschedule: [schedule],
   clusterrolloutschedule: [

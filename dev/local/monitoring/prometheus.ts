@@ -42,6 +42,8 @@ export interface Series {
 
 export interface Prometheus {
   child: RunningChild;
+  /** `127.0.0.1:port`. */
+  host: string;
   /** An instant query; rejects with Prometheus' own sentence. */
   query(expr: string): Promise<Sample[]>;
   /** Its values between two times (in seconds), one at each scrape. */
@@ -99,6 +101,7 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
   };
   return {
     child,
+    host,
     query: async (query) => (await ask('query', { query })).data.result,
     range: async (query, from, to) => {
       const times = { start: String(from), end: String(to), step: interval };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import type { Gate } from '../../../api/types.ts';
+import { metricFindings } from '../../../core/explain/doctor/metrics.ts';
 import { type Schema, schemaFindings } from '../../../core/explain/doctor/schemas.ts';
 import { sharingFindings } from '../../../core/explain/doctor/sharing.ts';
 import { sizeFindings } from '../../../core/explain/doctor/sizes.ts';
@@ -65,6 +66,48 @@ describe('a budget of the cluster', () => {
     ],
   ])('%s is a finding', (_, spec, text) => {
     expect(findings(spec)).toEqual([text]);
+  });
+});
+
+describe('a HealthCheck of class prometheus', () => {
+  const prometheus = { provider: 'main', query: 'up', thresholdRange: { min: 1 } };
+  const check = (spec: object) =>
+    objectOf('HealthCheck', {
+      metadata: { namespace: 'shop', name: 'errors' },
+      spec: { class: 'prometheus', ...spec },
+    });
+  const provider = (namespaceSelector?: object) =>
+    objectOf('MetricProvider', {
+      metadata: { name: 'main' },
+      spec: { address: 'http://x', namespaceSelector } as { address: string; namespaceSelector: object },
+    });
+  const SHOP = [{ metadata: { name: 'shop', labels: { team: 'a' } } }];
+
+  const NOT_SELECTED =
+    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select its namespace: it is never Healthy';
+  const INVALID = { matchExpressions: [{ key: 'team', operator: 'Maybe' }] };
+  it.each([
+    ['may query it', { prometheus }, [provider({ matchLabels: { team: 'a' } })], SHOP, []],
+    [
+      'of a namespace that nobody may look at',
+      { prometheus },
+      [provider({ matchLabels: { team: 'b' } })],
+      undefined,
+      [],
+    ],
+    ['is reported by others', {}, [], SHOP, []],
+    [
+      'names none that exists',
+      { prometheus },
+      [],
+      SHOP,
+      ['HealthCheck shop/errors queries MetricProvider main, which does not exist: it is never Healthy'],
+    ],
+    ['may not query it', { prometheus }, [provider({ matchLabels: { team: 'b' } })], SHOP, [NOT_SELECTED]],
+    ['may not, where nobody may', { prometheus }, [provider()], SHOP, [NOT_SELECTED]],
+    ['may not, where that makes no sense', { prometheus }, [provider(INVALID)], SHOP, [NOT_SELECTED]],
+  ])('%s', (_, spec, providers, namespaces, texts) => {
+    expect(metricFindings([check(spec)], providers, namespaces).map(({ text }) => text)).toEqual(texts);
   });
 });
 

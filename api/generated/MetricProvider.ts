@@ -1,0 +1,67 @@
+/* Generated from manifests/crds/kuberik.com_metricproviders.yaml by dev/scripts/generate-types.ts. Do not edit. */
+
+import type {ObjectMeta} from '../kubernetes.ts';
+
+/**
+ * A Prometheus that HealthChecks of the selected namespaces may query.
+ */
+export interface MetricProvider {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  /**
+   * The server to query, the Secrets for it, and the namespaces that may use it.
+   */
+  spec: {
+    /**
+     * The URL of the Prometheus HTTP API without /api/v1, such as https://prometheus.monitoring:9090. Redirects are not followed.
+     */
+    address: string;
+    /**
+     * A Secret in the namespace rollout-hooks with the key token (sent as a bearer token), or with username and password. Needs https.
+     */
+    secretRef?: {
+      /**
+       * The name of the Secret.
+       */
+      name: string;
+    };
+    /**
+     * A Secret in the namespace rollout-hooks with ca.crt, the authority that signed the certificate of the server, with tls.crt and tls.key, a client certificate and its key, or with all three.
+     */
+    certSecretRef?: {
+      /**
+       * The name of the Secret.
+       */
+      name: string;
+    };
+    /**
+     * The namespaces whose HealthChecks may use it, by the labels of the Namespace, which tenants must not be able to set. An empty one selects all. Whoever may write a HealthCheck there may read any number that the credentials may read.
+     */
+    namespaceSelector: {
+      /**
+       * Labels with the values that they must have, all of them.
+       */
+      matchLabels?: {
+        [k: string]: string;
+      };
+      /**
+       * Conditions on labels, all of which must hold.
+       */
+      matchExpressions?: {
+        /**
+         * The label.
+         */
+        key: string;
+        /**
+         * How its value is compared.
+         */
+        operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+        /**
+         * For In and NotIn.
+         */
+        values?: string[];
+      }[];
+    };
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * The query as it is sent. `{{ version }}` and the like stand for values of the one Rollout that watches the check; they may stand inside
+ * quotes only and are escaped there, so that no value can change the query around it.
+ */
+import type { Rollout } from '../../../api/types.ts';
+import { LIMITS } from '../../limits.ts';
+
+const VARIABLES = ['namespace', 'name', 'version', 'previousVersion'] as const;
+type Variable = (typeof VARIABLES)[number];
+type Values = Record<Variable, string>;
+
+type Rendered = { query: string } | { problem: string };
+
+/** Between `{{` and `}}`, spaces included. */
+const MAX_NAME = 32;
+
+/** @param watching the Rollouts of the check's namespace whose selector finds it */
+export function renderQuery(template: string, watching: readonly Rollout[]): Rendered {
+  const rendered = template.includes('{{') ? filledIn(template, valuesOf(watching)) : { query: template };
+  if ('problem' in rendered || rendered.query.length <= LIMITS.metricQuery) return rendered;
+  return { problem: `spec.prometheus.query is longer than ${LIMITS.metricQuery} characters (limit metricQuery)` };
+}
+
+function valuesOf(watching: readonly Rollout[]): Values | { problem: string } {
+  const [rollout] = watching;
+  if (!rollout) {
+    const todo = 'give the check the labels of the spec.healthCheckSelector of a Rollout of its namespace';
+    return { problem: `spec.prometheus.query has variables, and no Rollout watches this check: ${todo}` };
+  }
+  if (watching.length > 1) {
+    const which = `${watching.length} Rollouts watch this check`;
+    return { problem: `spec.prometheus.query has variables, and ${which}: give each Rollout a check of its own` };
+  }
+  const { metadata, status } = rollout;
+  const [head, before] = status?.history ?? [];
+  if (!head) {
+    return { problem: `spec.prometheus.query has variables, and Rollout '${metadata.name}' has deployed nothing yet` };
+  }
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    version: head.version.tag,
+    previousVersion: before?.version.tag ?? '',
+  };
+}
+
+function filledIn(template: string, values: Values | { problem: string }): Rendered {
+  let query = '';
+  /** The quote that ends the string, or the line feed that ends the comment, in which `at` is. */
+  let until: string | undefined;
+  for (let at = 0; at < template.length; ) {
+    if (template.startsWith('{{', at)) {
+      const length = template.slice(at + 2, at + 2 + MAX_NAME).indexOf('}}');
+      const name = template.slice(at + 2, at + 2 + Math.max(length, 0)).trim();
+      if (length < 0 || !isVariable(name)) return { problem: unknownVariable(name) };
+      if (until !== '"' && until !== "'") return { problem: unquoted(name) };
+      if ('problem' in values) return values;
+      query += escaped(values[name], until);
+      at += length + 4;
+      continue;
+    }
+    const char = template[at]!;
+    // A backslash has no meaning between backticks and in comments.
+    const width = char === '\\' && (until === '"' || until === "'") ? 2 : 1;
+    if (char === until) until = undefined;
+    else if (until === undefined && '"\'`'.includes(char)) until = char;
+    else if (until === undefined && char === '#') until = '\n';
+    query += template.slice(at, at + width);
+    at += width;
+  }
+  return { query };
+}
+
+function isVariable(name: string): name is Variable {
+  return (VARIABLES as readonly string[]).includes(name);
+}
+
+function unknownVariable(name: string): string {
+  const known = VARIABLES.map((each) => `{{ ${each} }}`).join(', ');
+  return `spec.prometheus.query has {{ ${name} }}, which is no variable: there are ${known}`;
+}
+
+function unquoted(name: string): string {
+  return `spec.prometheus.query has {{ ${name} }} outside of quotes: write it inside a string, as in version="{{ ${name} }}"`;
+}
+
+/** Inside a PromQL string: Go's escapes. Only the string's own quote may be escaped in it. */
+function escaped(value: string, quote: string): string {
+  return [...value.toWellFormed()]
+    .map((char) => {
+      if (char === '\\' || char === quote) return `\\${char}`;
+      const code = char.codePointAt(0)!;
+      return code < 0x20 ? `\\x${code.toString(16).padStart(2, '0')}` : char;
+    })
+    .join('');
+}

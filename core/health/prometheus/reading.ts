@@ -1,0 +1,40 @@
+/** What a Prometheus answers to an instant query, reduced to its numbers: neither labels nor texts of the answer get any further. */
+import type { Reading } from '../../../api/ports.ts';
+import { LIMITS } from '../../limits.ts';
+
+const NOT_AN_ANSWER = 'the answer is not that of a Prometheus: see spec.address of the MetricProvider';
+
+/** @param body the JSON of a response to /api/v1/query; it may hold anything */
+export function readingOf(body: unknown): Reading {
+  const { status, data } = fieldsOf(body);
+  const { resultType, result } = fieldsOf(data);
+  if (status !== 'success' || !Array.isArray(result)) return { problem: NOT_AN_ANSWER };
+  if (resultType === 'scalar') return numbers([result]);
+  if (resultType === 'vector') return numbers(result.map((series) => fieldsOf(series).value));
+  return { problem: 'the query must return a scalar or an instant vector: wrap a range in a function such as rate(…)' };
+}
+
+/** @param samples `[time, value]` each */
+function numbers(samples: readonly unknown[]): Reading {
+  if (samples.length > LIMITS.metricSeries) {
+    const todo = 'aggregate in the query, for example with sum or max';
+    return { problem: `the result has more than ${LIMITS.metricSeries} series (limit metricSeries): ${todo}` };
+  }
+  const values = samples.map((sample) => (Array.isArray(sample) ? numberOf(sample[1]) : undefined));
+  if (values.every((value) => value !== undefined)) return { values };
+  // A native histogram has no value.
+  return { problem: 'the result has a series without a number: take one from a histogram with histogram_quantile(…)' };
+}
+
+function numberOf(text: unknown): number | undefined {
+  if (text === 'NaN') return Number.NaN;
+  if (text === '+Inf' || text === 'Inf') return Number.POSITIVE_INFINITY;
+  if (text === '-Inf') return Number.NEGATIVE_INFINITY;
+  if (typeof text !== 'string' || text.trim() === '') return undefined;
+  const value = Number(text);
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

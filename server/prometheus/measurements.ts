@@ -1,0 +1,111 @@
+/**
+ * The port `Measurements`: queries run in the background, a few at a time and fewer of one namespace, and a check's newest answer is kept
+ * until a later sync takes it. Where a provider answers at once, the sync that asks has the answer.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { ClusterReader, Measurement, Measurements, Question, Reading } from '../../api/ports.ts';
+import { Lru } from '../lru.ts';
+import { createQueue } from '../queue.ts';
+import { ProviderError, query } from './client.ts';
+import { endpointOf } from './provider.ts';
+
+const MAX_CHECKS = 5000;
+const MAX_WAITING = 500;
+const AT_ONCE = 8;
+const AT_ONCE_OF_NAMESPACE = 2;
+/** Of one check, whatever its status says and however often its query changes. */
+const AT_MOST_EACH_MS = 9000;
+const TIMEOUT_MS = 5000;
+/** A sync waits so long for a query that has begun: it keeps others of its controller waiting. */
+const PATIENCE_MS = 500;
+const MAX_REASON = 300;
+
+export interface MeasurementOptions {
+  cluster: ClusterReader;
+  now(): EpochMs;
+  /** Reduces the JSON of an answer, which is not kept. */
+  readingOf(body: unknown): Reading;
+  /** Series that are asked for. */
+  limit: number;
+  timeoutMs?: number;
+}
+
+interface Entry {
+  question?: Question;
+  taken?: Measurement;
+  /** When a query was sent last. */
+  askedAt: EpochMs;
+  isQueued: boolean;
+  /** Resolves when the query that was sent has its answer. */
+  underWay?: Promise<void>;
+}
+
+export interface IdleMeasurements extends Measurements {
+  /** Resolves when no query is under way. */
+  idle(): Promise<void>;
+}
+
+export function createMeasurements(options: MeasurementOptions): IdleMeasurements {
+  const { cluster, now, readingOf, limit, timeoutMs = TIMEOUT_MS } = options;
+  const entries = new Lru<Entry>(MAX_CHECKS);
+
+  const queue = createQueue<{ question: Question; entry: Entry }>({
+    limit: MAX_WAITING,
+    atOnce: AT_ONCE,
+    lanes: {
+      of: ({ question }) => question.check.namespace,
+      atOnce: AT_ONCE_OF_NAMESPACE,
+      evicted({ entry }) {
+        entry.isQueued = false;
+      },
+    },
+    async work({ question, entry }) {
+      const at = now();
+      const asked = ask(question).then((reading) => {
+        Object.assign(entry, { question, taken: { at, reading }, isQueued: false });
+        delete entry.underWay;
+      });
+      Object.assign(entry, { askedAt: at, underWay: asked });
+      await asked;
+    },
+    failed() {
+      // `ask` never rejects.
+    },
+  });
+
+  async function ask({ check, provider, query: text }: Question): Promise<Reading> {
+    try {
+      const endpoint = await endpointOf(cluster, provider, check.namespace);
+      return readingOf(await query(endpoint, text, { limit, timeoutMs }));
+    } catch (error) {
+      const reason = error instanceof ProviderError ? error.message : `could not be read: ${reasonOf(error)}`;
+      return { problem: `MetricProvider '${provider}' ${reason}` };
+    }
+  }
+
+  function answerTo({ provider, query: text, since }: Question, { question, taken }: Entry): Measurement | undefined {
+    const isSame = question?.provider === provider && question.query === text;
+    return isSame && taken && taken.at >= since ? taken : undefined;
+  }
+
+  return {
+    async take(question) {
+      const key = question.check.uid;
+      const entry = entries.get(key) ?? { askedAt: Number.NEGATIVE_INFINITY, isQueued: false };
+      entries.set(key, entry);
+      const known = answerTo(question, entry);
+      if (known || entry.isQueued || now() - entry.askedAt < AT_MOST_EACH_MS) return known;
+      entry.isQueued = true;
+      entry.isQueued = queue.push({ question, entry });
+      if (entry.underWay) await Promise.race([entry.underWay, wait(PATIENCE_MS)]);
+      return answerTo(question, entry);
+    },
+    idle: () => queue.idle(),
+  };
+}
+
+function reasonOf(error: unknown): string {
+  const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return first.slice(0, MAX_REASON);
+}

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { readingOf } from '../../../../core/health/prometheus/reading.ts';
+
+const answer = (resultType: string, result: unknown) => ({ status: 'success', data: { resultType, result } });
+const series = (...values: string[]) => values.map((value) => ({ metric: { secret: 'label' }, value: [1, value] }));
+const problem = (text: string) => ({ problem: expect.stringContaining(text) });
+
+it.each([
+  ['a vector', answer('vector', series('0.5', '2', '1e-05')), { values: [0.5, 2, 0.00001] }],
+  ['an empty one', answer('vector', []), { values: [] }],
+  ['a scalar', answer('scalar', [1, '3']), { values: [3] }],
+  ['what is no number', answer('vector', series('NaN', '+Inf', '-Inf')), { values: [NaN, Infinity, -Infinity] }],
+  ['as many series as the limit', answer('vector', series(...Array(100).fill('1'))), { values: Array(100).fill(1) }],
+  ['more', answer('vector', series(...Array(101).fill('1'))), problem('more than 100 series (limit metricSeries)')],
+  ['a range', answer('matrix', [{ values: [[1, '1']] }]), problem('a scalar or an instant vector')],
+  ['a string', answer('string', [1, 'a']), problem('a scalar or an instant vector')],
+  ['a native histogram', answer('vector', [{ histogram: [1, {}] }]), problem('histogram_quantile')],
+  ['no text as a value', answer('vector', [{ value: [1, 1] }, {}, null]), problem('without a number')],
+  ['an empty text as a value', answer('vector', series('')), problem('without a number')],
+  ['a word as a value', answer('vector', series('many')), problem('without a number')],
+  ['an error', { status: 'error', data: answer('vector', series('1')).data }, problem('spec.address')],
+  ['another API', { status: 'success', data: { result: {} } }, problem('spec.address')],
+  ['nothing', null, problem('spec.address')],
+  ['a list', [], problem('spec.address')],
+])('of %s', (_, body, reading) => {
+  expect(readingOf(body)).toEqual(reading);
+});
+
+it('holds neither labels nor texts', () => {
+  for (const body of [answer('vector', series('1')), answer('vector', series('secret')), { status: 'secret' }]) {
+    expect(JSON.stringify(readingOf(body))).not.toContain('secret');
+  }
+});

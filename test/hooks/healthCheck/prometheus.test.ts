@@ -1,0 +1,148 @@
+/** A HealthCheck of class prometheus from deployment to deployment: what is asked, when, and what becomes of the answer. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Measurement, Question } from '../../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import type { HealthStatus } from '../../../core/health/status.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheck.ts';
+import { at, cluster, healthCheck, NOW, rollout } from './fixture.ts';
+
+const WATCHES = { healthCheckSelector: { selector: { matchLabels: { app: 'web' } } } };
+const deployed = (tag: string, timestamp: string, metadata: object = {}): Rollout =>
+  rollout({ version: { tag }, timestamp: at(timestamp), bakeStatus: 'Deploying' } as object, WATCHES, metadata);
+
+const check = (status?: HealthStatus, prometheus: object = {}): HealthCheck =>
+  healthCheck({
+    metadata: { name: 'errors', namespace: 'demo', uid: 'h1', labels: { app: 'web' } },
+    spec: {
+      class: 'prometheus',
+      prometheus: { provider: 'prom', query: 'up', thresholdRange: { max: 1 }, interval: '30s', ...prometheus },
+    },
+    ...(status && { status }),
+  });
+const RESET: HealthStatus = {
+  status: 'Pending',
+  message: 'Health check reset due to new deployment',
+  lastChangeTime: at('12:00:00'),
+};
+
+async function sync(object: HealthCheck, rollouts: Rollout[] = [], now = NOW, answer?: number[]) {
+  const questions: Question[] = [];
+  const take = async (question: Question): Promise<Measurement | undefined> => {
+    questions.push(question);
+    return answer && { at: now, reading: { values: answer } };
+  };
+  const { call } = fakeHookCall({ now, cluster: cluster([]), measurements: { take } });
+  const { status, resyncAfterSeconds } = await healthCheckHook.sync(
+    {
+      controller: { apiVersion: '', kind: '', metadata: {} },
+      object: object as unknown as KubeObject,
+      attachments: {},
+      related: {
+        'Rollout.kuberik.com/v1alpha1': Object.fromEntries(
+          rollouts.map((each) => [`demo/${each.metadata.name}`, each as unknown as KubeObject]),
+        ),
+      },
+      finalizing: false,
+    },
+    call,
+  );
+  return { questions, status: status as HealthStatus | undefined, resyncAfterSeconds };
+}
+
+describe('a deployment', () => {
+  it('resets what was measured before it, and asks nothing yet', async () => {
+    const old: HealthStatus = {
+      status: 'Healthy',
+      lastChangeTime: at('11:00:00'),
+      prometheus: { failures: 2, measurements: [{ time: at('11:59:59'), result: 'OutOfRange', value: '2' }] },
+    };
+    const { status, questions } = await sync(check(old), [deployed('1.1.0', '12:00:00')], NOW + 1500, [0]);
+    expect(questions).toEqual([]);
+    expect(status).toMatchObject({ status: 'Pending', message: RESET.message });
+    expect(status).not.toHaveProperty('prometheus');
+  });
+
+  it('is measured from the second after it on', async () => {
+    const rollouts = [deployed('1.1.0', '12:00:00')];
+    const early = await sync(check(RESET), rollouts, NOW + 400, [0]);
+    expect(early).toEqual({ questions: [], resyncAfterSeconds: 0.6 });
+    const { questions, status } = await sync(check(RESET), rollouts, NOW + 1000, [0]);
+    expect(questions).toEqual([
+      { check: { namespace: 'demo', name: 'errors', uid: 'h1' }, provider: 'prom', query: 'up', since: NOW + 1000 },
+    ]);
+    expect(status).toEqual({
+      status: 'Healthy',
+      message: '0 is inside the range (at most 1)',
+      lastChangeTime: at('12:00:01'),
+      prometheus: { failures: 0, measurements: [{ time: at('12:00:01'), result: 'InRange', value: '0' }] },
+    });
+  });
+
+  it('is asked for by its version', async () => {
+    const { questions } = await sync(
+      check(RESET, { query: 'up{version="{{ version }}"}' }),
+      [deployed('1.1.0', '12:00:00'), rollout({}, {}, { name: 'watches-nothing' })],
+      NOW + 5000,
+    );
+    expect(questions.map(({ query }) => query)).toEqual(['up{version="1.1.0"}']);
+  });
+
+  it('of one of two Rollouts has no version: that is said, and nothing is asked', async () => {
+    const two = [deployed('1.1.0', '12:00:00'), deployed('2.0.0', '12:00:00', { name: 'api', uid: 'u2' })];
+    const { questions, status } = await sync(check(RESET, { query: 'up{v="{{ version }}"}' }), two, NOW + 5000);
+    expect(questions).toEqual([]);
+    expect(status).toMatchObject({
+      status: 'Pending',
+      message: expect.stringContaining('2 Rollouts watch this check'),
+    });
+  });
+});
+
+describe('between two measurements', () => {
+  const measured: HealthStatus = {
+    status: 'Healthy',
+    message: '0 is inside the range (at most 1)',
+    lastChangeTime: at('11:00:00'),
+    prometheus: { failures: 0, measurements: [{ time: at('11:59:45'), result: 'InRange', value: '0' }] },
+  };
+
+  it('nothing is asked or written', async () => {
+    expect(await sync(check(measured))).toEqual({ questions: [], resyncAfterSeconds: 15 });
+  });
+
+  it.each([
+    ['has no measurement', undefined],
+    ['was measured an hour ago', at('11:00:00')],
+    ['was measured in the future', at('12:00:01')],
+  ])('where it %s, one of the last interval will do, and no older one', async (_, time) => {
+    const measurements = time ? [{ time, result: 'InRange' as const }] : [];
+    const { questions } = await sync(check({ ...measured, prometheus: { failures: 0, measurements } }));
+    expect(questions.map(({ since }) => since)).toEqual([NOW - 30_000]);
+  });
+
+  it('one that is due and has no answer yet is asked for again soon', async () => {
+    const { questions, status, resyncAfterSeconds } = await sync(check(measured), [], NOW + 15_000);
+    expect(questions).toHaveLength(1);
+    expect([status, resyncAfterSeconds]).toEqual([undefined, 3]);
+  });
+});
+
+it('goes from Healthy to Unhealthy and back, a measurement at a time', async () => {
+  let current = check(RESET);
+  const told: unknown[] = [];
+  for (const [i, value] of [0, 2, 2, 2, 0].entries()) {
+    const { status } = await sync(current, [deployed('1.1.0', '12:00:00')], NOW + 1000 + i * 30_000, [value]);
+    current = { ...current, status: status! };
+    told.push([status?.status, status?.prometheus?.failures, status?.lastErrorTime]);
+  }
+  expect(told).toEqual([
+    ['Healthy', 0, undefined],
+    ['Pending', 1, undefined],
+    ['Pending', 2, undefined],
+    ['Unhealthy', 3, at('12:01:31')],
+    ['Healthy', 0, at('12:01:31')],
+  ]);
+  expect(current.status?.prometheus?.measurements?.map(({ value }) => value)).toEqual(['0', '2', '2', '2', '0']);
+});
