@@ -1,4 +1,5 @@
 /** Rollouts and everything around them, kept up to date by watches: what `get --watch` and `status` look at. */
+import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
@@ -7,6 +8,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { Collection, KubeClient, Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
+import { boundKinds } from './bound.ts';
 import { gateNames, NAMESPACES_UNREAD, whyUnread } from './surroundings.ts';
 
 export interface LiveOptions {
@@ -36,6 +38,7 @@ export class Live {
     HealthCheck: new Map() as Store<HealthCheck>,
   };
   readonly #gates: Store<Gate> = new Map();
+  readonly #objects = new Map<string, Store<FluxObject>>();
   readonly #namespaces: Store<KubeObject> = new Map();
   #namespacesUnread: { unread: string } | undefined;
   #watchesElsewhere = false;
@@ -72,6 +75,7 @@ export class Live {
       if (this.#failure !== undefined) throw this.#failure;
       if (signal.aborted) return;
       this.#watchGates();
+      this.#watchBound();
       this.#watchElsewhere();
       if (this.#starting === 0) yield;
     }
@@ -92,6 +96,7 @@ export class Live {
       rolloutGates: [...this.#around.RolloutGate.values()],
       bindings: [...this.#around.FluxBinding.values()],
       healthChecks: [...this.#around.HealthCheck.values()],
+      objects: [...this.#objects.values()].flatMap((store) => [...store.values()]),
       rollouts: [...this.#rollouts.values()],
       ...(this.#watchesElsewhere && { namespaces: this.#namespacesUnread ?? [...this.#namespaces.values()] }),
       unread: this.#unread,
@@ -125,6 +130,16 @@ export class Live {
       if (this.#gateNamespaces.has(each)) continue;
       this.#gateNamespaces.add(each);
       this.#start(GATES, this.#gates, each === '' ? undefined : each, {}, this.#noting('Gate'));
+    }
+  }
+
+  /** Kinds of Flux are watched where one of their objects takes a version. */
+  #watchBound(): void {
+    for (const row of boundKinds([...this.#around.FluxBinding.values()])) {
+      if (this.#objects.has(row.kind)) continue;
+      const store: Store<FluxObject> = new Map();
+      this.#objects.set(row.kind, store);
+      this.#start(resourceOf(row), store, this.#options.namespace, {}, this.#noting(row.kind));
     }
   }
 

@@ -1,4 +1,5 @@
 /** Reads what an explanation of some Rollouts is made from. Only what belongs to them; what may not be read is named, not fatal. */
+import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
@@ -8,9 +9,10 @@ import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { boundKinds, readBound } from './bound.ts';
 
-/** So many Gates of other namespaces are read one by one; beyond that, all of them at once. */
-const ONE_BY_ONE = 20;
+/** So many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
+export const ONE_BY_ONE = 20;
 
 /** Of Rollouts in some namespaces. */
 export async function readSurroundings(client: KubeClient, rollouts: readonly Rollout[]): Promise<Surroundings> {
@@ -27,9 +29,12 @@ export async function readSurroundings(client: KubeClient, rollouts: readonly Ro
     all<HealthCheck>('HealthCheck', watches),
     readElsewhere(client, rollouts, namespaces, unread),
   ]);
-  const gates = await readGates(client, gateNames(rollouts, bindings), unread);
+  const [gates, objects] = await Promise.all([
+    readGates(client, gateNames(rollouts, bindings), unread),
+    readBound(client, rollouts, bindings, unread),
+  ]);
   const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
-  return { gates, rolloutGates, bindings, healthChecks, rollouts, unread, ...elsewhere.around };
+  return { gates, rolloutGates, bindings, healthChecks, objects, rollouts, unread, ...elsewhere.around };
 }
 
 /** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: those that were read already. */
@@ -82,11 +87,13 @@ export async function readAllSurroundings(client: KubeClient): Promise<Surroundi
     listed<FluxBinding>(client, 'FluxBinding', undefined, unread),
     listed<HealthCheck>(client, 'HealthCheck', undefined, unread),
   ]);
-  return { gates, rolloutGates, bindings, healthChecks, rollouts: [], unread };
+  const kinds = boundKinds(bindings);
+  const objects = await Promise.all(kinds.map(({ kind }) => listed<FluxObject>(client, kind, undefined, unread)));
+  return { gates, rolloutGates, bindings, healthChecks, objects: objects.flat(), rollouts: [], unread };
 }
 
 /** What cannot be listed is noted in `unread`, and there is none of it. */
-async function listed<T extends KubeObject<any, any>>(
+export async function listed<T extends KubeObject<any, any>>(
   client: KubeClient,
   kind: KindName,
   namespace: string | undefined,

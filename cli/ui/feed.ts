@@ -5,7 +5,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { KindState } from '../../core/board/messages.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Hub } from './hub.ts';
-import { EXPLAINED, WATCHED, type Watched } from './objects.ts';
+import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
 import { type Change, Views } from './views.ts';
 import { keepWatching } from './watch.ts';
 
@@ -88,7 +88,8 @@ export class Feed {
     const { unread } = this.views.objects;
     const before = unread.get(kind)?.why;
     if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
-    else if (state === 'absent') unread.set(kind, { kind, why: 'not installed' });
+    // Where Flux has no such kind, nothing of it takes a version.
+    else if (state === 'absent' && !isBound(kind)) unread.set(kind, { kind, why: 'not installed' });
     else if (state === 'live') unread.delete(kind);
     if (before !== unread.get(kind)?.why) this.views.touchAll();
   }

@@ -29,8 +29,8 @@ export type StepKind =
   | 'bake';
 
 /**
- * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed; whether that holds
- * the next version, the step `failure` says. `unknown`: it could not be read.
+ * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed, or a Flux object that
+ * Flux reports as failed; whether a failed bake holds the next version, the step `failure` says. `unknown`: it could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
@@ -143,7 +143,8 @@ export interface Remedy {
 /**
  * `waits`: a version is to come and something is in its way. `deploying`, `baking`: the newest deployment is under way, and nothing else
  * waits or it waits for that. `failed`: the newest deployment has failed and no version is to come. `done`: the newest deployment has
- * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout itself says that it cannot go on.
+ * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout itself says that it cannot go on, or Flux
+ * reports that an object which has the newest deployment failed.
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 

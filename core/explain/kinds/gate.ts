@@ -36,7 +36,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   return {
     object,
     headline,
-    isHeld: !opened,
+    state: opened ? 'free' : 'held',
     causes,
     next: byPlan ?? {
       text: staysText(gate, opened),

@@ -42,7 +42,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   return {
     object,
     headline: says,
-    isHeld,
+    state: isHeld ? 'held' : 'free',
     causes: [
       {
         code: isHeld ? 'RolloutGatesBlocking' : 'Passing',

@@ -14,8 +14,10 @@ import {
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { isBaking } from '../../deployment/bake.ts';
 import { WAITING_FOR_APPROVALS } from '../../evaluation/approvals.ts';
 import type { Cause, Step } from '../application.ts';
+import { isFailedObject } from './deploymentSteps.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
@@ -45,9 +47,28 @@ export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
     problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
     problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
   ];
-  const said = [...broken, ...waits, ...failed, ...idle, ...notes];
-  const causes = said.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+  const said = (conditions: readonly Condition[]) =>
+    conditions.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+  const ofFlux = fluxCauses(steps);
+  // Behind a failed object nothing of its deployment goes on; what waits for something else waits for that first.
+  const isFirst = isBaking(head) || status?.pendingVersion === undefined;
+  const causes = [
+    ...said(broken),
+    ...(isFirst ? ofFlux : []),
+    ...said([...waits, ...failed]),
+    ...(isFirst ? [] : ofFlux),
+    ...said([...idle, ...notes]),
+  ];
   return causes.flatMap((cause) => (cause.code === GATE_CLOSED ? [cause, ...closers(cause, steps)] : [cause]));
+}
+
+/** What Flux reports of the objects that take the version. */
+function fluxCauses(steps: readonly Step[]): Cause[] {
+  return steps.filter(isFailedObject).map(({ id, title, detail = '' }) => ({
+    code: 'FluxObjectFailed',
+    text: `${title} has failed: ${detail}`,
+    step: id,
+  }));
 }
 
 /** Everybody in the namespace reads the condition, and it keeps back who closed a Gate of another one: the reader may read that Gate. */

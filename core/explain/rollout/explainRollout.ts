@@ -20,10 +20,10 @@ import type {
 } from '../application.ts';
 import { defined } from '../defined.ts';
 import { remediesOf } from '../remedies.ts';
-import { byNamespace, type Surroundings, unreadTexts, watchesElsewhere } from '../surroundings.ts';
+import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
-import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
+import { bakeStep, bindingSteps, checkSteps, isFailedObject } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
 import { gateSteps } from './gateSteps.ts';
 import { nextOf } from './next.ts';
@@ -47,7 +47,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(deploymentView);
   const steps = stepsOf(rollout, bound, around, waiting?.version, now);
-  const state = stateOf(rollout, waiting);
+  const state = stateOf(rollout, waiting, steps);
   const causes = causesOf(rollout, steps);
   const next = nextOf(rollout, steps, waiting?.version);
   return {
@@ -55,7 +55,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     name,
     labels,
     state,
-    headline: headline(history[0], waiting),
+    headline: headline(history[0], waiting, steps),
     ...defined({
       uid,
       title: status?.title,
@@ -70,7 +70,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     causes,
     remedies: causeFirst(remediesOf(rollout, steps, waiting?.version), causes),
     history,
-    unread: unreadTexts(around.unread),
+    unread: unreadTexts(unreadOf(around, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
 }
@@ -93,7 +93,7 @@ function stepsOf(
     ...rolloutGateSteps(rollout, around, version),
     ...gateSteps(rollout, bound, around, version, now),
     ...checkSteps(rollout, around),
-    ...bindingSteps(rollout, bound),
+    ...bindingSteps(rollout, bound, around.objects),
     ...bakeStep(rollout, bound, now),
   ];
 }
@@ -108,12 +108,13 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
 }
 
-function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined): ApplicationState {
+function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);
   if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
   if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
+  if (steps.some(isFailedObject)) return 'problem';
   if (waiting) return 'waits';
   return head ? 'done' : 'empty';
 }
@@ -127,10 +128,17 @@ const SAID: Record<DeploymentView['outcome'], string> = {
   Unknown: 'runs',
 };
 
-function headline(head: DeploymentView | undefined, waiting: WaitingVersion | undefined): string {
+function headline(
+  head: DeploymentView | undefined,
+  waiting: WaitingVersion | undefined,
+  steps: readonly Step[],
+): string {
+  const broken = steps.filter(isFailedObject).map(({ title }) => title);
+  const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+    ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
   ];
   return parts.join(', ');
 }
