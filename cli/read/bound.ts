@@ -5,7 +5,7 @@ import type { FluxBinding, Rollout } from '../../api/types.ts';
 import type { Unread } from '../../core/explain/surroundings.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { listed, ONE_BY_ONE, whyUnread } from './surroundings.ts';
+import { listed, ONE_BY_ONE, whyUnread } from './listed.ts';
 
 type BoundKind = (typeof BOUND_KINDS)[number];
 

@@ -9,7 +9,8 @@ import { isApiError } from '../kube/apiError.ts';
 import type { Collection, KubeClient, Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
 import { boundKinds } from './bound.ts';
-import { gateNames, NAMESPACES_UNREAD, whyUnread } from './surroundings.ts';
+import { whyUnread } from './listed.ts';
+import { gateNames, NAMESPACES_UNREAD } from './surroundings.ts';
 
 export interface LiveOptions {
   client: KubeClient;

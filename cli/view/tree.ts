@@ -23,6 +23,7 @@ function headLines(name: string, app: Application, look: Look): string[] {
   const parts = [
     ...(app.waiting ? [`${look.symbol('busy')} ${look.strong(app.waiting.version)} waits${askedText(app, look)}`] : []),
     app.runs ? runsText(app.runs, look) : `${look.symbol('quiet')} nothing is deployed`,
+    ...(app.failure?.lastGood ? [`${look.symbol('quiet')} last good: ${look.strong(app.failure.lastGood)}`] : []),
   ];
   const line = [look.strong(name), ...parts].join('   ');
   if (look.columns === undefined || widthOf(line) <= look.columns) return [line];

@@ -95,6 +95,17 @@ export interface DeploymentView {
   failedChecks: { namespace: string; name: string; message?: string }[];
 }
 
+/** Of a newest deployment that failed. */
+export interface FailureView {
+  /** The newest version of the history that succeeded, and its deployment. */
+  lastGood?: string;
+  lastGoodId?: number;
+  /** Where `rollback` goes; absent where it refuses. */
+  wayBack?: string;
+  /** A failure holds the next version, until somebody lets it through. */
+  unblocks: boolean;
+}
+
 /** The version that is to come next. */
 export interface WaitingVersion {
   version: string;
@@ -164,6 +175,7 @@ export interface Application {
   /** The newest deployment. */
   runs?: DeploymentView;
   waiting?: WaitingVersion;
+  failure?: FailureView;
   /** The version that spec.wantedVersion holds. */
   pinned?: string;
   steps: Step[];

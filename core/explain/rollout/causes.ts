@@ -92,6 +92,7 @@ const KIND_OF: Record<string, Step['kind']> = {
   UnhealthyHealthChecks: 'check',
   PreviousDeploymentFailed: 'failure',
   BakeInProgress: 'bake',
+  BakeTimeFailed: 'bake',
   WaitingForCopy: 'copy',
   WaitingForHealth: 'check',
   WaitingForApply: 'binding',

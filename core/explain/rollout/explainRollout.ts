@@ -25,6 +25,7 @@ import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps, isFailedObject } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
+import { failureCauses, failureOf, failureRemedies } from './failure.ts';
 import { gateSteps } from './gateSteps.ts';
 import { nextOf } from './next.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
@@ -48,7 +49,11 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
   const history = (status?.history ?? []).map(deploymentView);
   const steps = stepsOf(rollout, bound, around, waiting?.version, now);
   const state = stateOf(rollout, waiting, steps);
-  const causes = causesOf(rollout, steps);
+  const failure = failureOf(rollout, steps);
+  const said = causesOf(rollout, steps);
+  const causes = [...said, ...failureCauses(rollout, failure, said)];
+  const ways = failureRemedies(rollout, failure, steps);
+  const others = remediesOf(rollout, steps, waiting?.version);
   const next = nextOf(rollout, steps, waiting?.version);
   return {
     namespace,
@@ -63,12 +68,13 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
       source: status?.source,
       runs: history[0],
       waiting,
+      failure,
       pinned: rollout.spec?.wantedVersion,
       next,
     }),
     steps,
     causes,
-    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version), causes),
+    remedies: causeFirst(waiting ? [...others, ...ways] : [...ways, ...others], causes),
     history,
     unread: unreadTexts(unreadOf(around, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
