@@ -1,14 +1,10 @@
-/** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that admission accepts and that take effect. */
+/** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { actionsOf } from '../../../core/board/actions.ts';
-import { requestOf } from '../../../core/board/requests.ts';
 import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
 import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
-import { isRequest } from '../../../core/requests/request.ts';
-import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { objectOf } from '../../support/objects.ts';
-import { call, write } from '../../webhooks/rollout/call.ts';
 
 const entry = (id: number, tag: string, bakeStatus: string): HistoryEntry => ({
   id,
@@ -100,25 +96,12 @@ describe('proposes', () => {
     expect([failure, remedies]).toEqual([undefined, []]);
   });
 
-  it('as buttons what it proposes as commands, each a write that admission takes', async () => {
-    const rollout = failed({ spec: { onFailure: 'Hold' } });
-    const actions = actionsOf(explained(rollout));
+  it('as buttons what it proposes as commands', () => {
+    const actions = actionsOf(explained(failed({ spec: { onFailure: 'Hold' } })));
     expect(actions.map(({ label }) => label)).toEqual([
       'Try 1.2.0 again',
       'Roll back to 1.1.0',
       'Let the next version through',
     ]);
-    for (const { asked } of actions) {
-      const request = requestOf(asked, rollout, 0);
-      if (!isRequest(request)) throw new Error(request.none);
-      const { metadata, spec } = request.body;
-      const next = {
-        ...rollout,
-        metadata: { ...rollout.metadata, annotations: metadata?.annotations ?? {} },
-        spec: { ...rollout.spec, ...spec },
-      };
-      const verdict = await mutateRollout(write({ object: next, old: rollout }), call().webhookCall);
-      expect(verdict).toMatchObject({ allowed: true });
-    }
   });
 });
