@@ -6,6 +6,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { type Surroundings, type Unread, watchesElsewhere } from '../../core/explain/surroundings.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
+import { branches } from '../kube/branches.ts';
 import type { Collection, KubeClient, Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
 import { boundKinds } from './bound.ts';
@@ -50,10 +51,13 @@ export class Live {
   readonly #running: Promise<void>[] = [];
   #starting = 0;
   #wake: () => void = () => {};
+  readonly #branch: () => AbortSignal;
   #failure: unknown;
 
   constructor(options: LiveOptions) {
     this.#options = options;
+    this.#branch = branches(options.signal);
+    options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
   /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws what a watch cannot mend. */
@@ -164,7 +168,8 @@ export class Live {
     store: Store<T>,
     onUnread: OnUnread | undefined,
   ): Promise<void> {
-    const { client, signal } = this.#options;
+    const { client } = this.#options;
+    const signal = this.#branch();
     const id = `${from.resource} ${from.namespace ?? ''}`;
     const isOf = (key: string) => from.namespace === undefined || key.startsWith(`${from.namespace}/`);
     let isStarting = true;
@@ -197,7 +202,6 @@ export class Live {
   }
 
   async #changed(everyMs: number): Promise<void> {
-    const { signal } = this.#options;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, everyMs);
       const done = () => {
@@ -205,7 +209,6 @@ export class Live {
         setTimeout(resolve, MOMENT_MS);
       };
       this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
     });
   }
 }

@@ -3,6 +3,7 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { KindState } from '../../core/board/messages.ts';
+import { branches } from '../kube/branches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Hub } from './hub.ts';
 import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
@@ -62,8 +63,9 @@ export class Feed {
 
   #watchAll(): void {
     const { client, namespace, fallback } = this.#options;
-    const { signal } = this.#stop;
+    const branch = branches(this.#stop.signal);
     for (const kind of WATCHED) {
+      const signal = branch();
       const sink = {
         replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
