@@ -9,6 +9,7 @@ import { foreignRefs, withoutForeignRefs } from '../../core/evaluation/foreignRe
 import type { Observed } from '../../core/evaluation/observed.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { untrustedMatches } from '../../core/order/refs.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
 import { homeLabels } from '../home.ts';
@@ -32,6 +33,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
       (await liveImagePolicy(reached, call.cluster)))
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
+  const untrusted = call.settings.trustPublishers ? [] : untrustedMatches(rollout);
   const gates = objectsOf<Gate>(related, KINDS.Gate);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
@@ -47,7 +49,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
-    problems: [...forbidden, ...watched.problems],
+    problems: [...forbidden, ...untrusted, ...watched.problems],
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,
     ...(stages && { stages }),

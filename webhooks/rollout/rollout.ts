@@ -31,6 +31,7 @@ import { annotate, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { untrustedMatches } from '../../core/order/refs.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
@@ -157,5 +158,6 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
     ...specProblems(rollout.spec ?? {}),
     ...named,
     ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
+    ...(settings.trustPublishers ? [] : untrustedMatches(rollout)),
   ];
 }
