@@ -90,9 +90,19 @@ export interface DeploymentView {
   /** Seconds that closed gates held it on its way. */
   heldSeconds?: number;
   rolledBackFrom?: string;
-  approvals: { gate: string; at: string; by?: string; reason?: string }[];
+  /** `kind` of a RolloutGate, which does not open but lets this version through. */
+  approvals: { gate: string; kind?: string; at: string; by?: string; reason?: string }[];
   bypass?: { by: string; at: string; reason: string; gates: string[] };
   failedChecks: { namespace: string; name: string; message?: string }[];
+}
+
+/** A pin that stands (`version`), or that was removed (`from`). */
+export interface PinView {
+  version?: string;
+  from?: string;
+  by: string;
+  at: string;
+  reason?: string;
 }
 
 /** Of a newest deployment that failed. */
@@ -178,6 +188,8 @@ export interface Application {
   failure?: FailureView;
   /** The version that spec.wantedVersion holds. */
   pinned?: string;
+  /** Who pinned it, or removed the last pin. */
+  pin?: PinView;
   steps: Step[];
   next?: Next;
   /** Why the version waits or the deployment does not go on; the first is the cause. */

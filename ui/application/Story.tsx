@@ -9,7 +9,7 @@ import { linkTo } from '../state/route.ts';
 const BETWEEN: readonly StepKind[] = ['pin', 'age', 'failure', 'stage', 'rolloutGate', 'gate', 'budget', 'copy'];
 
 export function Story({ application }: { application: Application }) {
-  const { steps, waiting, runs, releases } = application;
+  const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
   const between = of(...BETWEEN);
   const version = waiting?.version ?? runs?.version;
@@ -23,6 +23,8 @@ export function Story({ application }: { application: Application }) {
                 {waiting.asked ? `asked for${waiting.asked.by ? ` by ${waiting.asked.by}` : ''} ` : 'seen '}
                 <Ago time={waiting.asked?.at ?? waiting.firstSeen} />
               </span>
+            ) : pinned ? (
+              `pinned: nothing newer of ${releases} is deployed`
             ) : (
               `the newest of ${releases} that may go`
             )}

@@ -16,14 +16,17 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
 import { WAITING_FOR_APPROVALS } from '../../evaluation/approvals.ts';
+import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import type { Cause, Step } from '../application.ts';
+import { pinText } from '../pinText.ts';
 import { isFailedObject } from './deploymentSteps.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
-export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
+export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
+  const { status } = rollout;
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
   const is = ({ type }: Condition, wanted: string | RegExp) =>
@@ -59,7 +62,15 @@ export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
     ...(isFirst ? [] : ofFlux),
     ...said([...idle, ...notes]),
   ];
-  return causes.flatMap((cause) => (cause.code === GATE_CLOSED ? [cause, ...closers(cause, steps)] : [cause]));
+  return causes.flatMap((cause) => {
+    if (cause.code === GATE_CLOSED) return [cause, ...closers(cause, steps)];
+    return cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause];
+  });
+}
+
+function pinner(rollout: Rollout): Cause[] {
+  const pin = pinRecordOf(rollout);
+  return pin ? [{ code: 'PinnedBy', text: pinText(pin) }] : [];
 }
 
 /** What Flux reports of the objects that take the version. */

@@ -6,6 +6,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
 import { boundTo } from '../../deployment/progress.ts';
+import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import { requesterOf } from '../../evaluation/requesters.ts';
 import { requestsOf } from '../../evaluation/requests.ts';
 import { findCondition } from '../../kube/conditions.ts';
@@ -70,6 +71,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
       waiting,
       failure,
       pinned: rollout.spec?.wantedVersion,
+      pin: pinRecordOf(rollout),
       next,
     }),
     steps,
