@@ -13,6 +13,9 @@ export interface FluxFailure {
 /** Flux quotes the output of builds and of the API server. */
 const MAX_MESSAGE = 1000;
 
+/** A wait for another object (`spec.dependsOn`), which Flux reports in the same way. */
+const WAITS = 'DependencyNotReady';
+
 /** Of the spec as it is now; undefined for a suspended object, which Flux leaves alone. */
 export function fluxFailure(object: FluxObject): FluxFailure | undefined {
   return isOlder(object) ? undefined : reportedFailure(object);
@@ -25,7 +28,7 @@ export function earlierFailure(object: FluxObject): FluxFailure | undefined {
 
 function reportedFailure({ spec, status }: FluxObject): FluxFailure | undefined {
   const ready = findCondition(status?.conditions, READY);
-  if (spec?.suspend === true || ready?.status !== 'False') return undefined;
+  if (spec?.suspend === true || ready?.status !== 'False' || ready.reason === WAITS) return undefined;
   const { reason, message, lastTransitionTime } = ready;
   const text = oneLine(message ?? '');
   return {

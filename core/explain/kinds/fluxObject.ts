@@ -58,7 +58,7 @@ export function explainFluxObject(
       ? [notApplied(name, untold)]
       : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
     ...earlierCause(name, earlierFailure(object)),
-    ...progressCause(object, name),
+    ...(failure || earlierFailure(object) ? [] : progressCause(object, name)),
   ];
   const isHeld = closed.length > 0 || isSuspended;
   const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
@@ -172,10 +172,10 @@ function earlierCause(name: string, failure: FluxFailure | undefined): Cause[] {
     : [];
 }
 
-/** Flux is at work. */
+/** Flux is at work, or waits for something else. */
 function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
   const ready = findCondition(status?.conditions, READY);
-  if (spec?.suspend === true || ready?.status !== 'Unknown') return [];
+  if (spec?.suspend === true || !ready || ready.status === 'True') return [];
   return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];
 }
 

@@ -19,7 +19,7 @@ import { WAITING_FOR_APPROVALS } from '../../evaluation/approvals.ts';
 import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import type { Cause, Step } from '../application.ts';
 import { pinText } from '../pinText.ts';
-import { isFailedObject } from './deploymentSteps.ts';
+import { isFailedObject } from '../step.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];

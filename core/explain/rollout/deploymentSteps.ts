@@ -2,7 +2,7 @@
 import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
-import type { FluxBinding, HealthCheck, Rollout } from '../../../api/types.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { deployDeadline, isBaking } from '../../deployment/bake.ts';
 import { isUnhealthy, sortedChecks } from '../../deployment/healthChecks.ts';
 import { bakeSummary } from '../../deployment/messages.ts';
@@ -46,15 +46,17 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
         detail:
           failure?.message ??
           (isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet')),
-        since: failure ? failure.since : isBehind ? head.timestamp : ready?.lastTransitionTime,
+        since: failure ? failure.since : isThere ? ready?.lastTransitionTime : later(ready?.lastTransitionTime, head),
       }),
     };
   });
 }
 
-/** A bound object that Flux could not bring to its spec. */
-export function isFailedObject({ kind, state }: Step): boolean {
-  return kind === 'binding' && state === 'failed';
+/** It may have waited for the deployment before already. */
+function later(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
+  if (!head) return since;
+  const [began, turned] = [parseTime(head.timestamp) ?? 0, parseTime(since) ?? 0];
+  return turned > began ? since : head.timestamp;
 }
 
 function bindingState(isThere: boolean, ready: string | undefined): StepState {

@@ -21,10 +21,11 @@ import type {
 } from '../application.ts';
 import { defined } from '../defined.ts';
 import { remediesOf } from '../remedies.ts';
+import { isFailedObject } from '../step.ts';
 import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
-import { bakeStep, bindingSteps, checkSteps, isFailedObject } from './deploymentSteps.ts';
+import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
 import { failureCauses, failureOf, failureRemedies } from './failure.ts';
 import { gateSteps } from './gateSteps.ts';

@@ -6,6 +6,7 @@ import { trackOf } from '../../../core/board/row.ts';
 import { explanationOf } from '../../../core/explain/explanation.ts';
 import { bindingSteps } from '../../../core/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
+import { isOfEarlier } from '../../../core/explain/step.ts';
 import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
 import { kustomization, rollout } from '../hold/objects.ts';
 
@@ -39,6 +40,20 @@ it.each<[string, FluxBinding, string, string, string]>([
   ],
 ])('%s', (_, bound, state, detail, version) => {
   expect(bindingSteps(app, [bound], [])).toMatchObject([{ id: 'binding/Kustomization/web', state, detail, version }]);
+});
+
+it('waits since the deployment that it waits for, however long it has waited for the one before', () => {
+  const committed = '2026-03-04T09:00:00Z';
+  expect(bindingSteps(app, [binding(1, 'Unknown', 'waiting for Flux')], [])).toMatchObject([{ since: committed }]);
+  expect(bindingSteps(app, [binding(2, 'True', 'applied')], [])).toMatchObject([{ since: '2026-03-04T08:00:00Z' }]);
+});
+
+it('of the version before is no step that the waiting version has passed', () => {
+  const waiting = { ...app, status: { ...app.status, pendingVersion: '1.2.0' } };
+  const around = { ...NO_SURROUNDINGS, bindings: [binding(2, 'True', 'applied')] };
+  const isDone = (of: Rollout) =>
+    explainRollout(of, around, 0).steps.map((step) => isOfEarlier(step, of.status?.pendingVersion));
+  expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
 });
 
 describe('of which Flux reports a failure', () => {
