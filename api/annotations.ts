@@ -54,6 +54,15 @@ export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
 /** Set by the webhook: the approvals that were given. See core/approval/record.ts. */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
 
+/** On RolloutGates, Rollouts and Gates: why this write changes a list, opens, closes, unpins or sets a calendar. The webhook takes it off and keeps it in the records below. */
+export const REASON = 'rollout.kuberik.com/reason';
+/** On RolloutGates, set by the webhook: who put which version onto a list, and who last opened or closed the gate. See core/approval/listed.ts. */
+export const LISTED = 'rollout.kuberik.com/listed';
+/** On Gates, set by the webhook: who set `spec.schedule`. See core/approval/scheduledBy.ts. */
+export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
+/** On Rollouts, set by the webhook: who pinned it, or removed the pin. See core/evaluation/pinRecord.ts. */
+export const PIN_RECORD = 'rollout.kuberik.com/pin';
+
 /** In the manifest of a release, `"true"`: what it changes cannot be undone, so that it is never rolled back. */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 

@@ -226,6 +226,8 @@ export interface Settings {
   noCrossNamespaceRefs: boolean;
   /** Health of other namespaces is watched without their consent, as the Go controller does. */
   watchWithoutConsent?: boolean;
+  /** Whether what an image says of itself counts: `match: revision` of `spec.after`. */
+  trustPublishers?: boolean;
   /** The image of this program, for the Jobs of spec.targetRepository; without it nothing is copied. */
   copyImage?: string;
   /** Whether registries may have loopback and link-local addresses. */

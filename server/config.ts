@@ -68,6 +68,8 @@ export const ENVIRONMENT: Record<string, string> = {
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
+  TRUST_PUBLISHERS:
+    'true or false: whether spec.after may compare the revision that an image says it has, because only your pipeline pushes (false)',
   LOG_LEVEL: 'silent, error, warn, info, debug or trace (info)',
   LOG_LEVEL_FILE: 'file with the level, above LOG_LEVEL where it exists, read again when it changes (none)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM, so that clients and load balancers move on (0)',
@@ -133,6 +135,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
       authenticatesCallers: Boolean(clientCa),
       watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
+      trustPublishers: flag('TRUST_PUBLISHERS'),
     },
   };
   if (cert && key) config.tls = { cert, key, ...(clientCa && { clientCa }) };

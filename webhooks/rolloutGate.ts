@@ -1,13 +1,22 @@
 /** RolloutGates carry their Rollout's name as a label, so that the Rollout's hook can relate them; and the record of their approvals. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { APPROVALS, APPROVE, APPROVE_REASON, ROLLOUT_NAME_LABEL, UNAPPROVE } from '../api/annotations.ts';
+import {
+  APPROVALS,
+  APPROVE,
+  APPROVE_REASON,
+  LISTED,
+  REASON,
+  ROLLOUT_NAME_LABEL,
+  UNAPPROVE,
+} from '../api/annotations.ts';
 import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { type Target, versionProblem } from '../core/approval/accept.ts';
+import { formatListed, notedLists, parseListed } from '../core/approval/listed.ts';
 import { knowsVersion } from '../core/evaluation/approvals.ts';
 import { requestersOf } from '../core/evaluation/requesters.ts';
-import { annotate } from '../core/kube/annotate.ts';
+import { annotateAll } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { recordDeletion, writeApprovals } from './approvals.ts';
@@ -32,9 +41,22 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
   const labelled = withLabel(sent);
-  const gate = Object.entries(written.annotations).reduce((each, [key, value]) => annotate(each, key, value), labelled);
+  const gate = annotateAll(labelled, { ...written.annotations, ...listed(sent, old, request, call) });
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
+
+/** A schedule's own writes are nobody's. */
+function listed(
+  { metadata, spec }: RolloutGate,
+  old: RolloutGate | undefined,
+  { userInfo: { username: by } }: AdmissionRequest,
+  { now, settings }: WebhookCall,
+): Record<string, string | undefined> {
+  const before = parseListed(old?.metadata.annotations?.[LISTED]);
+  const reason = metadata.annotations?.[REASON];
+  const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
+  return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
+}
 
 /** Holds nothing: whoever may delete a RolloutGate may do so. Where it asked for approvals, its Rollout tells who did. */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {

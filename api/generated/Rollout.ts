@@ -163,7 +163,7 @@ export interface Rollout {
        */
       bakedFor?: string;
       /**
-       * What makes a version the same in both, by default its tag. digest compares the manifests' digests, whatever the tags are; revision also lets an equal org.opencontainers.image.revision pass, which whoever pushes an image may write.
+       * What makes a version the same in both, by default its tag. digest compares the manifests' digests, whatever the tags are; revision also lets an equal org.opencontainers.image.revision pass, which whoever pushes an image may write: only where the installation trusts publishers.
        */
       match?: 'tag' | 'digest' | 'revision';
     }[];

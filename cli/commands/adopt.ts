@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import { type Adoption, adopt } from '../../core/requests/adopt.ts';
+import { type Adoption, adopt, BAKE } from '../../core/requests/adopt.ts';
 import { boundObject, newObjects, takeOverWrites } from '../../core/requests/takeOver.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, output } from '../command/options.ts';
@@ -27,6 +27,15 @@ export const adoptCommand: CommandDefinition = {
     { flags: '--variable <name>', help: 'the variable, where several could be meant' },
     { flags: '--rollout <name>', help: "name of the Rollout; the ImagePolicy's when absent" },
     { flags: '--runs <tag>', help: 'the version that runs, where it cannot be seen' },
+    {
+      flags: '--bake-time <duration>',
+      help: `how long a version bakes once it is applied and healthy; ${BAKE.bakeTime} when absent`,
+    },
+    {
+      flags: '--deploy-timeout <duration>',
+      help: `the longest time until a version is applied and healthy, after which it has failed; ${BAKE.deployTimeout} when absent`,
+    },
+    { flags: '--no-bake', help: 'neither of both: no version is watched, and none fails' },
     DRY_RUN,
     SHOW_KUBECTL,
     output('json', 'yaml'),
@@ -42,8 +51,9 @@ export const adoptCommand: CommandDefinition = {
     const cluster = await context.cluster();
     const object = await readTarget(cluster, text);
     const around = await readAround(cluster.client, object.metadata.namespace ?? '');
-    const { policy, variable, rollout, runs } = options;
-    const found = adopt(object, around, { policy, variable, rollout, runs });
+    const { policy, variable, rollout, runs, bakeTime, deployTimeout } = options;
+    const noBake = options.bake === false || undefined;
+    const found = adopt(object, around, { policy, variable, rollout, runs, bakeTime, deployTimeout, noBake });
     if ('problem' in found) throw new Problem(found.problem);
     if (options.out) await write(context, object, found, options.out);
     else if (options.apply) await apply(context, invocation, cluster, found);

@@ -1,4 +1,6 @@
 import type { HistoryEntry } from '../../api/types.ts';
+import { pinRecordOf } from '../../core/evaluation/pinRecord.ts';
+import { pinText } from '../../core/explain/pinText.ts';
 import { deploymentView } from '../../core/explain/rollout/deploymentView.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
@@ -37,6 +39,8 @@ export const history: CommandDefinition = {
     if (options.output) terminal.printText(await structured(views, options.output));
     else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
     else for (const line of historyLines(views, look, context.now())) terminal.print(line);
+    const pin = options.output ? undefined : pinRecordOf(rollout);
+    if (pin) terminal.note(look.text(`${pinText(pin)}.`));
     return EXIT.ok;
   },
 };

@@ -1,13 +1,17 @@
 /** Rollouts and everything around them, kept up to date by watches: what `get --watch` and `status` look at. */
+import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type Surroundings, type Unread, watchesElsewhere } from '../../core/explain/surroundings.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
+import { branches } from '../kube/branches.ts';
 import type { Collection, KubeClient, Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
-import { gateNames, NAMESPACES_UNREAD, whyUnread } from './surroundings.ts';
+import { boundKinds } from './bound.ts';
+import { whyUnread } from './listed.ts';
+import { gateNames, NAMESPACES_UNREAD } from './surroundings.ts';
 
 export interface LiveOptions {
   client: KubeClient;
@@ -36,6 +40,7 @@ export class Live {
     HealthCheck: new Map() as Store<HealthCheck>,
   };
   readonly #gates: Store<Gate> = new Map();
+  readonly #objects = new Map<string, Store<FluxObject>>();
   readonly #namespaces: Store<KubeObject> = new Map();
   #namespacesUnread: { unread: string } | undefined;
   #watchesElsewhere = false;
@@ -46,10 +51,13 @@ export class Live {
   readonly #running: Promise<void>[] = [];
   #starting = 0;
   #wake: () => void = () => {};
+  readonly #branch: () => AbortSignal;
   #failure: unknown;
 
   constructor(options: LiveOptions) {
     this.#options = options;
+    this.#branch = branches(options.signal);
+    options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
   /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws what a watch cannot mend. */
@@ -72,6 +80,7 @@ export class Live {
       if (this.#failure !== undefined) throw this.#failure;
       if (signal.aborted) return;
       this.#watchGates();
+      this.#watchBound();
       this.#watchElsewhere();
       if (this.#starting === 0) yield;
     }
@@ -92,6 +101,7 @@ export class Live {
       rolloutGates: [...this.#around.RolloutGate.values()],
       bindings: [...this.#around.FluxBinding.values()],
       healthChecks: [...this.#around.HealthCheck.values()],
+      objects: [...this.#objects.values()].flatMap((store) => [...store.values()]),
       rollouts: [...this.#rollouts.values()],
       ...(this.#watchesElsewhere && { namespaces: this.#namespacesUnread ?? [...this.#namespaces.values()] }),
       unread: this.#unread,
@@ -128,6 +138,16 @@ export class Live {
     }
   }
 
+  /** Kinds of Flux are watched where one of their objects takes a version. */
+  #watchBound(): void {
+    for (const row of boundKinds([...this.#around.FluxBinding.values()])) {
+      if (this.#objects.has(row.kind)) continue;
+      const store: Store<FluxObject> = new Map();
+      this.#objects.set(row.kind, store);
+      this.#start(resourceOf(row), store, this.#options.namespace, {}, this.#noting(row.kind));
+    }
+  }
+
   #noting(kind: KindName): OnUnread {
     return (why, namespace) => this.#unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
   }
@@ -148,7 +168,8 @@ export class Live {
     store: Store<T>,
     onUnread: OnUnread | undefined,
   ): Promise<void> {
-    const { client, signal } = this.#options;
+    const { client } = this.#options;
+    const signal = this.#branch();
     const id = `${from.resource} ${from.namespace ?? ''}`;
     const isOf = (key: string) => from.namespace === undefined || key.startsWith(`${from.namespace}/`);
     let isStarting = true;
@@ -181,7 +202,6 @@ export class Live {
   }
 
   async #changed(everyMs: number): Promise<void> {
-    const { signal } = this.#options;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, everyMs);
       const done = () => {
@@ -189,7 +209,6 @@ export class Live {
         setTimeout(resolve, MOMENT_MS);
       };
       this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
     });
   }
 }

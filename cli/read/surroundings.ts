@@ -1,16 +1,15 @@
 /** Reads what an explanation of some Rollouts is made from. Only what belongs to them; what may not be read is named, not fatal. */
-import { GATES, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { GATES, KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
-import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
-
-/** So many Gates of other namespaces are read one by one; beyond that, all of them at once. */
-const ONE_BY_ONE = 20;
+import { boundKinds, readBound } from './bound.ts';
+import { listed, ONE_BY_ONE, whyUnread } from './listed.ts';
 
 /** Of Rollouts in some namespaces. */
 export async function readSurroundings(client: KubeClient, rollouts: readonly Rollout[]): Promise<Surroundings> {
@@ -27,9 +26,12 @@ export async function readSurroundings(client: KubeClient, rollouts: readonly Ro
     all<HealthCheck>('HealthCheck', watches),
     readElsewhere(client, rollouts, namespaces, unread),
   ]);
-  const gates = await readGates(client, gateNames(rollouts, bindings), unread);
+  const [gates, objects] = await Promise.all([
+    readGates(client, gateNames(rollouts, bindings), unread),
+    readBound(client, rollouts, bindings, unread),
+  ]);
   const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
-  return { gates, rolloutGates, bindings, healthChecks, rollouts, unread, ...elsewhere.around };
+  return { gates, rolloutGates, bindings, healthChecks, objects, rollouts, unread, ...elsewhere.around };
 }
 
 /** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: those that were read already. */
@@ -82,29 +84,9 @@ export async function readAllSurroundings(client: KubeClient): Promise<Surroundi
     listed<FluxBinding>(client, 'FluxBinding', undefined, unread),
     listed<HealthCheck>(client, 'HealthCheck', undefined, unread),
   ]);
-  return { gates, rolloutGates, bindings, healthChecks, rollouts: [], unread };
-}
-
-/** What cannot be listed is noted in `unread`, and there is none of it. */
-async function listed<T extends KubeObject<any, any>>(
-  client: KubeClient,
-  kind: KindName,
-  namespace: string | undefined,
-  unread: Unread[],
-): Promise<T[]> {
-  try {
-    return await client.list<T>({ ...resourceOf(KINDS[kind]), namespace });
-  } catch (error) {
-    const why = whyUnread(error);
-    if (why === undefined) throw error;
-    unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
-    return [];
-  }
-}
-
-export function whyUnread(error: unknown): string | undefined {
-  if (isApiError(error, 403)) return 'you may not read them';
-  return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
+  const kinds = boundKinds(bindings);
+  const objects = await Promise.all(kinds.map(({ kind }) => listed<FluxObject>(client, kind, undefined, unread)));
+  return { gates, rolloutGates, bindings, healthChecks, objects: objects.flat(), rollouts: [], unread };
 }
 
 /** Those that the Rollouts name, those that their status says are closed, and those of the bound objects. */

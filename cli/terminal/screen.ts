@@ -15,19 +15,29 @@ export interface Screen {
   close(): void;
 }
 
-export function openScreen({ write }: Pick<Terminal, 'write'>, size: () => { rows: number; columns: number }): Screen {
+export function openScreen(
+  { write, around }: Pick<Terminal, 'write' | 'around'>,
+  size: () => { rows: number; columns: number },
+): Screen {
   let drawn = '';
   let last: readonly string[] = [];
-  let height = 0;
+  let standing: readonly string[] = [];
   write(HIDE);
   const show = (lines: readonly string[]) => {
-    const { columns } = size();
     const text = textOf(lines);
+    // A line that is wider than the terminal, as wide as that is now, takes more than one row.
+    const { columns } = size();
+    const height = standing.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
     write(`${height > 0 ? `\x1b[${height}A\r` : ''}${CLEAR_BELOW}${text}`);
-    // A line that is wider than the terminal takes more than one row.
-    height = lines.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
+    standing = lines;
     drawn = text;
   };
+  around((writing) => {
+    const before = standing;
+    show([]);
+    writing();
+    show(before);
+  });
   return {
     draw(lines) {
       last = lines;
@@ -36,6 +46,7 @@ export function openScreen({ write }: Pick<Terminal, 'write'>, size: () => { row
     },
     close() {
       if (last.length > 0) show(last);
+      around(undefined);
       write(SHOW);
     },
   };

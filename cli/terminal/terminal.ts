@@ -12,6 +12,8 @@ export interface Terminal {
   printText(text: string): void;
   /** Several lines on standard error, without colors. */
   noteText(text: string): void;
+  /** Called around each text that is not `write`, as long as a picture stands at the end of the screen. */
+  around(writing: ((write: () => void) => void) | undefined): void;
   /** To standard output as it is: nothing that others wrote. */
   write(text: string): void;
   /** Standard output is a terminal. */
@@ -44,11 +46,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function createTerminal(streams: Streams, env: Environment, wantsColor: boolean): Terminal {
   const { stdout, stderr, stdin } = streams;
   const isTerminal = stdout.isTTY === true;
+  let around = (write: () => void) => write();
+  const say = (stream: Writable, text: string) => around(() => void stream.write(`${text}\n`));
   return {
-    print: (text) => stdout.write(`${line(text)}\n`),
-    note: (text) => stderr.write(`${line(text)}\n`),
-    printText: (text) => stdout.write(`${lines(text)}\n`),
-    noteText: (text) => stderr.write(`${lines(text)}\n`),
+    print: (text) => say(stdout, line(text)),
+    note: (text) => say(stderr, line(text)),
+    printText: (text) => say(stdout, lines(text)),
+    noteText: (text) => say(stderr, lines(text)),
+    around: (writing) => {
+      around = writing ?? ((write) => write());
+    },
     write: (text) => stdout.write(text),
     isTerminal,
     isInteractive: isTerminal && stdin.isTTY === true,

@@ -25,6 +25,7 @@ export function askedOf(value: unknown): Asked | undefined {
   switch (action) {
     case 'deploy':
     case 'pin':
+    case 'rollback':
     case 'bypass':
     case 'pass-gates':
       return rollout && version ? { do: action, rollout, version, reason } : undefined;

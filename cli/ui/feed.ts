@@ -3,9 +3,10 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { KindState } from '../../core/board/messages.ts';
+import { branches } from '../kube/branches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Hub } from './hub.ts';
-import { EXPLAINED, WATCHED, type Watched } from './objects.ts';
+import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
 import { type Change, Views } from './views.ts';
 import { keepWatching } from './watch.ts';
 
@@ -62,8 +63,9 @@ export class Feed {
 
   #watchAll(): void {
     const { client, namespace, fallback } = this.#options;
-    const { signal } = this.#stop;
+    const branch = branches(this.#stop.signal);
     for (const kind of WATCHED) {
+      const signal = branch();
       const sink = {
         replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
@@ -88,7 +90,8 @@ export class Feed {
     const { unread } = this.views.objects;
     const before = unread.get(kind)?.why;
     if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
-    else if (state === 'absent') unread.set(kind, { kind, why: 'not installed' });
+    // Where Flux has no such kind, nothing of it takes a version.
+    else if (state === 'absent' && !isBound(kind)) unread.set(kind, { kind, why: 'not installed' });
     else if (state === 'live') unread.delete(kind);
     if (before !== unread.get(kind)?.why) this.views.touchAll();
   }

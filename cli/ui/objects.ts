@@ -1,15 +1,27 @@
 /** The objects that the page is about, as they are watched, found by what belongs to a Rollout. */
 
+import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import { fluxFailure } from '../../core/explain/fluxFailure.ts';
 import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
+import { boundRollouts } from '../../core/pin/annotations.ts';
 
+/** Those that take versions; of them only what Flux reports is looked at. */
+const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
 /** What an application is explained from. */
-export const EXPLAINED = ['Rollout', 'Gate', 'RolloutGate', 'FluxBinding', 'HealthCheck'] as const satisfies KindName[];
+export const EXPLAINED = [
+  'Rollout',
+  'Gate',
+  'RolloutGate',
+  'FluxBinding',
+  'HealthCheck',
+  ...BOUND,
+] as const satisfies KindName[];
 export const WATCHED = [
   ...EXPLAINED,
   'RolloutSchedule',
@@ -71,6 +83,7 @@ export class Objects {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
       gates: this.#each<Gate>('Gate', gatesAround(rollout, bindings)),
+      objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
       rollouts: this.#each<Rollout>('Rollout', stageRefs(rollout).map(refKey)),
       unread: [...this.unread.values()],
@@ -84,6 +97,27 @@ export class Objects {
   #each<T extends Any>(kind: Watched, keys: Iterable<string>): T[] {
     return [...new Set(keys)].flatMap((key) => this.get<T>(kind, key) ?? []);
   }
+}
+
+export function isBound(kind: Watched): boolean {
+  return (BOUND as readonly Watched[]).includes(kind);
+}
+
+/** Whether an explanation would say the same of both. Flux writes a status at each of its intervals. */
+export function areAlike(kind: Watched, before: Any, after: Any): boolean {
+  return isBound(kind) && factsOf(kind, before) === factsOf(kind, after);
+}
+
+function factsOf(kind: Watched, object: Any): string {
+  return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
+}
+
+/** As much of an object as is looked at: a status of Flux has an inventory of thousands. */
+export function kept(kind: Watched, object: Any): Any {
+  if (!isBound(kind)) return object;
+  const { spec, status } = object;
+  const { suspend, chartRef } = spec ?? {};
+  return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
 }
 
 /** Keys of the Gates that may be in the way. */
@@ -107,6 +141,10 @@ export function ownersOf(kind: Watched, object: Any): string[] {
       return [
         ...new Set(((object as FluxBinding).spec?.pins ?? []).map(({ rollout: name }) => refKey({ namespace, name }))),
       ];
+    case 'Kustomization':
+    case 'HelmRelease':
+    case 'OCIRepository':
+      return boundRollouts(object).map((name) => refKey({ namespace, name }));
     case 'HealthCheck':
       return [namespace];
     default:

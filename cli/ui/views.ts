@@ -12,7 +12,7 @@ import type { NextDeployment } from '../../core/gate/approved.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { stageRefs } from '../../core/order/refs.ts';
-import { gatesAround, Objects, ownersOf, type Watched } from './objects.ts';
+import { areAlike, gatesAround, isBound, kept, Objects, ownersOf, type Watched } from './objects.ts';
 
 type Changed<T> = { set: T[]; gone: string[] };
 
@@ -119,9 +119,10 @@ export class Views {
       before.metadata.resourceVersion === object.metadata.resourceVersion
     )
       return;
-    if (before) this.#touch(kind, before);
-    this.objects.set(kind, object);
-    this.#touch(kind, object);
+    const isNews = !before || !areAlike(kind, before, object);
+    if (before && isNews) this.#touch(kind, before);
+    this.objects.set(kind, kept(kind, object));
+    if (isNews) this.#touch(kind, object);
   }
 
   remove(kind: Watched, object: KubeObject<any, any>): void {
@@ -156,7 +157,7 @@ export class Views {
     if (kind === 'Rollout') this.#staleRows.set(key, 'Rollout');
     if (kind === 'Gate' || kind === 'Rollout')
       for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.set(id, 'Rollout');
-    if (kind === 'RolloutGate' || kind === 'FluxBinding')
+    if (kind === 'RolloutGate' || kind === 'FluxBinding' || isBound(kind))
       for (const id of ownersOf(kind, object)) this.#staleRows.set(id, 'Rollout');
     if (kind === 'HealthCheck') {
       for (const rollout of this.objects.all<Rollout>('Rollout')) {

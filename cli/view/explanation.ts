@@ -4,13 +4,13 @@ import type { Explanation } from '../../core/explain/explanation.ts';
 import { PROGRAM } from '../../core/explain/remedies.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { wrapped } from '../terminal/layout.ts';
-import type { Look } from './look.ts';
+import { EXPLAINED_TONES, type Look } from './look.ts';
 
 /** `program`: as it was called. */
 export function explanationLines(explanation: Explanation, look: Look, program: string): string[] {
-  const { object, headline, isHeld, causes, next, remedies, unread } = explanation;
+  const { object, headline, state, causes, next, remedies, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
-  const head = `${look.symbol(isHeld ? 'bad' : 'good')} ${look.strong(title)}: ${look.text(headline)}`;
+  const head = `${look.symbol(EXPLAINED_TONES[state])} ${look.strong(title)}: ${look.text(headline)}`;
   const then = next ? `Next: ${look.text(next.text)}${next.at ? `, ${look.when(next.at)}` : ''}` : undefined;
   const said = causes.length > 0 || then ? causes.map(({ text }) => look.text(text)) : ['Nothing is in its way'];
   const sentences = [...said, ...(then ? [then] : [])];

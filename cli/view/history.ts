@@ -51,7 +51,8 @@ function row(view: DeploymentView, look: Look, now: EpochMs): string[] {
 /** Every reason that somebody has given: of the request, of those who opened gates, of those who broke the glass; then what went wrong. */
 function whyText({ message, reason, approvals, bypass, failedChecks, outcome, detail }: DeploymentView): string {
   const approved = approvals.map(
-    ({ gate, by, reason: why }) => `${gate} opened${by ? ` by ${by}` : ''}${why ? `: ${why}` : ''}`,
+    ({ gate, kind, by, reason: why }) =>
+      `${kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}${by ? ` by ${by}` : ''}${why ? `: ${why}` : ''}`,
   );
   const broken = bypass ? [`glass broken by ${bypass.by}: ${bypass.reason}`] : [];
   const failed = failedChecks.map(

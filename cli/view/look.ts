@@ -1,5 +1,6 @@
 /** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
 import type { ApplicationState, DeploymentView, StepState } from '../../core/explain/application.ts';
+import type { ExplainedState } from '../../core/explain/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../core/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { Context } from '../command/command.ts';
@@ -81,6 +82,13 @@ export const OUTCOME_TONES: Record<DeploymentView['outcome'], Tone> = {
   Failed: 'bad',
   Cancelled: 'quiet',
   Unknown: 'quiet',
+};
+
+export const EXPLAINED_TONES: Record<ExplainedState, Tone> = {
+  free: 'good',
+  held: 'bad',
+  underWay: 'busy',
+  failed: 'bad',
 };
 
 export const STATE_TONES: Record<ApplicationState, Tone> = {

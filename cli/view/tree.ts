@@ -1,7 +1,8 @@
 /** One application as a tree: its state, everything on the way, and what happens next. */
 import type { Application, DeploymentView, Step } from '../../core/explain/application.ts';
+import { isOfEarlier } from '../../core/explain/step.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';
-import { type Look, OUTCOME_TONES, STEP_TONES } from './look.ts';
+import { type Look, OUTCOME_TONES, STEP_TONES, type Tone } from './look.ts';
 
 /** `isQualified`: with its namespace, where there is more than one. */
 export function applicationTree(app: Application, look: Look, isQualified: boolean): string[] {
@@ -9,7 +10,10 @@ export function applicationTree(app: Application, look: Look, isQualified: boole
   const titles = app.steps.map(({ title }) => widthOf(title));
   // Long names must not push every detail to the right.
   const width = Math.min(Math.max(0, ...titles), 48);
-  const branches = app.steps.map((step) => (isLast: boolean) => branch(step, width, isLast, look));
+  const branches = app.steps.map((step) => (isLast: boolean) => {
+    const tone = isOfEarlier(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
+    return branch(step, tone, width, isLast, look);
+  });
   const notes = app.unread.map((text) => (isLast: boolean) => noteLines(text, isLast, look));
   const all = [...branches, ...notes];
   return [
@@ -23,6 +27,7 @@ function headLines(name: string, app: Application, look: Look): string[] {
   const parts = [
     ...(app.waiting ? [`${look.symbol('busy')} ${look.strong(app.waiting.version)} waits${askedText(app, look)}`] : []),
     app.runs ? runsText(app.runs, look) : `${look.symbol('quiet')} nothing is deployed`,
+    ...(app.failure?.lastGood ? [`${look.symbol('quiet')} last good: ${look.strong(app.failure.lastGood)}`] : []),
   ];
   const line = [look.strong(name), ...parts].join('   ');
   if (look.columns === undefined || widthOf(line) <= look.columns) return [line];
@@ -48,8 +53,7 @@ function runsText(runs: DeploymentView, look: Look): string {
   return `${look.symbol(OUTCOME_TONES[outcome])} ${look.strong(version)} ${said[outcome]}`;
 }
 
-function branch(step: Step, width: number, isLast: boolean, look: Look): string[] {
-  const tone = STEP_TONES[step.state];
+function branch(step: Step, tone: Tone, width: number, isLast: boolean, look: Look): string[] {
   const lead = `${isLast ? look.branch.last : look.branch.mid}${look.symbol(tone)} `;
   const rail = `${isLast ? look.branch.gap : look.branch.rail}  `;
   const detail = detailText(step, look);

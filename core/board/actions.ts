@@ -47,7 +47,7 @@ export function actionsOf(
   application: Application,
   rolloutGates: Readonly<Record<string, RolloutGate>> = {},
 ): Action[] {
-  const { steps, waiting, runs, pinned } = application;
+  const { steps, waiting, runs, pinned, failure } = application;
   const ref = { namespace: application.namespace, name: application.name };
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const onRollout = [rightOn('patch', 'Rollout', ref)];
@@ -77,7 +77,17 @@ export function actionsOf(
       rights: onRollout,
     });
   }
-  if (blocking.some(({ kind }) => kind === 'failure')) {
+  if (failure?.wayBack !== undefined) {
+    actions.push({
+      id: 'rollback',
+      label: `Roll back to ${failure.wayBack}`,
+      submit: 'Roll back',
+      text: `${failure.wayBack} is deployed, and stays: nothing newer is deployed until the pin is removed.`,
+      asked: { do: 'rollback', rollout: ref, version: failure.wayBack, reason: '' },
+      rights: onRollout,
+    });
+  }
+  if (failure?.unblocks) {
     actions.push({
       id: 'unblock',
       label: 'Let the next version through',

@@ -1,6 +1,7 @@
 /** A Gate over the coming days, as bands: when it is open and closed by what is known now, by its default, its calendar and its requests. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { type ScheduledBy, scheduledBy } from '../approval/scheduledBy.ts';
 import { ruleText as approvalsText } from '../explain/approvals.ts';
 import { takesOpening } from '../gate/approved.ts';
 import { evaluateAfresh, type GateEvaluation } from '../gate/evaluate.ts';
@@ -38,6 +39,8 @@ export interface GateView {
   default: 'opened' | 'closed';
   window?: string;
   timezone?: string;
+  /** Who set its calendar. */
+  scheduledBy?: ScheduledBy;
   rules: string[];
   /** What it selects, in words; absent where objects name it. */
   selects?: string;
@@ -64,6 +67,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
   const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now).value;
   const { spec, status } = gate;
   const rules = (spec.schedule?.rules ?? []).map(ruleText);
+  const set = scheduledBy(gate);
   const selects = spec.selects && selectsText(spec.selects);
   return {
     id: `${namespace}/${name}`,
@@ -82,6 +86,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     ...(until !== undefined && { until: formatTime(until) }),
     ...(stalled && { stalled }),
     ...(spec.window && { window: spec.window }),
+    ...(set && { scheduledBy: set }),
     ...(spec.schedule?.timezone && { timezone: spec.schedule.timezone }),
     ...(selects && { selects }),
     ...(status?.held !== undefined && { held: status.held }),

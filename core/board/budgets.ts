@@ -51,7 +51,7 @@ const VERSIONS = 5;
 const SLOTS = 50;
 
 export function budgetView(budget: Budget): BudgetView {
-  const { object, headline, isHeld, causes } = explainBudget(budget);
+  const { object, headline, state, causes } = explainBudget(budget);
   const { spec, status } = budget;
   const { order } = spec;
   return {
@@ -59,7 +59,7 @@ export function budgetView(budget: Budget): BudgetView {
     kind: object.kind as BudgetView['kind'],
     namespace: object.namespace,
     name: object.name,
-    isHeld,
+    isHeld: state === 'held',
     headline,
     causes: causes.filter(({ code }) => code !== 'Wave').map(({ text }) => text),
     ...(order && { label: order.label }),

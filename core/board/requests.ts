@@ -13,13 +13,19 @@ import { parseTime } from '../kube/time.ts';
 import { type Freeze, freeze } from '../requests/freeze.ts';
 import { approveAtGate, closeGate, openGate } from '../requests/gate.ts';
 import { type Asked as Answered, isRequest, kubectlOf, named, wrong } from '../requests/request.ts';
+import { rollback } from '../requests/rollback.ts';
 import { bypass, deploy, passRolloutGates, pin, retry, unblock, unpin } from '../requests/rollout.ts';
 import { approve, reject } from '../requests/rolloutGate.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { quoted } from '../text/shell.ts';
 
 export type Asked =
-  | { do: 'deploy' | 'pin' | 'bypass' | 'pass-gates'; rollout: NamespacedName; version: string; reason: string }
+  | {
+      do: 'deploy' | 'pin' | 'rollback' | 'bypass' | 'pass-gates';
+      rollout: NamespacedName;
+      version: string;
+      reason: string;
+    }
   | { do: 'unpin' | 'retry' | 'unblock'; rollout: NamespacedName; reason: string }
   | { do: 'approve' | 'reject'; rolloutGate: NamespacedName; version: string; reason: string }
   | { do: 'approve-at-gate'; gate: NamespacedName; rollout: NamespacedName; version: string; reason: string }
@@ -48,6 +54,8 @@ export function requestOf(asked: Asked, found: Found | undefined, now: EpochMs):
       return deploy(rollout, asked.version, reason);
     case 'pin':
       return pin(rollout, asked.version, reason);
+    case 'rollback':
+      return rollback(rollout, undefined, { version: asked.version, stays: true, reason });
     case 'bypass':
       return reason
         ? bypass(rollout, asked.version, reason, now)
@@ -131,6 +139,7 @@ function wordsOf(asked: Asked): string[] {
   switch (asked.do) {
     case 'deploy':
     case 'pin':
+    case 'rollback':
     case 'bypass':
       return [asked.do, asked.rollout.name, asked.version];
     case 'pass-gates':

@@ -1,6 +1,7 @@
 /** One application as the Board shows it: what runs, what is on its way and how far, why it waits, how the last deployments went. */
 import type { Rollout } from '../../api/types.ts';
 import type { Application, ApplicationState, DeploymentView, Outcome, Step } from '../explain/application.ts';
+import { isFailedObject } from '../explain/step.ts';
 import { refKey } from '../kube/names.ts';
 import { stageRefs } from '../order/refs.ts';
 
@@ -94,7 +95,7 @@ export function trackOf({ runs, waiting, steps, state }: Application): Track | u
     return {
       version: runs.version,
       at: isBaking ? 'baking' : 'deploying',
-      halted: runs.heldSince !== undefined,
+      halted: runs.heldSince !== undefined || steps.some(isFailedObject),
       ...(from && { from }),
       ...(bake?.until && { until: bake.until }),
     };

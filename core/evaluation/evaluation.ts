@@ -1,6 +1,6 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
@@ -13,7 +13,7 @@ import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
 import { type AskedApprovals, approvalJudge, isApproved, type ReleaseAuthors } from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
-import { type Approval, type GatesInTheWay, givenOn, judgeRequired } from './gatesInTheWay.ts';
+import { type Approval, type GatesInTheWay, givenOn, judgeRequired, listedFor } from './gatesInTheWay.ts';
 import type { Observed } from './observed.ts';
 import type { Requests } from './requests.ts';
 import {
@@ -162,7 +162,7 @@ export function evaluate(
     ...(unhealthy !== undefined && { unhealthy }),
     closed: inTheWay.closed,
     passed: inTheWay.passed,
-    approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn)].slice(0, MAX_APPROVALS),
+    approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn), ...listings(gates, pending)].slice(0, MAX_APPROVALS),
     asked,
     requeueAt: [
       ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_LOOK_MS)] : []),
@@ -223,6 +223,10 @@ function pendingVersion({ manual, next, problem }: Selection, candidates: readon
 }
 
 const NO_GATES: GatesInTheWay = { closed: [], passed: [], approvals: [], requeueAt: [] };
+
+function listings(gates: readonly RolloutGate[], version: string | undefined): Approval[] {
+  return version === undefined ? [] : gates.flatMap((gate) => listedFor(gate, version));
+}
 
 /** Requests and approvals that the history keeps. */
 const MAX_APPROVALS = 20;

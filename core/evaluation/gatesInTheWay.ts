@@ -1,6 +1,8 @@
 /** The Gates that a version of a Rollout has to pass: which hold it, and who let it through the others. */
+import { LISTED } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry } from '../../api/types.ts';
+import type { HistoryEntry, RolloutGate } from '../../api/types.ts';
+import { listedOn, parseListed } from '../approval/listed.ts';
 import type { Approval as GivenApproval } from '../approval/record.ts';
 import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -73,6 +75,13 @@ function approvalsOf({ ref, openedBy, approvedBy = [] }: JudgedGate, namespace: 
 /** Of a RolloutGate. */
 export function givenOn({ gate, verdict }: AskedApprovals): Approval[] {
   return verdict.counted.map((each) => ({ kind: 'RolloutGate', gate: gate.metadata.name ?? '', ...stored(each) }));
+}
+
+/** Who put the version onto the list of a RolloutGate. */
+export function listedFor({ metadata, spec }: RolloutGate, version: string): Approval[] {
+  if (!spec?.allowedVersions?.includes(version)) return [];
+  const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
+  return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...stored(listed) }] : [];
 }
 
 function stored({ at, by, reason }: Pick<GivenApproval, 'at' | 'reason'> & { by?: string }) {

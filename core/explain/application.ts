@@ -29,8 +29,8 @@ export type StepKind =
   | 'bake';
 
 /**
- * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed; whether that holds
- * the next version, the step `failure` says. `unknown`: it could not be read.
+ * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed, or a Flux object that
+ * Flux reports as failed; whether a failed bake holds the next version, the step `failure` says. `unknown`: it could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
@@ -90,9 +90,30 @@ export interface DeploymentView {
   /** Seconds that closed gates held it on its way. */
   heldSeconds?: number;
   rolledBackFrom?: string;
-  approvals: { gate: string; at: string; by?: string; reason?: string }[];
+  /** `kind` of a RolloutGate, which does not open but lets this version through. */
+  approvals: { gate: string; kind?: string; at: string; by?: string; reason?: string }[];
   bypass?: { by: string; at: string; reason: string; gates: string[] };
   failedChecks: { namespace: string; name: string; message?: string }[];
+}
+
+/** A pin that stands (`version`), or that was removed (`from`). */
+export interface PinView {
+  version?: string;
+  from?: string;
+  by: string;
+  at: string;
+  reason?: string;
+}
+
+/** Of a newest deployment that failed. */
+export interface FailureView {
+  /** The newest version of the history that succeeded, and its deployment. */
+  lastGood?: string;
+  lastGoodId?: number;
+  /** Where `rollback` goes; absent where it refuses. */
+  wayBack?: string;
+  /** A failure holds the next version, until somebody lets it through. */
+  unblocks: boolean;
 }
 
 /** The version that is to come next. */
@@ -143,7 +164,8 @@ export interface Remedy {
 /**
  * `waits`: a version is to come and something is in its way. `deploying`, `baking`: the newest deployment is under way, and nothing else
  * waits or it waits for that. `failed`: the newest deployment has failed and no version is to come. `done`: the newest deployment has
- * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout itself says that it cannot go on.
+ * succeeded, or does not bake. `empty`: nothing is deployed and nothing is to come. `problem`: the Rollout itself says that it cannot go on, or Flux
+ * reports that an object which has the newest deployment failed.
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 
@@ -163,8 +185,11 @@ export interface Application {
   /** The newest deployment. */
   runs?: DeploymentView;
   waiting?: WaitingVersion;
+  failure?: FailureView;
   /** The version that spec.wantedVersion holds. */
   pinned?: string;
+  /** Who pinned it, or removed the last pin. */
+  pin?: PinView;
   steps: Step[];
   next?: Next;
   /** Why the version waits or the deployment does not go on; the first is the cause. */

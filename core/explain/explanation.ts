@@ -2,12 +2,15 @@
 import type { Application, Cause, Next, ObjectRef, Remedy } from './application.ts';
 import { objectRef } from './objectRef.ts';
 
+/** `held`: a gate, a budget or a person has to let it go on. `failed`: Flux or its own controller reports a failure. `underWay`: it goes on by itself. */
+export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
+
 export interface Explanation {
   object: ObjectRef;
   /** One line: `closed by alice: freeze`. */
   headline: string;
-  /** Something holds it, or it holds something. */
-  isHeld: boolean;
+  /** Of a Gate or a budget: `held` where it holds something. */
+  state: ExplainedState;
   causes: Cause[];
   next?: Next;
   remedies: Remedy[];
@@ -16,14 +19,30 @@ export interface Explanation {
 }
 
 export function explanationOf(app: Application): Explanation {
-  const { headline, causes, next, remedies, unread, state } = app;
+  const { headline, causes, next, remedies, unread } = app;
   return {
     object: objectRef('Rollout', app),
     headline,
-    isHeld: state !== 'done',
+    state: explainedState(app),
     causes,
     ...(next && { next }),
     remedies,
     unread,
   };
+}
+
+function explainedState({ state, steps }: Application): ExplainedState {
+  switch (state) {
+    case 'done':
+      return 'free';
+    case 'failed':
+    case 'problem':
+      return 'failed';
+    case 'deploying':
+    case 'baking':
+      if (steps.some((step) => step.state === 'failed')) return 'failed';
+      return steps.some((step) => step.state === 'blocks') ? 'held' : 'underWay';
+    default:
+      return 'held';
+  }
 }

@@ -1,6 +1,7 @@
 /** A Gate in a few words: what it is, who made it so and why. When it changes is said beside it. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { scheduledBy } from '../approval/scheduledBy.ts';
 import { evaluateGate } from '../gate/evaluate.ts';
 import { askedBy } from '../gate/judge.ts';
 import { formatTime } from '../kube/time.ts';
@@ -23,11 +24,12 @@ function isByDefault({ spec }: Gate, opened: boolean): boolean {
 
 /** Since when, until when, who and why, as far as the Gate says so. */
 export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
-  const { cause, until } = evaluateGate(gate, now);
+  const { opened, cause, until } = evaluateGate(gate, now);
+  const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);
   return defined({
     since: cause && formatTime(cause.at),
     until: until === undefined ? undefined : formatTime(until),
-    by: cause?.by,
-    reason: cause?.reason,
+    by: cause?.by ?? set?.by,
+    reason: cause?.reason ?? set?.reason,
   });
 }

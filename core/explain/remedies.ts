@@ -8,11 +8,10 @@ import {
   BYPASS_REASON,
   CLOSE_REQUESTED_AT,
   CONTINUE,
+  DEPLOY_MESSAGE,
   FORCE_DEPLOY,
   OPEN_REASON,
   OPEN_REQUESTED_AT,
-  RETRY,
-  UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
 import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import { apiVersionOf, type GovernedKind, KINDS } from '../../api/kinds.ts';
@@ -133,13 +132,30 @@ function bypassGate(rollout: Rollout, version: string, gate: ObjectRef, step: st
   };
 }
 
-function onRollout(rollout: Rollout, verb: string, annotation: string, text: string, step: string): Remedy {
+export function onRollout(rollout: Rollout, verb: string, annotation: string, text: string, step: string): Remedy {
   const ref = objectRef('Rollout', identityOf(rollout));
   const { namespace, name } = inWords(ref);
   return {
     text,
     command: shell`${OURS} ${verb} ${name} -n ${namespace} --reason ${WHY}`,
     kubectl: shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${annotation}`,
+    ...right('patch', ref),
+    step,
+  };
+}
+
+/** Back to a version, and to stay there. */
+export function goBack(rollout: Rollout, version: string, step: string): Remedy {
+  const ref = objectRef('Rollout', identityOf(rollout));
+  const { namespace, name } = inWords(ref);
+  const patch = {
+    metadata: { annotations: { [DEPLOY_MESSAGE]: '<why>' } },
+    spec: { wantedVersion: tagWord(version) },
+  };
+  return {
+    text: `go back to ${version}, and stay there`,
+    command: shell`${OURS} rollback ${name} ${tagWord(version)} -n ${namespace} --reason ${WHY}`,
+    kubectl: shell`kubectl -n ${namespace} patch rollout/${name} --type=merge -p ${JSON.stringify(patch)}`,
     ...right('patch', ref),
     step,
   };
@@ -289,11 +305,6 @@ function ofStep(rollout: Rollout, step: Step, version: string | undefined): Reme
       return object && version !== undefined && isHeldByFailures(rollout) ? [continueVersion(object, version, id)] : [];
     case 'pin':
       return [unpin(rollout, id)];
-    case 'failure':
-      return [
-        onRollout(rollout, 'retry', `${RETRY}=`, 'try the failed version again', id),
-        onRollout(rollout, 'unblock', `${UNBLOCK_FAILED}=true`, 'let the next version through', id),
-      ];
     default:
       return [];
   }

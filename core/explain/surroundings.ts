@@ -1,5 +1,6 @@
 /** What an explanation is made from: the objects, as far as the reader may read them. */
-import type { KindName } from '../../api/kinds.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { BOUND_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 
@@ -18,6 +19,8 @@ export interface Surroundings {
   rolloutGates: readonly RolloutGate[];
   bindings: readonly FluxBinding[];
   healthChecks: readonly HealthCheck[];
+  /** Flux objects that take versions: each says of itself whether it has failed. */
+  objects: readonly FluxObject[];
   /** Rollouts that may be stages. */
   rollouts: readonly Rollout[];
   /** Where a Rollout watches HealthChecks of other namespaces: these, which say which they are and whether they consent. Else, why they were not read. */
@@ -30,6 +33,7 @@ export const NO_SURROUNDINGS: Surroundings = {
   rolloutGates: [],
   bindings: [],
   healthChecks: [],
+  objects: [],
   rollouts: [],
   unread: [],
 };
@@ -37,6 +41,13 @@ export const NO_SURROUNDINGS: Surroundings = {
 /** Why objects of that kind are not among the surroundings; undefined where they were read. */
 export function unreadBecause({ unread }: Surroundings, kind: KindName, namespace: string): string | undefined {
   return unread.find((each) => each.kind === kind && (each.namespace ?? namespace) === namespace)?.why;
+}
+
+/** Without the kinds of Flux of which the Rollout binds nothing. */
+export function unreadOf({ unread }: Surroundings, bound: readonly FluxBinding[]): Unread[] {
+  const kinds = new Set(bound.map(({ spec }) => spec?.target.kind));
+  const isFlux = new Set<string>(BOUND_KINDS.map(({ kind }) => kind));
+  return unread.filter(({ kind }) => !isFlux.has(kind) || kinds.has(kind));
 }
 
 /** `RolloutGates in apps: forbidden`; in an order of their own, whichever answer came first. */
@@ -60,6 +71,19 @@ export function finder<T extends Named>(objects: readonly T[]): (ref: Namespaced
   return ({ namespace, name }) => found.get(`${namespace}/${name}`) as T | undefined;
 }
 
+const byKind = new WeakMap<readonly FluxObject[], ReadonlyMap<string, readonly FluxObject[]>>();
+
+/** Finds one of several kinds. The list must not change after. */
+export function objectFinder(
+  objects: readonly FluxObject[],
+): (kind: string, ref: NamespacedName) => FluxObject | undefined {
+  const kinds = byKind.get(objects) ?? Map.groupBy(objects, ({ kind }) => kind);
+  byKind.set(objects, kinds);
+  return (kind, ref) => finder(kinds.get(kind) ?? NO_OBJECTS)(ref);
+}
+
+const NO_OBJECTS: readonly FluxObject[] = [];
+
 /** Whether it watches HealthChecks of other namespaces. */
 export function watchesElsewhere({ spec }: Rollout): boolean {
   return spec?.healthCheckSelector?.namespaceSelector !== undefined;
@@ -69,10 +93,11 @@ export function watchesElsewhere({ spec }: Rollout): boolean {
 export function byNamespace(around: Surroundings): (namespace: string) => Surroundings {
   const of = <T extends Named>(objects: readonly T[]) =>
     Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
-  const [rolloutGates, bindings, healthChecks] = [
+  const [rolloutGates, bindings, healthChecks, objects] = [
     of(around.rolloutGates),
     of(around.bindings),
     of(around.healthChecks),
+    of(around.objects),
   ];
   const known = new Map<string, Surroundings>();
   return (namespace) => {
@@ -81,6 +106,7 @@ export function byNamespace(around: Surroundings): (namespace: string) => Surrou
       rolloutGates: rolloutGates.get(namespace) ?? [],
       bindings: bindings.get(namespace) ?? [],
       healthChecks: healthChecks.get(namespace) ?? [],
+      objects: objects.get(namespace) ?? [],
       unread: around.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
     };
     known.set(namespace, found);

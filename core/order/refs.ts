@@ -25,6 +25,20 @@ export function stageRefs({ spec, metadata }: Rollout): StageRef[] {
   }));
 }
 
+/** Without trust in publishers a revision proves nothing: whoever may push an image writes one that a stage has run. A sentence each. */
+export function untrustedMatches({ spec }: Rollout): string[] {
+  return (spec?.after ?? [])
+    .slice(0, LIMITS.after)
+    .flatMap(({ match }, index) =>
+      match === 'revision'
+        ? [
+            `spec.after[${index}].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: ` +
+              'use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
+          ]
+        : [],
+    );
+}
+
 /** How messages of `home` name a stage: its namespace only where it is another one. */
 export function stageName(ref: NamespacedName, home: string | undefined): string {
   return ref.namespace === home ? ref.name : refKey(ref);

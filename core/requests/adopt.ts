@@ -7,6 +7,7 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { parseDuration } from '../kube/duration.ts';
 import { identityOf, labelValue } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
@@ -31,7 +32,15 @@ export interface Choices {
   rollout?: string | undefined;
   /** The version that runs. */
   runs?: string | undefined;
+  /** How long a version bakes, and how long it may take to arrive. */
+  bakeTime?: string | undefined;
+  deployTimeout?: string | undefined;
+  /** Neither of both. */
+  noBake?: true | undefined;
 }
+
+/** A Rollout with neither watches no version, and none fails: nobody should get that without asking for it. */
+export const BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 
 export interface Adoption {
   object: NamespacedName & { kind: 'Kustomization' | 'OCIRepository' };
@@ -64,6 +73,8 @@ export function adopt(object: FluxObject, around: Around, choices: Choices): Ado
   const kind = object.kind as Adoption['object']['kind'];
   const ref = identityOf(object);
   const name = named(kind, ref);
+  const bake = bakeOf(choices);
+  if ('problem' in bake) return bake;
   const fields = fieldsOf(object, choices);
   if ('problem' in fields) return fields;
   const matched = fields.flatMap((field) => {
@@ -89,7 +100,26 @@ export function adopt(object: FluxObject, around: Around, choices: Choices): Ado
     const names = only.policies.map(({ metadata }) => metadata.name).join(', ');
     return { problem: `More than one ImagePolicy selects ${only.field.value} (${names}): say which with --policy.` };
   }
-  return adoption(object, only.field, policy!, around, choices);
+  return adoption(object, only.field, policy!, around, choices, bake);
+}
+
+/** `spec.bakeTime` and `spec.deployTimeout` of a new Rollout. */
+function bakeOf({
+  bakeTime,
+  deployTimeout,
+  noBake,
+}: Choices): Partial<Record<keyof typeof BAKE, string>> | { problem: string } {
+  const asked = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
+  for (const [flag, text] of Object.entries(asked)) {
+    if (text === undefined) continue;
+    if (noBake) return { problem: '--no-bake goes with neither --bake-time nor --deploy-timeout.' };
+    if (!parseDuration(text)) return { problem: `'${cut(text)}' is no duration for ${flag}: write 90s, 10m or 1h30m.` };
+  }
+  return noBake ? {} : { bakeTime: bakeTime ?? BAKE.bakeTime, deployTimeout: deployTimeout ?? BAKE.deployTimeout };
+}
+
+function cut(text: string): string {
+  return text.length > 50 ? `${text.slice(0, 50)}…` : text;
 }
 
 function adoption(
@@ -98,6 +128,7 @@ function adoption(
   policy: ImagePolicy,
   { rollouts }: Around,
   choices: Choices,
+  bake: object,
 ): Adoption | { problem: string } {
   const ref = identityOf(object);
   const policyName = policy.metadata.name ?? '';
@@ -117,22 +148,32 @@ function adoption(
     object: { kind: object.kind as Adoption['object']['kind'], ...ref },
     rolloutName,
     version: value,
-    ...(!existing && { rollout: newRollout(ref.namespace, rolloutName, policyName, value) }),
+    ...(!existing && { rollout: newRollout({ namespace: ref.namespace, name: rolloutName }, policyName, value, bake) }),
     ...(isAhead && { gate: holdingGate(ref.namespace, rolloutName) }),
     annotations:
       variable === undefined
         ? { [ROLLOUT]: rolloutName }
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
-    notes: notesOf(object, variable, latest, isAhead, rolloutName),
+    notes: [
+      ...(existing && (choices.bakeTime || choices.deployTimeout || choices.noBake)
+        ? [`${named('Rollout', identityOf(existing))} exists already: its bake stays as it is`]
+        : []),
+      ...notesOf(object, variable, latest, isAhead, rolloutName),
+    ],
   };
 }
 
-function newRollout(namespace: string, name: string, policy: string, initialVersion: string): KubeObject<any, any> {
+function newRollout(
+  { namespace, name }: NamespacedName,
+  policy: string,
+  initialVersion: string,
+  bake: object,
+): KubeObject<any, any> {
   return {
     apiVersion: apiVersionOf(KINDS.Rollout),
     kind: KINDS.Rollout.kind,
     metadata: { name, namespace },
-    spec: { releasesImagePolicy: { name: policy }, initialVersion },
+    spec: { releasesImagePolicy: { name: policy }, initialVersion, ...bake },
   };
 }
 

@@ -6,7 +6,7 @@ import { formatDuration } from '../kube/duration.ts';
 import { sameJson } from '../kube/json.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { closeGate, closing, spanProblem, type When } from './gate.ts';
-import { type Asked, changeCause, creating, isRequest, named, wrong } from './request.ts';
+import { type Asked, because, creating, isRequest, named, wrong } from './request.ts';
 
 export type Selects = NonNullable<Gate['spec']['selects']>;
 type Kind = NonNullable<Selects['kinds']>[number];
@@ -46,7 +46,7 @@ export function freeze(wanted: Freeze, existing: Gate | undefined, now: EpochMs)
 
 function newGate({ ref, every, window, at, until, reason, ...selection }: Freeze, now: EpochMs): Gate {
   const annotations = every
-    ? changeCause('freeze', reason)
+    ? because(reason)
     : (closing({}, { reason, until }, formatTime(at ?? wholeSeconds(now))) as Record<string, string>);
   return {
     apiVersion: apiVersionOf(KINDS.Gate),

@@ -1,5 +1,5 @@
 /** What a person asks for, as the one write that asks for it: what the command sends, and the same with kubectl. */
-import { CHANGE_CAUSE } from '../../api/annotations.ts';
+import { CHANGE_CAUSE, REASON } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectRef } from '../explain/application.ts';
@@ -72,6 +72,11 @@ export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
 
 export function isRequest(asked: Asked): asked is WriteRequest {
   return !('none' in asked);
+}
+
+/** Why a list, a pin or a RolloutGate is changed: the webhook takes it off and records it with who wrote it. */
+export function because(reason: string | undefined): Record<string, string> {
+  return reason ? { [REASON]: reason } : {};
 }
 
 /** A reason for what has no annotation of its own to keep it in: Kubernetes' own. */

@@ -14,7 +14,7 @@ import { versionRequests } from '../evaluation/requesters.ts';
 import { identityOf } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { isUnderWay } from '../suspend/passage.ts';
-import { type Asked, changeCause, type MergePatch, named, nothing, patching, wrong } from './request.ts';
+import { type Asked, because, changeCause, type MergePatch, named, nothing, patching, wrong } from './request.ts';
 import { versionConcerns, versionProblem } from './versions.ts';
 
 type Reason = string | undefined;
@@ -54,7 +54,7 @@ export function unpin(rollout: Rollout, reason: Reason): Asked {
   const pinned = rollout.spec?.wantedVersion;
   if (!pinned) return nothing(`${nameOf(rollout)} is not pinned.`);
   const body = {
-    ...withAnnotations(changeCause(`unpin from ${pinned}`, reason)),
+    ...withAnnotations(because(reason)),
     spec: { wantedVersion: null },
   };
   const next = nextOf(rollout);

@@ -10,7 +10,7 @@ import {
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { identityOf, labelValue } from '../kube/names.ts';
-import { type Asked, changeCause, creating, type MergePatch, named, nothing, patching, wrong } from './request.ts';
+import { type Asked, because, creating, type MergePatch, named, nothing, patching, wrong } from './request.ts';
 import { versionProblem } from './versions.ts';
 
 type Reason = string | undefined;
@@ -49,7 +49,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Ask
     ...(others.length < rejectedVersions.length && { rejectedVersions: others }),
   };
   const rejected = others.length < rejectedVersions.length ? [`${version} was rejected there`] : [];
-  return patched(gate, spec, `Approved ${version} at ${nameOf(gate)}`, changeCause(`approve ${version}`, reason), {
+  return patched(gate, spec, `Approved ${version} at ${nameOf(gate)}`, because(reason), {
     concerns: rejected,
     brings: { version },
   });
@@ -76,7 +76,7 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Aske
   const { rejectedVersions = [] } = gate.spec ?? {};
   if (rejectedVersions.includes(version)) return nothing(`${nameOf(gate)} rejects ${version} already.`);
   const spec = { rejectedVersions: [...rejectedVersions, version] };
-  return patched(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, changeCause(`reject ${version}`, reason));
+  return patched(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, because(reason));
 }
 
 /** For a Rollout that has no gate to write it on. */
@@ -91,7 +91,7 @@ export function rejectByNewGate(rollout: Rollout, version: string, reason: Reaso
       namespace,
       name: `${name}-rejected`,
       labels: { [ROLLOUT_NAME_LABEL]: labelValue(name) },
-      ...(reason && { annotations: changeCause(`reject ${version}`, reason) }),
+      ...(reason && { annotations: because(reason) }),
     },
     spec: { rolloutRef: { name }, rejectedVersions: [version] },
   };
@@ -108,7 +108,7 @@ export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason):
   if ((gate.spec?.passing ?? true) === passing)
     return nothing(`${nameOf(gate)} is ${is} already (spec.passing: ${passing}).`);
   const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}`;
-  return patched(gate, { passing }, text, changeCause(passing ? 'open' : 'close', reason));
+  return patched(gate, { passing }, text, because(reason));
 }
 
 function scheduleProblem(gate: RolloutGate): string | undefined {

@@ -61,5 +61,10 @@ export function adoptCommandOf(
   const chosen = (['policy', 'variable', 'rollout', 'runs'] as const).flatMap((key) =>
     choices[key] ? [`--${key}`, choices[key]] : [],
   );
-  return `${program} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, '--apply'].map(quoted).join(' ')}`;
+  const bake = [
+    ...(choices.bakeTime ? ['--bake-time', choices.bakeTime] : []),
+    ...(choices.deployTimeout ? ['--deploy-timeout', choices.deployTimeout] : []),
+    ...(choices.noBake ? ['--no-bake'] : []),
+  ];
+  return `${program} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, ...bake, '--apply'].map(quoted).join(' ')}`;
 }

@@ -10,6 +10,7 @@ import type { Observed } from '../../core/evaluation/observed.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
 import { countedFor } from '../../core/health/job/counted.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { untrustedMatches } from '../../core/order/refs.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
 import { homeLabels } from '../home.ts';
@@ -33,6 +34,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
       (await liveImagePolicy(reached, call.cluster)))
     : undefined;
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
+  const untrusted = call.settings.trustPublishers ? [] : untrustedMatches(rollout);
   const gates = objectsOf<Gate>(related, KINDS.Gate);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await homeLabels(rollout.metadata.namespace ?? '', related, gates, call.cluster);
@@ -49,7 +51,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
-    problems: [...forbidden, ...watched.problems],
+    problems: [...forbidden, ...untrusted, ...watched.problems],
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,
     ...(stages && { stages }),

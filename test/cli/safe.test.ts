@@ -70,7 +70,7 @@ describe('a line', () => {
 
   it('on a screen that is drawn again is no different', () => {
     const { write, out } = terminal();
-    openScreen({ write }, () => ({ rows: 24, columns: 80 })).draw([EVIL]);
+    openScreen({ write, around: () => {} }, () => ({ rows: 24, columns: 80 })).draw([EVIL]);
     expect(out().replace('\u001b[?25l', '').replace('\u001b[0J', '').slice(0, -1)).not.toMatch(UNSAFE);
   });
 });

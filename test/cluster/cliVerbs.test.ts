@@ -105,7 +105,7 @@ describe('a version at its gates', () => {
   it('approve at each of them', async () => {
     await golden('approve', await as('sre', [...words('approve rolloutgate/qa 1.2.0 --reason'), 'tested, QA-88']));
     expect(await annotationsOf('rolloutGate', 'qa')).toMatchObject({
-      'kubernetes.io/change-cause': 'approve 1.2.0: tested, QA-88',
+      'rollout.kuberik.com/listed': expect.stringMatching(/"version":"1.2.0","by":"sre".*"reason":"tested, QA-88"/),
     });
     await golden('approve-last', await as('sre', words('approve app 1.2.0')));
     await story.headIs('1.2.0', 'Succeeded');

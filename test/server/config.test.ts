@@ -26,6 +26,7 @@ describe('configuration', () => {
         metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
         glassBreakers: [],
         noCrossNamespaceRefs: false,
+        trustPublishers: false,
       },
     });
   });
@@ -41,6 +42,7 @@ describe('configuration', () => {
       RECEIVER_PORT: '9292',
       HEALTH_PORT: '8081',
       COPY_IMAGE: 'registry.example/rollout-hooks:1',
+      TRUST_PUBLISHERS: 'true',
       LOG_LEVEL: 'warn',
       LOG_LEVEL_FILE: '/etc/level',
     });
@@ -56,6 +58,7 @@ describe('configuration', () => {
         onFailure: 'Hold',
         glassBreakers: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
         noCrossNamespaceRefs: false,
+        trustPublishers: true,
         copyImage: 'registry.example/rollout-hooks:1',
       },
     });

@@ -18,6 +18,43 @@ describe('mutate/rolloutgate', () => {
   });
 });
 
+describe('who changes a list', () => {
+  const gate = (more: object, annotations: Record<string, string> = {}) => {
+    const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'qa', { rolloutRef: { name: 'app' }, ...more });
+    return { ...made, metadata: { ...made.metadata, annotations } };
+  };
+  const stored = async (next: object, old: object | undefined, user = 'alice') => {
+    const verdict = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
+    return (verdict.allowed && verdict.object ? verdict.object : (next as ReturnType<typeof gate>)).metadata
+      .annotations;
+  };
+  const reason = { [`${P}reason`]: 'tested, QA-88' };
+
+  it('is recorded with the authenticated user and the reason, which is taken off', async () => {
+    const annotations = await stored(gate({ allowedVersions: ['1.6.0'] }, reason), gate({ allowedVersions: [] }));
+    expect(annotations).not.toHaveProperty([`${P}reason`]);
+    expect(JSON.parse(annotations![`${P}listed`]!)).toEqual([
+      { field: 'allowedVersions', version: '1.6.0', by: 'alice', at: expect.any(String), reason: 'tested, QA-88' },
+    ]);
+  });
+
+  it('is nobody’s to write: a record in the write is dropped, one that a sync strips comes back', async () => {
+    const old = gate({ allowedVersions: ['1.6.0'] }, (await stored(gate({ allowedVersions: ['1.6.0'] }), gate({})))!);
+    const forged = {
+      [`${P}listed`]: '[{"field":"allowedVersions","version":"1.6.0","by":"carol","at":"2026-03-01T12:00:00Z"}]',
+    };
+    for (const annotations of [forged, {}])
+      expect(await stored(gate({ allowedVersions: ['1.6.0'] }, annotations), old, 'mallory')).toEqual(
+        old.metadata.annotations,
+      );
+    expect(await stored(gate({}, forged), undefined)).toBeUndefined();
+  });
+
+  it('is not noted of a schedule, which Metacontroller writes', async () => {
+    expect(await stored(gate({ passing: false }), gate({}), 'metacontroller')).toEqual({});
+  });
+});
+
 describe('validate/rolloutgate', () => {
   const spec = { rolloutRef: { name: 'app' }, passing: true, approvals: { required: 2 } };
   const gate = (more: object = {}, annotations = {}, uid = 'u-1') => {

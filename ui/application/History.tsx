@@ -2,37 +2,46 @@
 import { versionActions } from '../../core/board/actions.ts';
 import type { Rights } from '../../core/board/messages.ts';
 import type { Application, DeploymentView } from '../../core/explain/application.ts';
+import { pinText } from '../../core/explain/pinText.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { mayDo, open } from '../parts/Actions.tsx';
+import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { span } from '../state/clock.ts';
 
 export function History({ application, rights }: { application: Application; rights: Rights }) {
-  const { history, runs } = application;
+  const { history, runs, pin } = application;
   if (history.length === 0) return <p class="none">Nothing has been deployed yet.</p>;
   return (
-    <section class="table-scroll" tabIndex={0} aria-label="History, every deployment">
-      <table class="history">
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            <th scope="col">How it went</th>
-            <th scope="col">When</th>
-            <th scope="col">Who and why</th>
-            <th scope="col">Took</th>
-            <th scope="col">
-              <span class="hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {history.map((each) => (
-            <Entry key={each.id} each={each} application={application} runs={runs} rights={rights} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <>
+      {pin && (
+        <p>
+          <Sentence text={`${pinText(pin)}.`} />
+        </p>
+      )}
+      <section class="table-scroll" tabIndex={0} aria-label="History, every deployment">
+        <table class="history">
+          <thead>
+            <tr>
+              <th scope="col">Version</th>
+              <th scope="col">How it went</th>
+              <th scope="col">When</th>
+              <th scope="col">Who and why</th>
+              <th scope="col">Took</th>
+              <th scope="col">
+                <span class="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {history.map((each) => (
+              <Entry key={each.id} each={each} application={application} runs={runs} rights={rights} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
 }
 
@@ -80,9 +89,10 @@ function Entry({ each, application, runs, rights }: EntryProps) {
             past {each.bypass.gates.join(', ')}, by {each.bypass.by}: {each.bypass.reason}
           </small>
         )}
-        {each.approvals.map(({ gate, by, reason }) => (
-          <small key={gate}>
-            {gate} opened{by && ` by ${by}`}
+        {each.approvals.map(({ gate, kind, by, reason }) => (
+          <small key={`${gate} ${by}`}>
+            {kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}
+            {by && ` by ${by}`}
             {reason && `: ${reason}`}
           </small>
         ))}

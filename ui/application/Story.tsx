@@ -1,5 +1,6 @@
 /** The way of a release as a picture: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
 import type { Application, Step, StepKind } from '../../core/explain/application.ts';
+import { isOfEarlier } from '../../core/explain/step.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import { KIND_ICONS, STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
@@ -9,7 +10,7 @@ import { linkTo } from '../state/route.ts';
 const BETWEEN: readonly StepKind[] = ['pin', 'age', 'failure', 'stage', 'rolloutGate', 'gate', 'budget', 'copy'];
 
 export function Story({ application }: { application: Application }) {
-  const { steps, waiting, runs, releases } = application;
+  const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
   const between = of(...BETWEEN);
   const version = waiting?.version ?? runs?.version;
@@ -23,6 +24,8 @@ export function Story({ application }: { application: Application }) {
                 {waiting.asked ? `asked for${waiting.asked.by ? ` by ${waiting.asked.by}` : ''} ` : 'seen '}
                 <Ago time={waiting.asked?.at ?? waiting.firstSeen} />
               </span>
+            ) : pinned ? (
+              `pinned: nothing newer of ${releases} is deployed`
             ) : (
               `the newest of ${releases} that may go`
             )}
@@ -42,7 +45,7 @@ export function Story({ application }: { application: Application }) {
       </Column>
       <Column title="Flux">
         {of('binding').length > 0 ? (
-          of('binding').map((step) => <StepNode key={step.id} step={step} />)
+          of('binding').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="object" tone="calm" title="No bound object">
             nothing takes the version
@@ -51,7 +54,7 @@ export function Story({ application }: { application: Application }) {
       </Column>
       <Column title="Health and bake">
         {of('check', 'bake').length > 0 ? (
-          of('check', 'bake').map((step) => <StepNode key={step.id} step={step} />)
+          of('check', 'bake').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="heart" tone="calm" title="No bake">
             a version is done when it is deployed
@@ -71,13 +74,25 @@ function Column({ title, children }: { title: string; children: preact.Component
   );
 }
 
-function StepNode({ step }: { step: Step }) {
+/** `waiting`: the version that has not come to what the deployed one has passed. */
+function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined }) {
   const { state, title, kind, detail, object, by, reason, until, since } = step;
   const look = STEPS[state];
-  const tone: Tone = state === 'blocks' && (kind === 'failure' || kind === 'check') ? 'bad' : look.tone;
+  const isEarlier = isOfEarlier(step, waiting);
+  const tone: Tone = isEarlier
+    ? 'calm'
+    : state === 'blocks' && (kind === 'failure' || kind === 'check')
+      ? 'bad'
+      : look.tone;
   const to = object?.namespace ? linkTo.object(object) : undefined;
   return (
-    <Node icon={KIND_ICONS[kind]} tone={tone} title={title} to={to} said={look.text}>
+    <Node
+      icon={KIND_ICONS[kind]}
+      tone={tone}
+      title={title}
+      to={to}
+      said={isEarlier ? 'of the version that runs' : look.text}
+    >
       {detail && (
         <span>
           <Sentence text={detail} />

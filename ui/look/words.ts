@@ -1,6 +1,7 @@
 /** Words, icons and tones of what an application, a deployment or a step is. */
 import type { Row } from '../../core/board/row.ts';
 import type { ApplicationState, Outcome, StepKind, StepState } from '../../core/explain/application.ts';
+import type { ExplainedState } from '../../core/explain/explanation.ts';
 import type { IconName } from './Icon.tsx';
 
 export type Tone = 'good' | 'busy' | 'held' | 'bad' | 'calm';
@@ -39,6 +40,14 @@ export const OUTCOMES: Record<Outcome, Look> = {
   Failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
   Cancelled: { text: 'Cancelled', icon: 'minus', tone: 'calm' },
   Unknown: { text: 'Deployed', icon: 'unknown', tone: 'calm' },
+};
+
+/** Of any other object. */
+export const EXPLAINED: Record<ExplainedState, Look> = {
+  free: { text: 'Free', icon: 'done', tone: 'good' },
+  held: { text: 'Held', icon: 'gate', tone: 'held' },
+  underWay: { text: 'Under way', icon: 'rolling', tone: 'busy' },
+  failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
 };
 
 export const STEPS: Record<StepState, Look> = {

@@ -1,6 +1,7 @@
 /** One Gate: is it open, who made it so and why, until when, what it holds, and the weeks to come. */
 import { useEffect } from 'preact/hooks';
 import { gateActions } from '../../core/board/actions.ts';
+import type { GateView } from '../../core/board/bands.ts';
 import type { GatePage as Data } from '../../core/board/messages.ts';
 import { Approvals } from '../gates/Approvals.tsx';
 import { Calendar, gateLine } from '../gates/Calendar.tsx';
@@ -43,7 +44,12 @@ function Gate({ data: { gate, approvals, rights } }: { data: Data }) {
     ['By default', gate.default],
     ...(gate.window ? [['A request lasts', gate.window] as [string, string]] : []),
     ...(gate.rules.length > 0
-      ? [['Calendar', `${gate.rules.join('; ')}${gate.timezone ? ` (${gate.timezone})` : ''}`] as [string, string]]
+      ? [
+          ['Calendar', `${gate.rules.join('; ')}${gate.timezone ? ` (${gate.timezone})` : ''}${setBy(gate)}`] as [
+            string,
+            string,
+          ],
+        ]
       : []),
   ];
   return (
@@ -120,4 +126,8 @@ function Gate({ data: { gate, approvals, rights } }: { data: Data }) {
       </section>
     </article>
   );
+}
+
+function setBy({ scheduledBy: set }: GateView): string {
+  return set ? `, set by ${set.by}${set.reason ? `: ${set.reason}` : ''}` : '';
 }

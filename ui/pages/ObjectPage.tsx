@@ -5,6 +5,7 @@ import type { Explanation } from '../../core/explain/explanation.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
+import { EXPLAINED } from '../look/words.ts';
 import { Command } from '../parts/Equivalent.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Why } from '../parts/Why.tsx';
@@ -32,8 +33,8 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
 }
 
 function Explained({ explanation }: { explanation: Explanation }) {
-  const { object, headline, isHeld, causes, next, remedies, unread } = explanation;
-  const tone = isHeld ? 'held' : 'good';
+  const { object, headline, state, causes, next, remedies, unread } = explanation;
+  const { text, icon, tone } = EXPLAINED[state];
   return (
     <article class="application">
       <nav class="crumbs" aria-label="Where this is">
@@ -43,8 +44,8 @@ function Explained({ explanation }: { explanation: Explanation }) {
       </nav>
       <header class="application-head">
         <h1>{object.name}</h1>
-        <Badge tone={tone} icon={isHeld ? 'gate' : 'done'}>
-          {isHeld ? 'Held' : 'Free'}
+        <Badge tone={tone} icon={icon}>
+          {text}
         </Badge>
       </header>
       <section class={`card banner tone-${tone}`} aria-label="State">

@@ -71,9 +71,13 @@ function Runs({ row: { runs, pinned } }: { row: Row }) {
   );
 }
 
-function OnItsWay({ row: { track, runs, state } }: { row: Row }) {
+function OnItsWay({ row: { track, runs, state, pinned } }: { row: Row }) {
   if (!track) {
-    return <span class="row-track none">{state === 'empty' || !runs ? 'no release yet' : 'up to date'}</span>;
+    return (
+      <span class="row-track none">
+        {state === 'empty' || !runs ? 'no release yet' : pinned ? `stays on ${pinned}` : 'up to date'}
+      </span>
+    );
   }
   return (
     <span class="row-track">

@@ -1,9 +1,10 @@
 /** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { ACCEPTED_REQUEST, APPROVALS, BYPASSED_BY, USED_CALLS } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, APPROVALS, BYPASSED_BY, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
+import { notedSchedule } from '../../core/approval/scheduledBy.ts';
 import { type Acceptance, acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
@@ -38,6 +39,8 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
     [BYPASSED_BY]: recordReason(gate, old, request.userInfo.username, now, counts).metadata.annotations?.[BYPASSED_BY],
+    [SCHEDULED_BY]: notedSchedule(gate, old, request.userInfo.username, now),
+    [REASON]: undefined,
     [USED_CALLS]: keptCalls(callsOf(gate, acceptance), before[USED_CALLS], now),
     // The record of a RolloutGate: on a Gate it is nobody's.
     [APPROVALS]: before[APPROVALS] === undefined ? undefined : mine[APPROVALS],

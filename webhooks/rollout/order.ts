@@ -14,9 +14,6 @@ export interface Order {
   warnings: string[];
 }
 
-const BELIEVES =
-  'spec.after: match: revision believes what an image says of itself; match: digest compares the manifest';
-
 /** An order that was let in before may stay: otherwise nothing else on the object could change. */
 export async function judgeOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
   if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
@@ -27,8 +24,7 @@ export async function judgeOrder(rollout: Rollout, before: Rollout | undefined, 
   }
   const problem = orderProblem(rollout, read);
   if (problem) return { problem: `${problem.message}: no version would ever be deployed automatically`, warnings: [] };
-  const believes = stageRefs(rollout).some(({ match }) => match === 'revision');
-  return { warnings: [...(believes ? [BELIEVES] : []), ...(await missing(rollout, read, call))] };
+  return { warnings: await missing(rollout, read, call) };
 }
 
 async function missing(

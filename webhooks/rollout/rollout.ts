@@ -7,6 +7,8 @@ import {
   DEPLOY_USER,
   FORCE_DEPLOY,
   ONE_SHOT,
+  PIN_RECORD,
+  REASON,
   REQUEST,
   REQUESTED_AT,
   REQUESTED_BY,
@@ -16,6 +18,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { initialVersionProblem, specProblems } from '../../core/evaluation/config.ts';
 import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
+import { notedPin } from '../../core/evaluation/pinRecord.ts';
 import { notedRequesters } from '../../core/evaluation/requesters.ts';
 import {
   formatRequestIds,
@@ -31,6 +34,7 @@ import { annotate, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { untrustedMatches } from '../../core/order/refs.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
@@ -54,7 +58,8 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
     : [old?.[REQUESTED_BY], old?.[REQUESTED_AT]];
   const withIds = annotate(rollout, REQUEST, formatRequestIds(ids) || undefined);
   const noted = annotate(withIds, REQUESTERS, notedRequesters(rollout, before, user));
-  const requested = annotate(annotate(noted, REQUESTED_BY, by), REQUESTED_AT, at);
+  const pinned = annotate(annotate(noted, PIN_RECORD, notedPin(rollout, before, user, call.now)), REASON, undefined);
+  const requested = annotate(annotate(pinned, REQUESTED_BY, by), REQUESTED_AT, at);
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
   const passing = label(annotate(requested, BYPASSED_GATES, bypass.passage), watchesLabel(requested));
@@ -157,5 +162,6 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
     ...specProblems(rollout.spec ?? {}),
     ...named,
     ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
+    ...(settings.trustPublishers ? [] : untrustedMatches(rollout)),
   ];
 }

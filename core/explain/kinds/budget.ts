@@ -32,7 +32,7 @@ export function explainBudget(budget: Budget): Explanation {
   return {
     object,
     headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} on their way, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
-    isHeld: held.length > 0 || ready?.status === 'False',
+    state: held.length > 0 || ready?.status === 'False' ? 'held' : 'free',
     causes,
     ...((status?.waiting ?? 0) > 0 &&
       held.length === 0 && { next: { text: 'the next Rollout begins when one of those on their way has ended' } }),

@@ -15,6 +15,7 @@ import { awaitsText } from '../../suspend/resume.ts';
 import { parseState } from '../../suspend/stateAnnotation.ts';
 import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
+import { earlierFailure, type FluxFailure, fluxFailure } from '../fluxFailure.ts';
 import { objectRef } from '../objectRef.ts';
 import { bypassObject, createGate, openGate, resumeObject } from '../remedies.ts';
 import { finder, type Unread, unreadTexts } from '../surroundings.ts';
@@ -48,13 +49,16 @@ export function explainFluxObject(
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
   const untold = isSuspended ? [] : untoldDeployments(object, binding);
+  const failure = fluxFailure(object);
   const causes: Cause[] = [
     ...gateCauses(name, closed, state?.is, isSuspended),
     ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
+    ...failureCause(name, failure),
     ...(untold.length > 0
       ? [notApplied(name, untold)]
       : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
-    ...readyCause(object, name, isSuspended),
+    ...earlierCause(name, earlierFailure(object)),
+    ...(failure || earlierFailure(object) ? [] : progressCause(object, name)),
   ];
   const isHeld = closed.length > 0 || isSuspended;
   const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
@@ -68,8 +72,8 @@ export function explainFluxObject(
     object: ref,
     headline:
       headlineOf(closed, isSuspended, isOurs, state?.is) ??
-      (causes.length > 0 ? 'not held, and not there yet' : 'not held'),
-    isHeld,
+      (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held, and not there yet' : 'not held'),
+    state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
     remedies: remediesOf(ref, closed, isSuspended && !isOurs),
@@ -158,10 +162,21 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates
   return [{ code: ready.reason, text }];
 }
 
-function readyCause({ status }: FluxObject, name: string, isSuspended: boolean): Cause[] {
+function failureCause(name: string, failure: FluxFailure | undefined): Cause[] {
+  return failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : [];
+}
+
+function earlierCause(name: string, failure: FluxFailure | undefined): Cause[] {
+  return failure
+    ? [{ code: failure.reason, text: `${name} had failed before its last change: ${failure.message}` }]
+    : [];
+}
+
+/** Flux is at work, or waits for something else. */
+function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
   const ready = findCondition(status?.conditions, READY);
-  if (isSuspended || !ready || ready.status === 'True') return [];
-  return [{ code: ready.reason, text: `Flux says of ${name}: ${ready.message}` }];
+  if (spec?.suspend === true || !ready || ready.status === 'True') return [];
+  return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];
 }
 
 function remediesOf(object: ObjectRef, closed: readonly JudgedGate[], isByHand: boolean): Remedy[] {

@@ -1,6 +1,7 @@
 /** Why a Gate is open or closed, what it holds, and how it is opened. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
+import { scheduledBy } from '../../approval/scheduledBy.ts';
 import { verdictText } from '../../approval/verdict.ts';
 import { takesOpening } from '../../gate/approved.ts';
 import { evaluateGate } from '../../gate/evaluate.ts';
@@ -26,6 +27,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const causes: Cause[] = [
     { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
     { code: 'Holds', text: heldText(gate, opened) },
+    ...scheduleCause(gate),
     ...approvalCauses(gate, now),
     ...(stalled ? [{ code: 'Stalled', text: `What it cannot read is ignored: ${stalled}` }] : []),
   ];
@@ -36,7 +38,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   return {
     object,
     headline,
-    isHeld: !opened,
+    state: opened ? 'free' : 'held',
     causes,
     next: byPlan ?? {
       text: staysText(gate, opened),
@@ -60,6 +62,13 @@ function remediesOf(gate: Gate, object: ObjectRef, opened: boolean, now: EpochMs
   const lacking = approvalsAt(gate, [], now).filter(({ verdict }) => !verdict.enough);
   const approved = lacking.slice(0, NAMED).map(({ rollout, version }) => approveOnGate(rollout, version, object));
   return [...(takesOpening(gate, now) ? [openGate(object)] : []), ...approved];
+}
+
+function scheduleCause(gate: Gate): Cause[] {
+  const set = scheduledBy(gate);
+  if (!set) return [];
+  const why = set.reason ? `: ${set.reason}` : '';
+  return [{ code: 'ScheduledBy', text: `Its schedule was set by ${set.by} at ${set.at}${why}` }];
 }
 
 function approvalCauses(gate: Gate, now: EpochMs): Cause[] {

@@ -19,7 +19,7 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
   return {
     object,
     headline: status,
-    isHeld: isUnhealthy(check),
+    state: isUnhealthy(check) ? 'failed' : status === 'Healthy' ? 'free' : 'underWay',
     causes: [
       { code: status, text: `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${message}` : ''}` },
       ...(lastErrorTime ? [{ code: 'LastError', text: `Its last error was at ${lastErrorTime}` }] : []),
@@ -53,7 +53,7 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
   return {
     object: ref,
     headline: ready ? `${ready.status === 'True' ? 'ready' : 'not ready'}: ${ready.reason}` : 'has no condition Ready',
-    isHeld: ready?.status === 'False',
+    state: ready?.status === 'False' ? 'failed' : 'free',
     causes:
       causes.length > 0
         ? causes

@@ -2,11 +2,12 @@
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
+import { formatTime } from '../../kube/time.ts';
 import type { Cause, Remedy } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
 import { approveVersion, deployByHand, giveApproval, openRolloutGate } from '../remedies.ts';
-import { rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
+import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 import { NO_SURROUNDINGS } from '../surroundings.ts';
 
 /** `rollout`: the one that it names, where there is one and it may be read. */
@@ -39,14 +40,16 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
         },
       ];
   const rejected = spec?.rejectedVersions ?? [];
+  const listed = listingOf(gate, spec?.passing === false, version);
+  const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
   return {
     object,
     headline: says,
-    isHeld,
+    state: isHeld ? 'held' : 'free',
     causes: [
       {
         code: isHeld ? 'RolloutGatesBlocking' : 'Passing',
-        text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}`,
+        text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}${who}`,
       },
       ...waits,
       ...missing,

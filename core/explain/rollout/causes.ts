@@ -14,14 +14,19 @@ import {
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { isBaking } from '../../deployment/bake.ts';
 import { WAITING_FOR_APPROVALS } from '../../evaluation/approvals.ts';
+import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import type { Cause, Step } from '../application.ts';
+import { pinText } from '../pinText.ts';
+import { isFailedObject } from '../step.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
-export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
+export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
+  const { status } = rollout;
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
   const is = ({ type }: Condition, wanted: string | RegExp) =>
@@ -45,9 +50,36 @@ export function causesOf({ status }: Rollout, steps: readonly Step[]): Cause[] {
     problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
     problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
   ];
-  const said = [...broken, ...waits, ...failed, ...idle, ...notes];
-  const causes = said.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
-  return causes.flatMap((cause) => (cause.code === GATE_CLOSED ? [cause, ...closers(cause, steps)] : [cause]));
+  const said = (conditions: readonly Condition[]) =>
+    conditions.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+  const ofFlux = fluxCauses(steps);
+  // Behind a failed object nothing of its deployment goes on; what waits for something else waits for that first.
+  const isFirst = isBaking(head) || status?.pendingVersion === undefined;
+  const causes = [
+    ...said(broken),
+    ...(isFirst ? ofFlux : []),
+    ...said([...waits, ...failed]),
+    ...(isFirst ? [] : ofFlux),
+    ...said([...idle, ...notes]),
+  ];
+  return causes.flatMap((cause) => {
+    if (cause.code === GATE_CLOSED) return [cause, ...closers(cause, steps)];
+    return cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause];
+  });
+}
+
+function pinner(rollout: Rollout): Cause[] {
+  const pin = pinRecordOf(rollout);
+  return pin ? [{ code: 'PinnedBy', text: pinText(pin) }] : [];
+}
+
+/** What Flux reports of the objects that take the version. */
+function fluxCauses(steps: readonly Step[]): Cause[] {
+  return steps.filter(isFailedObject).map(({ id, title, detail = '' }) => ({
+    code: 'FluxObjectFailed',
+    text: `${title} has failed: ${detail}`,
+    step: id,
+  }));
 }
 
 /** Everybody in the namespace reads the condition, and it keeps back who closed a Gate of another one: the reader may read that Gate. */
@@ -71,6 +103,7 @@ const KIND_OF: Record<string, Step['kind']> = {
   UnhealthyHealthChecks: 'check',
   PreviousDeploymentFailed: 'failure',
   BakeInProgress: 'bake',
+  BakeTimeFailed: 'bake',
   WaitingForCopy: 'copy',
   WaitingForHealth: 'check',
   WaitingForApply: 'binding',

@@ -2,6 +2,7 @@
 import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { Step } from '../application.ts';
 import { defined } from '../defined.ts';
@@ -13,6 +14,7 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   const copied = findCondition(conditions, COPIED);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
   const [head] = status?.history ?? [];
+  const pin = pinRecordOf(rollout);
   const step = (
     id: Step['kind'],
     state: Step['state'],
@@ -22,7 +24,14 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   const isHeldByFailure = blocked?.status === 'True' && blocked.message.includes(`${head?.version.tag} has failed`);
   return [
     ...(spec?.wantedVersion && version !== spec.wantedVersion
-      ? [step('pin', 'blocks', `Pin on ${spec.wantedVersion}`, { detail: findCondition(conditions, PINNED)?.message })]
+      ? [
+          step('pin', 'blocks', `Pin on ${spec.wantedVersion}`, {
+            detail: findCondition(conditions, PINNED)?.message,
+            by: pin?.by,
+            reason: pin?.reason,
+            since: pin?.at,
+          }),
+        ]
       : []),
     ...(young
       ? [step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt })]

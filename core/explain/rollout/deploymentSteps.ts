@@ -1,7 +1,8 @@
 /** What a deployment passes after it was committed: the Flux objects that take it, the HealthChecks that watch it, its bake. */
 import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
+import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
-import type { FluxBinding, HealthCheck, Rollout } from '../../../api/types.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { deployDeadline, isBaking } from '../../deployment/bake.ts';
 import { isUnhealthy, sortedChecks } from '../../deployment/healthChecks.ts';
 import { bakeSummary } from '../../deployment/messages.ts';
@@ -14,10 +15,13 @@ import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import type { Step, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
+import { fluxFailure } from '../fluxFailure.ts';
 import { objectRef, targetRef } from '../objectRef.ts';
-import { finder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
+import { finder, objectFinder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
 
-export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
+/** `objects`: those that the bindings are of, as far as they were read. */
+export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
+  const find = objectFinder(objects);
   const { name, namespace = '' } = rollout.metadata;
   const [head] = rollout.status?.history ?? [];
   return bound.map((binding) => {
@@ -28,20 +32,31 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[]): S
     // A binding may say for a while yet that the version before is applied.
     const isBehind = head !== undefined && !isThere && ready?.status === 'True';
     const state = isBehind ? 'waits' : bindingState(isThere, ready?.status);
+    const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
+    const failure = found && fluxFailure(found);
     const object = targetRef(kind, { namespace, name: target });
     return {
       id: `binding/${kind}/${target}`,
       kind: 'binding' as const,
-      state,
+      state: failure ? ('failed' as const) : state,
       title: `${kind} ${namespace}/${target}`,
       ...(object && { object }),
       ...defined({
         version: carried?.version ?? (isThere ? head?.version.tag : undefined),
-        detail: isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet'),
-        since: isBehind ? head.timestamp : ready?.lastTransitionTime,
+        detail:
+          failure?.message ??
+          (isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet')),
+        since: failure ? failure.since : isThere ? ready?.lastTransitionTime : later(ready?.lastTransitionTime, head),
       }),
     };
   });
+}
+
+/** It may have waited for the deployment before already. */
+function later(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
+  if (!head) return since;
+  const [began, turned] = [parseTime(head.timestamp) ?? 0, parseTime(since) ?? 0];
+  return turned > began ? since : head.timestamp;
 }
 
 function bindingState(isThere: boolean, ready: string | undefined): StepState {

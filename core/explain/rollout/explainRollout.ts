@@ -6,6 +6,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
 import { boundTo } from '../../deployment/progress.ts';
+import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import { requesterOf } from '../../evaluation/requesters.ts';
 import { requestsOf } from '../../evaluation/requests.ts';
 import { findCondition } from '../../kube/conditions.ts';
@@ -20,11 +21,13 @@ import type {
 } from '../application.ts';
 import { defined } from '../defined.ts';
 import { remediesOf } from '../remedies.ts';
-import { byNamespace, type Surroundings, unreadTexts, watchesElsewhere } from '../surroundings.ts';
+import { isFailedObject } from '../step.ts';
+import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
+import { failureCauses, failureOf, failureRemedies } from './failure.ts';
 import { gateSteps } from './gateSteps.ts';
 import { nextOf } from './next.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
@@ -47,15 +50,19 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(deploymentView);
   const steps = stepsOf(rollout, bound, around, waiting?.version, now);
-  const state = stateOf(rollout, waiting);
-  const causes = causesOf(rollout, steps);
+  const state = stateOf(rollout, waiting, steps);
+  const failure = failureOf(rollout, steps);
+  const said = causesOf(rollout, steps);
+  const causes = [...said, ...failureCauses(rollout, failure, said)];
+  const ways = failureRemedies(rollout, failure, steps);
+  const others = remediesOf(rollout, steps, waiting?.version);
   const next = nextOf(rollout, steps, waiting?.version);
   return {
     namespace,
     name,
     labels,
     state,
-    headline: headline(history[0], waiting),
+    headline: headline(history[0], waiting, steps),
     ...defined({
       uid,
       title: status?.title,
@@ -63,14 +70,16 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
       source: status?.source,
       runs: history[0],
       waiting,
+      failure,
       pinned: rollout.spec?.wantedVersion,
+      pin: pinRecordOf(rollout),
       next,
     }),
     steps,
     causes,
-    remedies: causeFirst(remediesOf(rollout, steps, waiting?.version), causes),
+    remedies: causeFirst(waiting ? [...others, ...ways] : [...ways, ...others], causes),
     history,
-    unread: unreadTexts(around.unread),
+    unread: unreadTexts(unreadOf(around, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
 }
@@ -93,7 +102,7 @@ function stepsOf(
     ...rolloutGateSteps(rollout, around, version),
     ...gateSteps(rollout, bound, around, version, now),
     ...checkSteps(rollout, around),
-    ...bindingSteps(rollout, bound),
+    ...bindingSteps(rollout, bound, around.objects),
     ...bakeStep(rollout, bound, now),
   ];
 }
@@ -108,12 +117,13 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
 }
 
-function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined): ApplicationState {
+function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);
   if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
   if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
+  if (steps.some(isFailedObject)) return 'problem';
   if (waiting) return 'waits';
   return head ? 'done' : 'empty';
 }
@@ -127,10 +137,17 @@ const SAID: Record<DeploymentView['outcome'], string> = {
   Unknown: 'runs',
 };
 
-function headline(head: DeploymentView | undefined, waiting: WaitingVersion | undefined): string {
+function headline(
+  head: DeploymentView | undefined,
+  waiting: WaitingVersion | undefined,
+  steps: readonly Step[],
+): string {
+  const broken = steps.filter(isFailedObject).map(({ title }) => title);
+  const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+    ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
   ];
   return parts.join(', ');
 }

@@ -3,6 +3,7 @@ import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
   GATE_UNTIL,
+  LISTED,
   SCHEDULE_KIND_LABEL,
   SCHEDULE_NAME_LABEL,
 } from '../../../api/annotations.ts';
@@ -10,6 +11,7 @@ import { WAITING_FOR_BUDGET } from '../../../api/conditions.ts';
 import { KINDS, type KindName } from '../../../api/kinds.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
+import { listedOn, parseListed } from '../../approval/listed.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import type { Step, StepKind, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
@@ -45,12 +47,35 @@ export function rolloutGateSteps(rollout: Rollout, around: Surroundings, version
           detail: detailOf(gate, object, version),
           until: until === undefined ? undefined : formatTime(until),
           asksApproval: object?.spec?.approvals ? true : undefined,
+          ...whoListed(gate, object, version),
         }),
       };
     });
 }
 
 const ROLLOUT_GATE: (typeof PREFIXES)[number] = ['', 'rolloutGate', 'RolloutGate'];
+
+/** Who closed it, who put the version onto its list, or off it, and why: as the webhook has recorded it. */
+function whoListed(
+  { passing }: GateSummary,
+  object: RolloutGate | undefined,
+  version: string | undefined,
+): Pick<Step, 'by' | 'reason' | 'since'> {
+  if (!object) return {};
+  const listed = listingOf(object, passing === false, version);
+  return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
+}
+
+/** What there is to tell of a RolloutGate and a version. */
+export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, version: string | undefined) {
+  const record = parseListed(metadata.annotations?.[LISTED]);
+  if (version !== undefined && spec?.rejectedVersions?.includes(version))
+    return listedOn(record, 'rejectedVersions', version);
+  if (isClosed) return listedOn(record, 'passing');
+  return version !== undefined && spec?.allowedVersions?.includes(version)
+    ? listedOn(record, 'allowedVersions', version)
+    : undefined;
+}
 
 /** A stage of another namespace is named with it. */
 function refOf(kind: KindName, name: string, home: string): NamespacedName {

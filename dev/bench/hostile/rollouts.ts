@@ -72,7 +72,7 @@ export const ROLLOUTS: Record<string, () => Input> = {
     };
   },
   '20 stages with 200 deployments each, 1,000 candidates': () => {
-    const after = times(20, (i) => ({ name: `s${i}`, bakedFor: '1h', match: 'revision' }));
+    const after = times(20, (i) => ({ name: `s${i}`, bakedFor: '1h', match: 'digest' }));
     const status = { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(1000) };
     const history = times(200, (i) => ({
       ...deployed(`1.${i}.0`),

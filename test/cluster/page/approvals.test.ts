@@ -94,7 +94,9 @@ describe('a RolloutGate', () => {
     await tab.getByText('The API server has accepted it.').waitFor();
     const { spec, metadata } = await view.admin.get(ref('rolloutGate', ns, 'qa'));
     expect(spec.rejectedVersions).toEqual(['1.1.0']);
-    expect(metadata.annotations?.['kubernetes.io/change-cause']).toBe('reject 1.1.0: leaks memory');
+    expect(JSON.parse(metadata.annotations!['rollout.kuberik.com/listed']!)).toMatchObject([
+      { field: 'rejectedVersions', version: '1.1.0', by: 'sre', reason: 'leaks memory' },
+    ]);
     await sre.close();
   });
 });

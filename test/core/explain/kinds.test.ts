@@ -40,10 +40,10 @@ it.each(CASES.map((each) => [each.title, each] as const))('%s', (_, each) => {
 });
 
 /** As the file has it: texts alone. */
-function shown({ headline, isHeld, causes, next, remedies, unread }: Explanation) {
+function shown({ headline, state, causes, next, remedies, unread }: Explanation) {
   return {
     headline,
-    isHeld,
+    state,
     causes: causes.map(({ text }) => text),
     ...(next && { next: next.at ? `${next.text} ${next.at}` : next.text }),
     remedies: remedies.map(({ command }) => command),

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { explainRolloutGate } from '../../../core/explain/kinds/rolloutGate.ts';
+import { rolloutGateSteps } from '../../../core/explain/rollout/rolloutGateSteps.ts';
+import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const gate = objectOf('RolloutGate', {
@@ -19,4 +21,28 @@ it.each([
   ['some', ['1.1.0', '1.2.0'], "RolloutGate 'two' of Rollout 'web': allows 1.1.0, 1.2.0"],
 ])('a RolloutGate whose list has %s says so where nothing waits', (_, list, text) => {
   expect(explainRolloutGate(gate, withList(list)).causes[0]?.text).toBe(text);
+});
+
+it.each<[string, object, string]>([
+  ['lets a version through', { allowedVersions: ['1.2.0'] }, 'allowedVersions'],
+  ['rejects it', { rejectedVersions: ['1.2.0'] }, 'rejectedVersions'],
+  ['is closed', { passing: false }, 'passing'],
+])('that somebody %s says who, since when and why', (_, spec, field) => {
+  const version = field === 'passing' ? {} : { version: '1.2.0' };
+  const record = [{ field, ...version, by: 'sre', at: '2026-03-01T12:00:00Z', reason: 'QA-88' }];
+  const qa = objectOf('RolloutGate', {
+    metadata: {
+      namespace: 'shop',
+      name: 'two',
+      annotations: { 'rollout.kuberik.com/listed': JSON.stringify(record) },
+    },
+    spec: { rolloutRef: { name: 'web' }, passing: true, ...spec },
+  });
+  const { status, ...rest } = withList(['1.2.0']);
+  const gates = [{ name: 'two', passing: field !== 'passing', allowedVersions: ['1.2.0'] }];
+  const rollout = { ...rest, status: { ...status, pendingVersion: '1.2.0', gates } };
+  expect(explainRolloutGate(qa, rollout).causes[0]?.text).toContain(', by sre at 2026-03-01T12:00:00Z: QA-88');
+  expect(rolloutGateSteps(rollout, { ...NO_SURROUNDINGS, rolloutGates: [qa] }, '1.2.0')).toMatchObject([
+    { by: 'sre', since: '2026-03-01T12:00:00Z', reason: 'QA-88' },
+  ]);
 });

@@ -53,6 +53,40 @@ describe('a Kustomization', () => {
     expect(found.gate).toBeUndefined();
   });
 
+  it.each<[string, Choices, object]>([
+    [
+      'bakes, and fails what does not arrive, unless something else is asked for',
+      {},
+      { bakeTime: '10m', deployTimeout: '30m' },
+    ],
+    ['bakes as long as is asked for', { bakeTime: '1h', deployTimeout: '2h' }, { bakeTime: '1h', deployTimeout: '2h' }],
+    ['bakes not at all only where that is asked for', { noBake: true }, {}],
+  ])('%s', (_, choices, bake) => {
+    const there = around([policy('checkout', '1.4.0')]);
+    const { rollout } = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, choices);
+    expect(rollout?.spec).toEqual({ releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0', ...bake });
+  });
+
+  it.each<[Choices, string]>([
+    [{ bakeTime: 'soon' }, "'soon' is no duration for --bake-time: write 90s, 10m or 1h30m."],
+    [{ deployTimeout: '1d' }, "'1d' is no duration for --deploy-timeout: write 90s, 10m or 1h30m."],
+    [{ noBake: true, bakeTime: '10m' }, '--no-bake goes with neither --bake-time nor --deploy-timeout.'],
+  ])('refuses %o', (choices, text) => {
+    const there = around([policy('checkout', '1.4.0')]);
+    expect(problem(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, choices)).toBe(text);
+  });
+
+  it('leaves the bake of a Rollout that is there as it is, and says so where another is asked for', () => {
+    const existing = objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'checkout' },
+      spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' },
+    } as never);
+    const there = around([policy('checkout', '1.4.0')], { rollouts: [existing] });
+    const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, { bakeTime: '1h' });
+    expect(found.rollout).toBeUndefined();
+    expect(found.notes).toContain('Rollout shop/checkout exists already: its bake stays as it is');
+  });
+
   it('keeps what runs, where something newer is out already', () => {
     const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), around([policy('checkout', '2.0.0')]));
     expect(found.version).toBe('1.4.0');

@@ -312,7 +312,7 @@ describe('approving at a RolloutGate', () => {
 
   it('keeps the reason where an object keeps why it was changed', () => {
     expect(annotations(reject(rolloutGate(), '1.2.0', 'leaks'))).toEqual({
-      'kubernetes.io/change-cause': 'reject 1.2.0: leaks',
+      'rollout.kuberik.com/reason': 'leaks',
     });
   });
 });

@@ -69,7 +69,7 @@ describe('what kubectl would type', () => {
     [
       'unpin',
       unpin(rollout({ spec: { wantedVersion: '1.4.0' } }), "it's over"),
-      `kubectl -n shop patch rollout/checkout --type=merge -p '{"metadata":{"annotations":{"kubernetes.io/change-cause":"unpin from 1.4.0: it'\\''s over"}},"spec":{"wantedVersion":null}}'`,
+      `kubectl -n shop patch rollout/checkout --type=merge -p '{"metadata":{"annotations":{"rollout.kuberik.com/reason":"it'\\''s over"}},"spec":{"wantedVersion":null}}'`,
     ],
     ['retry', retry(rollout({ status: failed }), undefined), `${PREFIX}rollout.kuberik.com/retry=1.5.1`],
     ['unblock', unblock(rollout({ status: failed }), undefined), `${PREFIX}rollout.kuberik.com/unblock-failed=true`],

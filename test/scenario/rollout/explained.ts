@@ -10,6 +10,7 @@ export function explained(world: World): Application {
     gates: world.all<Gate>('Gate'),
     rolloutGates: world.all<RolloutGate>('RolloutGate'),
     bindings: world.all<FluxBinding>('FluxBinding'),
+    objects: [],
     healthChecks: world.all<HealthCheck>('HealthCheck'),
     rollouts: world.all<Rollout>('Rollout'),
     unread: [],

@@ -43,11 +43,11 @@ export class World {
   configMaps: KubeObject[] = [];
   /** What the last write that was refused was told. */
   denied: string | undefined;
-  readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik'>;
+  readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>;
   private readonly objects = new Map<string, KubeObject<any, any>>();
   private serial = 0;
 
-  constructor(settings: Pick<Settings, 'onFailure' | 'likeKuberik'>) {
+  constructor(settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>) {
     this.settings = settings;
   }
 

@@ -46,14 +46,33 @@ describe('spec.after', () => {
     expect(reads).toEqual([]);
   });
 
-  it('with match revision is allowed, with a Warning: whoever pushes an image writes its revision', async () => {
-    const after = (match: 'digest' | 'revision') => named('app', [{ name: 'staging', match }]);
-    const warningsOf = async (match: 'digest' | 'revision') =>
-      (await judged(after(match), [named('staging')])).warnings;
-    expect(await warningsOf('revision')).toEqual([
-      'spec.after: match: revision believes what an image says of itself; match: digest compares the manifest',
-    ]);
-    expect(await warningsOf('digest')).toEqual([]);
+  describe('with match revision, which whoever pushes an image writes', () => {
+    const withMatch = (match: 'digest' | 'revision', spec: Partial<RolloutSpec> = {}) =>
+      rollout({ ...spec, after: [{ name: 'qa' }, { name: 'staging', match }] }, undefined, 'app');
+    const known = [named('qa'), named('staging')];
+
+    it('is refused, with what to do', async () => {
+      expect(await judged(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
+        allowed: false,
+        message:
+          'Rollout \'app\' is not valid: spec.after[1].match: "revision" is text that anyone who pushes an image can write, and this installation does not trust publishers: use match: digest, or set TRUST_PUBLISHERS=true where only your pipeline pushes',
+      });
+      expect(await judged(withMatch('digest'), known)).toMatchObject({ allowed: true, warnings: [] });
+    });
+
+    it('is allowed where publishers are trusted', async () => {
+      const settings = { trustPublishers: true };
+      expect(await judged(withMatch('revision'), known, undefined, settings)).toMatchObject({
+        allowed: true,
+        warnings: [],
+      });
+    });
+
+    it('that was stored before does not keep the rest of the Rollout from being changed', async () => {
+      expect(await judged(withMatch('revision', { bakeTime: '5m' }), known, withMatch('revision'))).toMatchObject({
+        allowed: true,
+      });
+    });
   });
 
   it('that names what does not exist is allowed, with a Warning', async () => {

@@ -52,11 +52,13 @@ describe('mutate/rollout', () => {
   it('says who changed the pin, and who lifted it', async () => {
     const pinned = annotated({ [`${P}requested-by`]: 'alice' }, { wantedVersion: '1.0.0' });
     expect(await stored({ object: rollout({ wantedVersion: '1.0.0' }), old: rollout({}) })).toEqual({
+      [`${P}pin`]: `{"version":"1.0.0","by":"alice","at":"${AT}"}`,
       [`${P}requested-by`]: 'alice',
       [`${P}requested-at`]: AT,
       [`${P}requesters`]: '{"wantedVersion":"alice"}',
     });
     expect(await stored({ object: annotated({ [`${P}requested-by`]: 'alice' }), old: pinned, user: 'bob' })).toEqual({
+      [`${P}pin`]: `{"from":"1.0.0","by":"bob","at":"${AT}"}`,
       [`${P}requested-by`]: 'bob',
       [`${P}requested-at`]: AT,
     });

@@ -1,0 +1,53 @@
+/** A deployment that failed: what its HealthChecks reported, the last good version, and what a person can do. */
+import { RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
+import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { isRequest } from '../../requests/request.ts';
+import { rollback } from '../../requests/rollback.ts';
+import type { Cause, FailureView, Remedy, Step } from '../application.ts';
+import { defined } from '../defined.ts';
+import { goBack, onRollout } from '../remedies.ts';
+
+export function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | undefined {
+  const [head, ...before] = rollout.status?.history ?? [];
+  if (head?.bakeStatus !== 'Failed') return undefined;
+  const good = before.find(({ bakeStatus }) => bakeStatus === 'Succeeded');
+  const back = rollback(rollout, undefined, { stays: true });
+  return {
+    ...defined({
+      lastGood: good?.version.tag,
+      lastGoodId: good?.id,
+      wayBack: isRequest(back) ? back.brings?.version : undefined,
+    }),
+    unblocks: rollout.spec?.onFailure === 'Hold' || steps.some(({ kind }) => kind === 'failure'),
+  };
+}
+
+/** What the failed HealthChecks reported, where no condition has it already, and what ran before. */
+export function failureCauses({ status }: Rollout, failure: FailureView | undefined, said: readonly Cause[]): Cause[] {
+  if (!failure) return [];
+  const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
+  const isSaid = (message: string) => said.some(({ text }) => text.includes(message));
+  const checks = failedHealthChecks
+    .filter(({ message }) => message && !isSaid(message))
+    .map(({ namespace, name, message }) => ({
+      code: 'HealthCheckFailed',
+      text: `HealthCheck ${namespace}/${name} failed ${version.tag}: ${message}`,
+    }));
+  const { lastGood, lastGoodId } = failure;
+  const good =
+    lastGood === undefined ? [] : [`${lastGood} is the last version that succeeded (deployment ${lastGoodId})`];
+  return [...checks, ...good.map((text) => ({ code: 'LastGoodVersion', text }))];
+}
+
+/** Retry, roll back, let the next version through: those that take effect now. */
+export function failureRemedies(rollout: Rollout, failure: FailureView | undefined, steps: readonly Step[]): Remedy[] {
+  if (!failure) return [];
+  const step = steps.find(({ kind }) => kind === 'failure')?.id ?? 'bake';
+  return [
+    onRollout(rollout, 'retry', `${RETRY}=`, 'try the failed version again', step),
+    ...(failure.wayBack === undefined ? [] : [goBack(rollout, failure.wayBack, step)]),
+    ...(failure.unblocks
+      ? [onRollout(rollout, 'unblock', `${UNBLOCK_FAILED}=true`, 'let the next version through', step)]
+      : []),
+  ];
+}

@@ -1,0 +1,53 @@
+/** Many watches end with one signal, and Node warns into the terminal where a signal has more than ten listeners. */
+import { getEventListeners } from 'node:events';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createClient } from '../../cli/kube/client.ts';
+import { connect } from '../../cli/kube/connection.ts';
+import { selectCluster } from '../../cli/kube/kubeconfig.ts';
+import { Live } from '../../cli/read/live.ts';
+import { Feed } from '../../cli/ui/feed.ts';
+import { type Answer, apiServer, json, list, rollout } from './apiServer.ts';
+
+/** The most that any signal has had at once. */
+let most = 0;
+
+beforeEach(() => {
+  most = 0;
+  const add = AbortSignal.prototype.addEventListener;
+  const spy = vi.spyOn(AbortSignal.prototype, 'addEventListener').mockImplementation(function (
+    this: AbortSignal,
+    ...given: Parameters<typeof add>
+  ) {
+    add.apply(this, given);
+    most = Math.max(most, getEventListeners(this, 'abort').length);
+  });
+  onTestFinished(() => spy.mockRestore());
+});
+
+async function clientOf(answer: Answer) {
+  const { kubeconfig } = await apiServer(answer);
+  const client = createClient(connect(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+it('of get --watch, however often it draws', async () => {
+  const client = await clientOf((_, response, url) => {
+    if (url.searchParams.has('watch')) return response.writeHead(200).flushHeaders();
+    json(response, list(url.pathname.endsWith('/rollouts') ? [rollout('app')] : []));
+  });
+  const ended = new AbortController();
+  const live = new Live({ client, namespace: 'shop', names: [], signal: ended.signal });
+  let looks = 0;
+  for await (const _ of live.looks(1)) if (++looks === 15) ended.abort();
+  expect(most).toBeLessThan(5);
+});
+
+it('of the page, also while the API server is gone', async () => {
+  const client = await clientOf((request) => request.socket.destroy());
+  const feed = new Feed({ client, fallback: 'shop', now: Date.now });
+  feed.start();
+  await expect.poll(() => feed.kinds().every(({ state }) => state === 'reconnecting')).toBe(true);
+  feed.stop();
+  expect(most).toBeLessThan(5);
+});

@@ -1,0 +1,70 @@
+/** A picture that is drawn again takes the place of the one before, whatever else was written between the two. */
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { openScreen } from '../../cli/terminal/screen.ts';
+import { createTerminal } from '../../cli/terminal/terminal.ts';
+
+/** What a terminal of so many columns shows after it was written: lines up and clear-below are all that a screen uses. */
+function shown(text: string, columns: number): string[] {
+  let rows: string[] = [''];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
+  for (const part of text.split(/(\x1b\[\d*A|\r|\x1b\[0J|\x1b\[\?25[hl]|\n)/)) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is the one
+    const up = /^\x1b\[(\d*)A$/.exec(part);
+    if (up)
+      rows = rows
+        .slice(0, Math.max(rows.length - Number(up[1] || 1), 1))
+        .map((row, i, all) => (i === all.length - 1 ? '' : row));
+    else if (part === '\n') rows.push('');
+    else if (part.startsWith('\x1b') || part === '\r') continue;
+    else
+      for (let at = 0; at < part.length; at += columns) {
+        if (at > 0) rows.push('');
+        rows[rows.length - 1] = part.slice(at, at + columns);
+      }
+  }
+  return rows.slice(0, -1);
+}
+
+function terminalOf(size: { columns: number }) {
+  let written = '';
+  const stream = () => {
+    const out = new PassThrough();
+    out.on('data', (chunk) => {
+      written += chunk;
+    });
+    return Object.assign(out, { isTTY: true, rows: 40, columns: size.columns });
+  };
+  const terminal = createTerminal({ stdout: stream(), stderr: stream(), stdin: new PassThrough() }, {}, false);
+  const screen = openScreen(terminal, () => ({ rows: 40, columns: size.columns }));
+  return { terminal, screen, lines: () => shown(written, size.columns) };
+}
+
+describe('drawn again', () => {
+  it('takes the place of the picture before', () => {
+    const { screen, lines } = terminalOf({ columns: 80 });
+    screen.draw(['app', '├─ Gate freeze']);
+    screen.draw(['app', '├─ Gate freeze', '└─ Bake']);
+    expect(lines()).toEqual(['app', '├─ Gate freeze', '└─ Bake']);
+  });
+
+  it('below what was written between the two, without a rest of the old one', () => {
+    const { terminal, screen, lines } = terminalOf({ columns: 80 });
+    screen.draw(['app', '├─ Gate freeze']);
+    terminal.note('Warning: the token expires');
+    terminal.print('another line');
+    screen.draw(['app', '└─ Bake']);
+    screen.close();
+    terminal.note('Stopped.');
+    expect(lines()).toEqual(['Warning: the token expires', 'another line', 'app', '└─ Bake', 'Stopped.']);
+  });
+
+  it('in a terminal that has become narrower, in which the old one takes more rows', () => {
+    const size = { columns: 20 };
+    const { screen, lines } = terminalOf(size);
+    screen.draw(['0123456789abcde']);
+    size.columns = 10;
+    screen.draw(['new']);
+    expect(lines()).toEqual(['new']);
+  });
+});
