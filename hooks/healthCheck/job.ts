@@ -28,7 +28,7 @@ export async function runJob(
   call: HookCall,
 ): Promise<DecoratorResponse<HealthStatus>> {
   // Metacontroller sends a map, even if empty, for each kind of attachment that the controller has.
-  const isInstalled = attachments['Job.batch/v1'] !== undefined;
+  const isInstalled = attachments?.['Job.batch/v1'] !== undefined;
   const jobs = isInstalled ? objectsOf<CheckJob>(attachments, { group: 'batch', kind: 'Job' }) : undefined;
   const world = { check, template, watching, jobs };
   const judged = judgedOf(world);

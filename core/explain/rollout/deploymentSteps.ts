@@ -9,6 +9,7 @@ import { bakeSummary } from '../../deployment/messages.ts';
 import { hasApplied, targetName } from '../../deployment/progress.ts';
 import { association, healthCheckLabels } from '../../health/association.ts';
 import { howToAllow, mayBeWatched } from '../../health/consent.ts';
+import { countedFor } from '../../health/job/counted.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
@@ -81,7 +82,9 @@ export function checkSteps(rollout: Rollout, around: Surroundings): Step[] {
   const asks = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
   const isLeftOut = (check: HealthCheck) =>
     asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
-  const steps = sortedChecks(watched).map((check) => (isLeftOut(check) ? leftOutStep(check, home) : checkStep(check)));
+  const steps = sortedChecks(watched).map((check) =>
+    isLeftOut(check) ? leftOutStep(check, home) : checkStep(countedFor(rollout, check)),
+  );
   if (isRead || !watchesElsewhere(rollout)) return steps;
   const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not looked at here';
   return [...steps, unreadChecks('HealthChecks of other namespaces', unread)];

@@ -23,9 +23,10 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 
 export function healthOf(object: KubeObject<any, any>, since: EpochMs | undefined, now: EpochMs): KStatus {
   if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
-  if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
-  return rule?.(object, since, now) ?? kstatusOf(object, now);
+  const health = rule?.(object, since, now) ?? kstatusOf(object, now);
+  const isAssumed = health.status === 'Current' && isWorkload(object) && hasNoStatus(object);
+  return isAssumed ? inProgress(`${object.kind} has no status yet`) : health;
 }
 
 /** Not CronJob: its status is empty until its first time comes. */

@@ -1,4 +1,5 @@
 /** For each route, valid requests: what the mangled ones start from. */
+import { runName } from '../../../core/health/job/run.ts';
 import type { AnyObject } from '../world/apiServer.ts';
 import { reviewOf } from '../world/apiServer.ts';
 import { METACONTROLLER } from '../world/users.ts';
@@ -290,6 +291,35 @@ const metricCheck = object(KUBERIK, 'HealthCheck', 'errors', {
   },
 });
 
+const jobTemplate = {
+  metadata: { labels: { team: 'a' }, annotations: { note: 'x' } },
+  spec: { backoffLimit: 1, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b:1' }] } } },
+};
+const jobCheck = object(
+  KUBERIK,
+  'HealthCheck',
+  'smoke',
+  {
+    spec: { class: 'job', job: { template: jobTemplate } },
+    status: { status: 'Pending', message: 'runs', lastChangeTime: AT, job: { namespace: 'shop', name: 'smoke-app-2' } },
+  },
+  { labels: { team: 'a' } },
+);
+const job = object(
+  'batch/v1',
+  'Job',
+  runName({
+    check: jobCheck as never,
+    template: jobTemplate,
+    rollout: rollout as never,
+    head: rollout.status.history[0],
+  }),
+  {
+    spec: jobTemplate.spec,
+    status: { failed: 2, conditions },
+  },
+);
+
 const kustomization = object(
   'kustomize.toolkit.fluxcd.io/v1',
   'Kustomization',
@@ -490,6 +520,7 @@ const WORLD = [
   policy,
   healthCheck,
   metricCheck,
+  jobCheck,
   kustomization,
   repository,
   helmRelease,
@@ -525,7 +556,7 @@ const SUBJECTS: Record<string, AnyObject[]> = {
   'rollout-requests': [rollout],
   'rollout-status': [rollout],
   rolloutgate: [rolloutGate],
-  healthcheck: [healthCheck, metricCheck],
+  healthcheck: [healthCheck, metricCheck, jobCheck],
   'health-check': [healthCheck],
   rolloutschedule: [schedule],
   clusterrolloutschedule: [
@@ -545,7 +576,7 @@ const SUBJECTS: Record<string, AnyObject[]> = {
 
 function hookBody(about: AnyObject): object {
   const map = mapOf(WORLD);
-  const own = mapOf([binding, rolloutGate]);
+  const own = mapOf([binding, rolloutGate, ...(about.kind === 'HealthCheck' ? [job] : [])]);
   return { controller, parent: about, object: about, children: own, attachments: own, related: map, finalizing: false };
 }
 

@@ -49,6 +49,15 @@ const shown = (of: Rollout, where = around) =>
 it.each<[string, Rollout, Surroundings, string[]]>([
   ['of its own namespace', rollout(undefined), around, ['passed HealthCheck shop/own: Healthy']],
   [
+    'of class job, whose Job was run for something else',
+    rollout(undefined),
+    {
+      ...around,
+      healthChecks: [{ ...check('shop', 'smoke'), spec: { class: 'job', job: { template: { spec: {} } } } }],
+    },
+    ['waits HealthCheck shop/smoke: Pending: its Job has not been run for this deployment yet'],
+  ],
+  [
     'of others, where all consent or nobody has to',
     rollout(PLATFORM),
     around,
