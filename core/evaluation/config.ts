@@ -1,6 +1,7 @@
 /** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
 import type { Rollout, RolloutSpec } from '../../api/types.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
+import { bakes } from '../deployment/unwatched.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { selectorProblems } from '../kube/selector.ts';
@@ -44,7 +45,7 @@ export function readConfig(
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
     gateFirstDeployment: spec.gateFirstDeployment ?? false,
-    bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,
+    bakes: bakes(rollout),
     historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,

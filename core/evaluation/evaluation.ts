@@ -138,6 +138,7 @@ export function evaluate(
   const holds = holdsAfter(head, config);
   const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
   const inWay = obstacles(
+    rollout,
     head,
     verdict,
     unhealthy !== undefined,

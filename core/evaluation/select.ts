@@ -1,7 +1,8 @@
 /** Which version comes next, and whether it may come now. */
-import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
 import type { Rollback, StepBack } from '../deployment/rollback.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import type { GateVerdict } from './rolloutGates.ts';
 
@@ -80,7 +81,7 @@ export function isForward({ manual, back, initial }: Selection): boolean {
 }
 
 export interface Obstacles {
-  /** A bake that has not ended. */
+  /** A bake that has not ended. What does not bake gives way to the next version before Flux has applied it. */
   bake: boolean;
   /** A failure that automation holds after, and that nobody has dealt with. */
   failure: boolean;
@@ -91,6 +92,7 @@ export interface Obstacles {
 
 /** What keeps an automatic deployment from being made. Health does not hold the first one; RolloutGates do where `gateFirst`; stages do. */
 export function obstacles(
+  rollout: Rollout,
   head: HistoryEntry | undefined,
   verdict: GateVerdict,
   unhealthy: boolean,
@@ -99,7 +101,7 @@ export function obstacles(
 ): Obstacles {
   const isGated = gateFirst || head !== undefined;
   return {
-    bake: isBaking(head),
+    bake: head !== undefined && isBaking(head) && !isUnwatched(head, rollout),
     failure: failure.holds && !failure.unblocked,
     gates: isGated ? !verdict.passing || verdict.gated.length === 0 : verdict.promoted.length === 0,
     health: head !== undefined && unhealthy,

@@ -27,8 +27,8 @@ interface Planned {
   status: RolloutStatus;
   /** It would commit, and has to wait for a slot. */
   waitsForBudget: boolean;
-  /** The head's bake begins: the hook makes sure that no bound object was overlooked. */
-  startsBake: boolean;
+  /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
+  endsApply: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
   /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
@@ -64,7 +64,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
       status: rollout.status ?? {},
       commits: false,
       waitsForBudget: false,
-      startsBake: false,
+      endsApply: false,
       startsCopy: false,
       events: [],
     };
@@ -118,7 +118,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     commits: decision.commits,
     startsCopy: Boolean(decision.evaluation.copy?.isAwaited && decision.evaluation.copy.begins),
     waitsForBudget: decision.waiting !== undefined,
-    startsBake: progress.startsBake,
+    endsApply: progress.endsApply,
     ...resyncAfter(looks, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     ...(configMap && { configMap }),

@@ -6,6 +6,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
 import { boundTo } from '../../deployment/progress.ts';
+import { isUnwatched } from '../../deployment/unwatched.ts';
 import { requesterOf } from '../../evaluation/requesters.ts';
 import { requestsOf } from '../../evaluation/requests.ts';
 import { findCondition } from '../../kube/conditions.ts';
@@ -108,10 +109,12 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
 }
 
-function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined): ApplicationState {
+function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined): ApplicationState {
+  const { status } = rollout;
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);
   if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
+  if (waiting && head && isUnwatched(head, rollout) && isBaking(head)) return 'waits';
   if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
   if (waiting) return 'waits';

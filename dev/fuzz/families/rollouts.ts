@@ -289,6 +289,7 @@ function objectionsTo(going: Going, input: RolloutCase): string[] {
     rolloutGates: live.rolloutGates,
     requester: REQUESTER,
     gateFirst: input.gateFirst,
+    bakes: input.bakes,
     after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),
     gatesOpenFor: [...live.gates, ...live.selecting.filter((name) => live.gateStates[name] !== 'missing')].map((name) =>
       open(name, deployed),

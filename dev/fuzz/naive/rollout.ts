@@ -49,6 +49,8 @@ export interface Circumstances {
   /** Who has asked for everything that is asked for by hand. */
   requester: string;
   gateFirst: boolean;
+  /** It has bakeTime, deployTimeout or healthCheckSelector. */
+  bakes: boolean;
   /** Whether the target repository has it; undefined where nothing is copied before it is deployed. */
   inTarget: boolean | undefined;
   /** `stage` is missing where there is none. */
@@ -167,7 +169,7 @@ function notForward(of: Circumstances): string[] {
     ...because(bypassed || of.after.every((each) => hasPassed(each, deployed)), 'a stage does not have it Succeeded'),
     ...because(isFirst || !of.unhealthy || excused, 'a HealthCheck is Unhealthy'),
     ...because(
-      before?.bakeStatus !== 'Deploying' && before?.bakeStatus !== 'InProgress',
+      before?.bakeStatus !== 'InProgress' && !(of.bakes && before?.bakeStatus === 'Deploying'),
       'the version before it is on its way',
     ),
     ...because(!holds || of.unblocked, 'the version before it has failed'),
