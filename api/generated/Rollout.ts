@@ -344,9 +344,13 @@ export interface Rollout {
       pausedUntil?: string;
     };
     /**
-     * The tag deployed last.
+     * The tag that runs: the newest deployment that every bound object has applied, or that had nothing to be applied by.
      */
     currentVersion?: string;
+    /**
+     * The tag that is committed, the newest of the history, while not every bound object has applied it.
+     */
+    rollingOutVersion?: string;
     /**
      * The tag that waits for gates or for the version before it.
      */

@@ -2357,6 +2357,9 @@ export const SCHEMAS: Record<string, object> = {
      "currentVersion": {
       "type": "string"
      },
+     "rollingOutVersion": {
+      "type": "string"
+     },
      "pendingVersion": {
       "type": "string"
      },

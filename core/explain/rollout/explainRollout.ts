@@ -56,7 +56,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     name,
     labels,
     state,
-    headline: headline(history[0], waiting),
+    headline: headline(history[0], waiting, status?.currentVersion),
     ...defined({
       uid,
       title: status?.title,
@@ -130,10 +130,15 @@ const SAID: Record<DeploymentView['outcome'], string> = {
   Unknown: 'runs',
 };
 
-function headline(head: DeploymentView | undefined, waiting: WaitingVersion | undefined): string {
+function headline(
+  head: DeploymentView | undefined,
+  waiting: WaitingVersion | undefined,
+  current: string | undefined,
+): string {
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+    ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
   ];
   return parts.join(', ');
 }

@@ -14,6 +14,7 @@ interface Scenario {
   fixture?: string;
   /** The installation's default; the Go controller's is Hold. */
   onFailure?: 'Continue' | 'Hold';
+  likeKuberik?: boolean;
   steps: (string | Record<string, unknown>)[];
 }
 
@@ -44,7 +45,10 @@ describe('the cases of the Go controller, as an installation has it by default',
 });
 
 async function play(scenario: Scenario, onFailure: 'Continue' | 'Hold', likeKuberik = false): Promise<void> {
-  const world = new World({ onFailure: scenario.onFailure ?? onFailure, likeKuberik });
+  const world = new World({
+    onFailure: scenario.onFailure ?? onFailure,
+    likeKuberik: scenario.likeKuberik ?? likeKuberik,
+  });
   await FIXTURES[scenario.fixture ?? 'F0']!(world);
   for (const [index, step] of scenario.steps.entries()) await run(world, step, index);
 }
