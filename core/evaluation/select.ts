@@ -75,7 +75,7 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
   return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
 }
 
-/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice, nor a rollback to what has passed them, nor what runs already. */
+/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
 export function isForward({ manual, back, initial }: Selection): boolean {
   return !manual && back === undefined && !initial;
 }
@@ -87,6 +87,8 @@ export interface Obstacles {
   failure: boolean;
   /** RolloutGates, and stages. */
   gates: boolean;
+  /** RolloutGates, where what ran before is to be the first. */
+  initial: boolean;
   health: boolean;
 }
 
@@ -95,15 +97,16 @@ export function obstacles(
   rollout: Rollout,
   head: HistoryEntry | undefined,
   verdict: GateVerdict,
-  unhealthy: boolean,
-  failure: { holds: boolean; unblocked: boolean },
-  gateFirst: boolean,
+  { unhealthy, holds, unblocked }: { unhealthy: boolean; holds: boolean; unblocked: boolean },
+  { gateFirst, holdsInitial }: { gateFirst: boolean; holdsInitial: boolean },
 ): Obstacles {
   const isGated = gateFirst || head !== undefined;
+  const gates = isGated ? !verdict.passing || verdict.gated.length === 0 : verdict.promoted.length === 0;
   return {
     bake: head !== undefined && isBaking(head) && !isUnwatched(head, rollout),
-    failure: failure.holds && !failure.unblocked,
-    gates: isGated ? !verdict.passing || verdict.gated.length === 0 : verdict.promoted.length === 0,
+    failure: holds && !unblocked,
+    gates,
+    initial: holdsInitial,
     health: head !== undefined && unhealthy,
   };
 }

@@ -132,7 +132,8 @@ function newRollout(namespace: string, name: string, policy: string, initialVers
     apiVersion: apiVersionOf(KINDS.Rollout),
     kind: KINDS.Rollout.kind,
     metadata: { name, namespace },
-    spec: { releasesImagePolicy: { name: policy }, initialVersion },
+    // What runs is no release: the gate holds what comes next.
+    spec: { releasesImagePolicy: { name: policy }, initialVersion, gateFirstDeployment: false },
   };
 }
 

@@ -70,7 +70,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
       events: [],
     };
   }
-  const config = readConfig(rollout, observed.onFailure, observed.problems);
+  const config = readConfig(rollout, observed);
   const stored = storedState(rollout.status);
   const asked = requestsOf(rollout);
 

@@ -1,5 +1,11 @@
 /** Ready of a Rollout. Reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
-import { GATE_CLOSED, READY, WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
+import {
+  GATE_CLOSED,
+  READY,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_ROLLOUTS,
+} from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
@@ -15,7 +21,7 @@ import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
 
 /** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
-const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS];
+const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS, WAITING_FOR_ROLLOUT_GATES];
 /** So it does with these reasons of DeploymentBlocked. */
 const UNTIL_IT_PASSES: readonly string[] = [
   GATE_CLOSED,

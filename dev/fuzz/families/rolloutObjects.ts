@@ -44,7 +44,7 @@ export interface RolloutCase {
   barriers: string[];
   rolledBack: string[];
   minimumReleaseAge: string | undefined;
-  gateFirst: boolean;
+  gateFirst: boolean | undefined;
   /** What `status.copy` says is in the target repository, where releases are copied before they are deployed. */
   copies: { done: string | undefined } | undefined;
   health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
@@ -166,7 +166,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
       spec: {
         releasesImagePolicy: { name: 'app' },
         onFailure,
-        gateFirstDeployment: input.gateFirst,
+        ...(input.gateFirst !== undefined && { gateFirstDeployment: input.gateFirst }),
         ...(input.barrier && { rollback: { barrier: input.barrier } }),
         ...(input.copies && { targetRepository: { url: TARGET } }),
         ...(input.minimumReleaseAge && { minimumReleaseAge: input.minimumReleaseAge }),
