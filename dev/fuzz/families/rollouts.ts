@@ -185,11 +185,27 @@ function withApprovals(input: RolloutCase): RolloutCase {
   };
 }
 
+/** Nothing but RolloutGates is in the way of a first deployment: by chance alone that is rare, too. */
+function withFirst(input: RolloutCase): RolloutCase {
+  const { live } = withStages(input);
+  const { gateStates, rolloutGates, bound } = input.live;
+  const opened: State['gateStates'] = Object.fromEntries(Object.keys(gateStates).map((name) => [name, 'opened']));
+  const bypassGates = input.onFailure === 'Hold' ? '1.4.0' : undefined;
+  return {
+    ...withStages(input),
+    live: { ...live, after: [], bound, selecting: [], gateStates: opened, rolloutGates, bypassGates },
+    stale: {},
+    history: [],
+    copies: undefined,
+  };
+}
+
 export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
   { weight: 2, arbitrary: anyCase },
   { weight: 1, arbitrary: anyCase.map(withFailure) },
   { weight: 1, arbitrary: anyCase.map(withStages) },
   { weight: 1, arbitrary: anyCase.map(withApprovals) },
+  { weight: 1, arbitrary: anyCase.map(withFirst) },
 );
 
 export async function checkRollout(input: RolloutCase): Promise<void> {
