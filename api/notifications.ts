@@ -8,6 +8,7 @@ export const NOTIFIED: Readonly<Record<string, Severity>> = {
   // Of a Rollout.
   DeploymentSucceeded: 'info',
   DeploymentAdopted: 'info',
+  DeploymentApplied: 'info',
   BakeTimePassed: 'info',
   BakeTimeCancelled: 'info',
   BakeTimeFailed: 'error',

@@ -63,7 +63,7 @@ export const ENVIRONMENT: Record<string, string> = {
     'true or false: whether registries may have loopback and link-local addresses, and those of cloud metadata services (false)',
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   LIKE_KUBERIK:
-    "true or false: whether a deployment succeeds, and health is judged, by the Go controller's rules, docs/compatibility.md (false)",
+    "true or false: whether the Go controller's rules say when a deployment has Succeeded, which version is currentVersion, how objects are judged, and that RolloutGates do not hold a first deployment: docs/compatibility.md (false)",
   GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',

@@ -31,7 +31,7 @@ export interface Rollout {
      */
     wantedVersion?: string;
     /**
-     * The version already running when the Rollout is created: its history begins with this tag, without a bake. Ignored once there is a history.
+     * The version already running when the Rollout is created: its history begins with this tag, without a bake. Gates and RolloutGates hold it as they hold every first deployment. Ignored once there is a history.
      */
     initialVersion?: string;
     /**
@@ -130,7 +130,7 @@ export interface Rollout {
       };
     };
     /**
-     * Whether RolloutGates hold the first deployment as they hold every other. By default they do not.
+     * Whether RolloutGates hold the first deployment as they hold every other. They do when absent, unless the installation follows the Go controller (LIKE_KUBERIK).
      */
     gateFirstDeployment?: boolean;
     /**
@@ -344,9 +344,13 @@ export interface Rollout {
       pausedUntil?: string;
     };
     /**
-     * The tag deployed last.
+     * The tag that runs: the newest deployment that every bound object has applied, or that had nothing to be applied by.
      */
     currentVersion?: string;
+    /**
+     * The tag that is committed, the newest of the history, while not every bound object has applied it.
+     */
+    rollingOutVersion?: string;
     /**
      * The tag that waits for gates or for the version before it.
      */

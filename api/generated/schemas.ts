@@ -2562,6 +2562,9 @@ export const SCHEMAS: Record<string, object> = {
      "currentVersion": {
       "type": "string"
      },
+     "rollingOutVersion": {
+      "type": "string"
+     },
      "pendingVersion": {
       "type": "string"
      },

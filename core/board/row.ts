@@ -88,7 +88,8 @@ function blocking(steps: readonly Step[]): Step[] {
 
 /** A deployment that is under way comes before the version that waits behind it. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
-  if (runs && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
+  // What does not bake gives way: then the version that waits is the one on its way.
+  if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = runs.outcome === 'InProgress';
     const from = isBaking ? runs.bakeStartedAt : (runs.retriedAt ?? runs.at);

@@ -5,6 +5,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { Member } from './fleet.ts';
 
@@ -32,7 +33,7 @@ export function judgeSlot(slot: Slot, sight: Sight, slotTimeout: number | undefi
   const request = sight.status?.slotRequest?.id;
   if (isUnused(slot) && request === slot.request) return unused(slot, now);
   const [head] = sight.status?.history ?? [];
-  if (head && isBaking(head)) return underWay(slot, sight, head, slotTimeout, now);
+  if (head && isUnderWay(sight, head)) return underWay(slot, sight, head, slotTimeout, now);
   return { freed: isUnused(slot) && !isOf(slot, head) ? 'Declined' : 'Ended' };
 }
 
@@ -50,7 +51,7 @@ export function counts({ state }: Slot): boolean {
 
 /** A Rollout that is on its way without having asked, by hand or from before: it takes room, and nobody stops it. */
 export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
-  if (!head || !isBaking(head)) return undefined;
+  if (!head || !isUnderWay(rollout, head)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
   return {
     namespace,
@@ -61,6 +62,11 @@ export function uninvited({ rollout, uid, head, image }: Member, now: EpochMs): 
     grantedTime: formatTime(now),
     state: stateOf(head),
   };
+}
+
+/** A deployment that does not bake gives way to the next version: once its Rollout asks for that, it takes no room any more. */
+function isUnderWay(rollout: Rollout, head: HistoryEntry): boolean {
+  return isBaking(head) && !(rollout.status?.slotRequest && isUnwatched(head, rollout));
 }
 
 export function revisionOf({ status }: Rollout): number {

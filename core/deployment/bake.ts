@@ -10,6 +10,7 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { deploymentEvent } from './events.ts';
 import { type FailedCheck, judgesRevision, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
 import {
+  APPLIED,
   BAKE_COMPLETED,
   BAKE_STARTED,
   BAKE_TIME_PASSED,
@@ -18,8 +19,10 @@ import {
   DEPLOY_TIMEOUT,
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
+  NOTHING_BOUND,
 } from './messages.ts';
 import { targetName, unapplied } from './progress.ts';
+import { isUnwatched } from './unwatched.ts';
 
 /** Milliseconds. */
 export interface BakeTimes {
@@ -34,7 +37,7 @@ export interface BakeContext {
   bound: readonly FluxBinding[];
   /** BakeFailureDisabled: neither errors nor the timeout fail the entry. */
   recovery: boolean;
-  /** Like the Go controller: time alone ends a bake. */
+  /** Like the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
   likeKuberik: boolean;
 }
 
@@ -55,6 +58,9 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
+  if (!context.likeKuberik && isUnwatched(head, context.rollout)) {
+    return missing.length > 0 ? { head, events: [] } : applied(head, context.bound, now);
+  }
 
   const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
   if (!recovery && deadline !== undefined && now > deadline) {
@@ -72,6 +78,17 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return start(head, context, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, events: [], ...(!waits && { requeueAt: deadline }) };
+}
+
+/** The end of a deployment that does not bake. Ready says already that it is deployed, but for a retry. */
+function applied(head: HistoryEntry, bound: readonly FluxBinding[], now: EpochMs): BakeStep {
+  const message = bound.length > 0 ? APPLIED : NOTHING_BOUND;
+  const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  return {
+    head: done,
+    ...(head.lastRetryTimestamp && { ready: { type: READY, status: 'True', reason: 'RolloutSucceeded', message } }),
+    events: [deploymentEvent(done, 'Normal', 'DeploymentApplied', message)],
+  };
 }
 
 function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {

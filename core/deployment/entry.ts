@@ -1,6 +1,6 @@
 /** A deployment begins: the new head of the history. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isBaking } from './bake.ts';
@@ -12,10 +12,25 @@ import {
   givenMessage,
   historyMessage,
   NO_BAKE,
+  NOTHING_BOUND,
   RAN_BEFORE,
+  replacedMessage,
   WAITING_FOR_HEALTH,
+  WAITING_TO_BE_APPLIED,
 } from './messages.ts';
 import { endWait } from './progress.ts';
+import { isUnwatched } from './unwatched.ts';
+
+/** What a deployment has before it when it is made: its bake, the wait for Flux alone, or nothing, and why not. */
+export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
+
+const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
+  bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
+  'is to be applied': { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
+  'nothing is bound': { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
+  'ran before': { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE },
+  'does not bake': { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
+};
 
 export interface Deployment extends DeploymentKind {
   /** The requests that opened the Gates it passed. */
@@ -23,8 +38,7 @@ export interface Deployment extends DeploymentKind {
   /** Who let it past closed Gates; undefined where none was in the way. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
-  /** Whether it bakes; else it has succeeded at once. */
-  bakes: boolean;
+  begins: Beginning;
   /** Of the request: deploy-message, deploy-user, and the authenticated user. Used for manual deployments only. */
   message: string | undefined;
   user: string | undefined;
@@ -35,6 +49,7 @@ export interface Deployment extends DeploymentKind {
 
 /** The whole history, newest first and not yet truncated, with the events of the change. */
 export function deploy(
+  rollout: Rollout,
   history: readonly HistoryEntry[],
   deployment: Deployment,
   now: EpochMs,
@@ -45,9 +60,11 @@ export function deploy(
   const events: NewEvent[] = [];
   const stays: HistoryEntry[] = previous ? [withoutKnownHealth(previous)] : [];
   if (previous && isBaking(previous)) {
-    stays[0] = cancelled(stays[0]!, tag, now);
+    const unwatched = isUnwatched(previous, rollout);
+    const why = unwatched ? replacedMessage(tag) : BAKE_CANCELLED;
+    stays[0] = cancelled(endWait(stays[0]!, rollout, now), tag, why, now);
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
-    events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
+    if (!unwatched) events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
   }
   if (deployment.rollbackFrom !== undefined) {
     const why = previous?.bakeStatusMessage ? ` (${previous.bakeStatusMessage})` : '';
@@ -55,7 +72,7 @@ export function deploy(
     events.push(deploymentEvent(entry, 'Warning', 'AutomaticRollback', message));
   }
   events.push(deploymentEvent(entry, 'Normal', 'DeploymentSucceeded', deployedMessage(deployment, tag)));
-  if (deployment.bakes) {
+  if (deployment.begins === 'bakes') {
     const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
     events.push(deploymentEvent(entry, 'Normal', 'BakeTimeDeploying', message));
   }
@@ -63,7 +80,7 @@ export function deploy(
 }
 
 function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {
-  const { manual, user, requestedBy, bakes } = deployment;
+  const { manual, user, requestedBy, begins } = deployment;
   return {
     id: (previous?.id ?? 0) + 1,
     version: deployment.version,
@@ -75,9 +92,8 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
     ...(deployment.bypass && { bypass: deployment.bypass }),
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
-    bakeStatus: bakes ? 'Deploying' : 'Succeeded',
-    bakeStatusMessage: bakes ? WAITING_FOR_HEALTH : deployment.initial ? RAN_BEFORE : NO_BAKE,
-    ...(bakes && deployment.knownHealth?.length && { knownHealth: deployment.knownHealth }),
+    ...BEGINNINGS[begins],
+    ...(begins === 'bakes' && deployment.knownHealth?.length && { knownHealth: deployment.knownHealth }),
   };
 }
 
@@ -95,11 +111,11 @@ export function isByHand({ requestedBy, triggeredBy }: HistoryEntry): boolean {
   return requestedBy !== undefined || triggeredBy?.kind === 'User';
 }
 
-function cancelled(head: HistoryEntry, by: string, now: EpochMs): HistoryEntry {
+function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
   return {
-    ...endWait(head, now),
+    ...head,
     bakeStatus: 'Cancelled',
-    bakeStatusMessage: BAKE_CANCELLED,
+    bakeStatusMessage: why,
     // A bake's start is rounded up.
     bakeEndTime: formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now)),
     message: `Deployment cancelled due to new deployment of version ${by}`,

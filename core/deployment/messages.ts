@@ -1,12 +1,18 @@
 /** Texts of the history and of Ready. Clients of the Go controller match them: see docs/compatibility.md. */
-import type { HistoryEntry } from '../../api/types.ts';
+import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import { isUnwatched } from './unwatched.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
+/** The same where nothing is bound, and where something is: before and after Flux has applied it. */
+export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
+export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
+export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
 /** Of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Taken over without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 /** In place of that while a closed gate, or the suspension it left behind, holds it on its way. */
 export const HELD_ON_ITS_WAY = 'Held by a closed gate on its way; the bake starts once it is applied and healthy.';
+export const UNWATCHED_HELD = 'Held by a closed gate on its way.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
 /** In recovery mode, where errors were reported and did not count. */
@@ -21,6 +27,9 @@ export const BAKE_TIMEOUT = 'Deploy timeout reached after the bake time (health 
 export const ERROR_AFTER_DEPLOYMENT = 'A HealthCheck reported an error after deployment.';
 export const ERROR_AFTER_BAKE_STARTED = 'A HealthCheck reported an error after bake started.';
 export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';
+export function replacedMessage(by: string): string {
+  return `Replaced by ${by} before every bound object had applied it.`;
+}
 /** Beginning of what dashboards write when a person marks a deployment successful. */
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
 
@@ -57,15 +66,21 @@ export function historyMessage(kind: DeploymentKind, given: string | undefined):
 }
 
 /** `Ready`'s message right after a deployment. */
-export function readyMessage({ bypassed, unblocked }: DeploymentKind, head: HistoryEntry): string {
+export function readyMessage({ bypassed, unblocked }: DeploymentKind, head: HistoryEntry, rollout: Rollout): string {
   const ways = [...(bypassed ? ['gate bypass'] : []), ...(unblocked ? ['failed bake unblock'] : [])];
   const how = ways.length > 0 ? ` with ${ways.join(' and ')}` : '';
-  return `Release deployed successfully${how}. ${bakeSummary(head)}`;
+  return `Release deployed successfully${how}. ${deploymentSummary(head, rollout)}`;
 }
 
 export function deployedMessage({ bypassed, unblocked }: DeploymentKind, tag: string): string {
   const notes = `${bypassed ? ' (with gate bypass)' : ''}${unblocked ? ' (with failed bake unblock)' : ''}`;
   return `Successfully deployed version ${tag}${notes}`;
+}
+
+/** How far a deployment is, in a few words. */
+export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
+  const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && isUnwatched(head, rollout);
+  return isAwaited ? 'Waiting for every bound object to apply it' : bakeSummary(head);
 }
 
 /** The state of a bake in a few words. */

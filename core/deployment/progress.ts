@@ -9,7 +9,8 @@ import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isPassing } from '../suspend/passage.ts';
 import { judgesRevision } from './healthChecks.ts';
-import { HELD_ON_ITS_WAY, WAITING_FOR_HEALTH } from './messages.ts';
+import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './messages.ts';
+import { isUnwatched } from './unwatched.ts';
 
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   return bindings.filter(
@@ -71,7 +72,7 @@ export function withProgress(
   const waits = ({ status }: FluxBinding) =>
     status?.awaits || (isHeld(status) && !isPassing(rollout, closedClosings(status?.gates), now));
   const held = underWay && missing.some(waits);
-  return held ? startWait(proven, now) : endWait(proven, now);
+  return held ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
 /** Until then the version before ran. Only what tells versions apart may have reported an error of this one. */
@@ -86,14 +87,16 @@ function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly
   return { knownHealth: [...now, ...goneChecks({ knownHealth: before }, checks)] };
 }
 
-function startWait(head: HistoryEntry, now: EpochMs): HistoryEntry {
+function startWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince !== undefined) return head;
-  return { ...head, bakeStatusMessage: HELD_ON_ITS_WAY, waitingSince: formatTime(now) };
+  const bakeStatusMessage = isUnwatched(head, rollout) ? UNWATCHED_HELD : HELD_ON_ITS_WAY;
+  return { ...head, bakeStatusMessage, waitingSince: formatTime(now) };
 }
 
-export function endWait(head: HistoryEntry, now: EpochMs): HistoryEntry {
+export function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;
   const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
-  return { ...rest, bakeStatusMessage: WAITING_FOR_HEALTH, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
+  const bakeStatusMessage = isUnwatched(head, rollout) ? WAITING_TO_BE_APPLIED : WAITING_FOR_HEALTH;
+  return { ...rest, bakeStatusMessage, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
 }

@@ -1,11 +1,13 @@
 /** A Rollout's settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it. */
 import type { Rollout, RolloutSpec } from '../../api/types.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
+import { bakes } from '../deployment/unwatched.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { LIMITS } from '../limits.ts';
 import { afterProblems } from '../order/refs.ts';
+import type { Observed } from './observed.ts';
 
 export interface RolloutConfig {
   /** Milliseconds. */
@@ -14,7 +16,7 @@ export interface RolloutConfig {
   deployTimeout?: number;
   /** Milliseconds; undefined where releases of any age may go. */
   minimumReleaseAge?: number;
-  /** Whether RolloutGates hold the first deployment too. */
+  /** Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller. */
   gateFirstDeployment: boolean;
   /** Whether deployments bake at all. */
   bakes: boolean;
@@ -32,8 +34,7 @@ const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval', 'minimu
 
 export function readConfig(
   rollout: Rollout,
-  onFailure: 'Continue' | 'Hold',
-  problems: readonly string[] = [],
+  { onFailure, likeKuberik = false, problems = [] }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
 ): RolloutConfig {
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   const bakeTime = parseDuration(spec.bakeTime);
@@ -43,8 +44,8 @@ export function readConfig(
     ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
-    gateFirstDeployment: spec.gateFirstDeployment ?? false,
-    bakes: spec.bakeTime !== undefined || spec.deployTimeout !== undefined || spec.healthCheckSelector !== undefined,
+    gateFirstDeployment: spec.gateFirstDeployment ?? !likeKuberik,
+    bakes: bakes(rollout),
     historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
@@ -65,8 +66,8 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 }
 
 /**
- * No RolloutGate and no approval holds initialVersion, because it runs already: that can only be said when the Rollout is created. Set
- * later it would be a way past them.
+ * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs already: that can only be
+ * said when the Rollout is created. Set later it would be a way past them.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout): string | undefined {
   const { initialVersion } = rollout.spec ?? {};
@@ -74,7 +75,7 @@ export function initialVersionProblem(rollout: Rollout, before: Rollout): string
     return undefined;
   }
   return (
-    `spec.initialVersion: ${JSON.stringify(initialVersion)} is set after the Rollout was created, and no RolloutGate would hold it: ` +
+    `spec.initialVersion: ${JSON.stringify(initialVersion)} is set after the Rollout was created, and neither stages nor a bake would hold it: ` +
     'leave it out, or delete the Rollout and create it again with the version that runs'
   );
 }

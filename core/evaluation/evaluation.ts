@@ -1,6 +1,6 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
 import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
@@ -20,6 +20,7 @@ import {
   type GateVerdict,
   gatesOf,
   judgeRolloutGates,
+  namesInTheWay,
   type Rejection,
   rejectedBy,
   rejections,
@@ -74,7 +75,7 @@ export interface Evaluation {
   passed: JudgedGate[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates asked for. */
   approvals: Approval[];
-  /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback, and what ran before, do not. */
+  /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback does not, nor what ran before without gateFirstDeployment. */
   asked: readonly AskedApprovals[];
   /** Of the release that spec.targetRepository is to have. */
   copy?: CopyState;
@@ -138,14 +139,15 @@ export function evaluate(
   const holds = holdsAfter(head, config);
   const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
   const inWay = obstacles(
+    rollout,
     head,
     verdict,
-    unhealthy !== undefined,
-    { holds, unblocked: requests.unblockFailed },
-    config.gateFirstDeployment,
+    { unhealthy: unhealthy !== undefined, holds, unblocked: requests.unblockFailed },
+    { gateFirst: config.gateFirstDeployment, holdsInitial: holdsInitial(gates, selection, rollout, config, requests) },
   );
-  const asked = pending === undefined || selection.back || selection.initial ? [] : judge.of(pending);
-  const mayGo = isFree({ selection, obstacles: inWay, closed: inTheWay.closed, asked });
+  const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
+  const asked = pending === undefined || isFree ? [] : judge.of(pending);
+  const mayGo = mayPass({ selection, obstacles: inWay, closed: inTheWay.closed, asked });
   const copy = copyState(observed, state, selection, mayGo);
   return {
     candidates,
@@ -177,17 +179,31 @@ export function evaluate(
 /** Whether `selection.next` may be deployed now. Gates, approvals and a copy that is not done hold every deployment; the rest holds automatic ones only. */
 export function mayDeploy(evaluation: Evaluation): boolean {
   const { copy } = evaluation;
-  return isFree(evaluation) && !(copy?.isAwaited && copy.progress.state !== 'Copied');
+  return mayPass(evaluation) && !(copy?.isAwaited && copy.progress.state !== 'Copied');
 }
 
-function isFree({
+function mayPass({
   selection,
   obstacles: held,
   closed,
   asked,
 }: Pick<Evaluation, 'selection' | 'obstacles' | 'closed' | 'asked'>): boolean {
   if (selection.next === undefined || closed.length > 0 || !isApproved(asked)) return false;
+  if (selection.initial) return !held.initial;
   return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
+}
+
+/** What runs already is held as every first version is: not for somebody who asks for a version by hand, which comes after it. */
+function holdsInitial(
+  gates: readonly RolloutGate[],
+  { initial, next }: Selection,
+  { spec }: Rollout,
+  { gateFirstDeployment }: RolloutConfig,
+  { forceDeploy, bypassGates }: Requests,
+): boolean {
+  if (!initial || next === undefined || !gateFirstDeployment) return false;
+  if (spec?.wantedVersion || forceDeploy !== undefined || bypassGates === next) return false;
+  return namesInTheWay(gates, [{ tag: next }]) !== '';
 }
 
 /** What automation could deploy now, for budgets to choose from, newest first: RolloutGates, stages and Gates let each through. */

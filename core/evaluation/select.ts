@@ -1,7 +1,8 @@
 /** Which version comes next, and whether it may come now. */
-import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
 import type { Rollback, StepBack } from '../deployment/rollback.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import type { GateVerdict } from './rolloutGates.ts';
 
@@ -74,34 +75,38 @@ function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }
   return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
 }
 
-/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice, nor a rollback to what has passed them, nor what runs already. */
+/** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */
 export function isForward({ manual, back, initial }: Selection): boolean {
   return !manual && back === undefined && !initial;
 }
 
 export interface Obstacles {
-  /** A bake that has not ended. */
+  /** A bake that has not ended. What does not bake gives way to the next version before Flux has applied it. */
   bake: boolean;
   /** A failure that automation holds after, and that nobody has dealt with. */
   failure: boolean;
   /** RolloutGates, and stages. */
   gates: boolean;
+  /** RolloutGates, where what ran before is to be the first. */
+  initial: boolean;
   health: boolean;
 }
 
 /** What keeps an automatic deployment from being made. Health does not hold the first one; RolloutGates do where `gateFirst`; stages do. */
 export function obstacles(
+  rollout: Rollout,
   head: HistoryEntry | undefined,
   verdict: GateVerdict,
-  unhealthy: boolean,
-  failure: { holds: boolean; unblocked: boolean },
-  gateFirst: boolean,
+  { unhealthy, holds, unblocked }: { unhealthy: boolean; holds: boolean; unblocked: boolean },
+  { gateFirst, holdsInitial }: { gateFirst: boolean; holdsInitial: boolean },
 ): Obstacles {
   const isGated = gateFirst || head !== undefined;
+  const gates = isGated ? !verdict.passing || verdict.gated.length === 0 : verdict.promoted.length === 0;
   return {
-    bake: isBaking(head),
-    failure: failure.holds && !failure.unblocked,
-    gates: isGated ? !verdict.passing || verdict.gated.length === 0 : verdict.promoted.length === 0,
+    bake: head !== undefined && isBaking(head) && !isUnwatched(head, rollout),
+    failure: holds && !unblocked,
+    gates,
+    initial: holdsInitial,
     health: head !== undefined && unhealthy,
   };
 }

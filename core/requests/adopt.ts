@@ -173,7 +173,8 @@ function newRollout(
     apiVersion: apiVersionOf(KINDS.Rollout),
     kind: KINDS.Rollout.kind,
     metadata: { name, namespace },
-    spec: { releasesImagePolicy: { name: policy }, initialVersion, ...bake },
+    // What runs is no release: the gate holds what comes next.
+    spec: { releasesImagePolicy: { name: policy }, initialVersion, gateFirstDeployment: false, ...bake },
   };
 }
 

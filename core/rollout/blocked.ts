@@ -120,11 +120,21 @@ export function waitingForRolloutGates(
   { rollout, rolloutGates }: Observed,
   { selection, pending, obstacles, candidates, verdict: { promoted } }: Evaluation,
 ): NewCondition | undefined {
-  if (!obstacles.gates || pending === undefined || !isForward(selection)) return undefined;
+  if (pending === undefined) return undefined;
+  if (selection.initial) {
+    return obstacles.initial
+      ? waitingForGates(pending, namesInTheWay(gatesOf(rollout, rolloutGates), [{ tag: pending }]))
+      : undefined;
+  }
+  if (!obstacles.gates || !isForward(selection)) return undefined;
   // Where stages let nothing through, RolloutGates are named only if they would not either.
   const names = namesInTheWay(gatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
-  const message = `Version ${pending} waits for ${names || 'RolloutGates whose lists have no version in common'}`;
+  return waitingForGates(pending, names || 'RolloutGates whose lists have no version in common');
+}
+
+function waitingForGates(pending: string, names: string): NewCondition {
+  const message = `Version ${pending} waits for ${names}`;
   return { type: WAITING_FOR_ROLLOUT_GATES, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 
@@ -182,8 +192,8 @@ export function firstDeploymentNotGated(
   const names = namesInTheWay(gatesOf(rollout, rolloutGates), [head.version]);
   if (names === '') return undefined;
   const message =
-    `Version ${head.version.tag} was deployed past ${names}: RolloutGates do not hold a first deployment. ` +
-    'With spec.gateFirstDeployment they do';
+    `Version ${head.version.tag} was deployed past ${names}: RolloutGates hold no first deployment of this Rollout. ` +
+    'With spec.gateFirstDeployment: true they would have';
   return { type: FIRST_DEPLOYMENT_NOT_GATED, status: 'True', reason: 'RolloutGatesBlocking', message };
 }
 

@@ -51,10 +51,11 @@ export function nextConditions(
 ): readonly Condition[] {
   const { rollout } = observed;
   const order = waitingForRollouts(observed, evaluation);
+  const gates = waitingForRolloutGates(observed, evaluation);
   const passing: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
     [PROGRESSING, progressing(state.history[0], observed, config)],
-    [WAITING_FOR_ROLLOUT_GATES, waitingForRolloutGates(observed, evaluation)],
+    [WAITING_FOR_ROLLOUT_GATES, gates],
     [WAITING_FOR_ROLLOUTS, order],
     [WAITING_FOR_BUDGET, waiting?.condition],
     [COPIED, copied(evaluation)],
@@ -69,7 +70,7 @@ export function nextConditions(
     observed,
     state,
     evaluation,
-    [blocked, ...(order ? [order] : []), ...(waiting ? [waiting.condition] : [])],
+    [blocked, ...(order ? [order] : []), ...(waiting ? [waiting.condition] : []), ...(gates ? [gates] : [])],
     requests,
     problems,
   );

@@ -4,12 +4,15 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { takeTurn, type Waiting } from '../budget/turn.ts';
 import { adopted } from '../deployment/adopt.ts';
-import { deploy } from '../deployment/entry.ts';
+import { isBaking } from '../deployment/bake.ts';
+import { type Beginning, deploy } from '../deployment/entry.ts';
 import { deploymentEvent } from '../deployment/events.ts';
 import { healthSettlesAt, sortedChecks } from '../deployment/healthChecks.ts';
 import { readyMessage } from '../deployment/messages.ts';
+import { boundTo } from '../deployment/progress.ts';
 import { bakeFailureDisabled } from '../deployment/recovery.ts';
 import { lengthOfWayBack } from '../deployment/rollback.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import { type Evaluation, evaluate, mayDeploy, offeredVersions, type RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
@@ -135,14 +138,22 @@ function withShownBypass(state: RolloutState, { verdict: { condition } }: Evalua
   return { ...state, conditions: setConditions(state.conditions, [condition], now) };
 }
 
+function beginning({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {
+  if (initial) return 'ran before';
+  if (config.bakes) return 'bakes';
+  if (likeKuberik) return 'does not bake';
+  return boundTo(rollout, bindings).length > 0 ? 'is to be applied' : 'nothing is bound';
+}
+
 function deployNext(
-  { rollout, metadata, healthChecks, likeKuberik }: Observed,
+  observed: Observed,
   config: RolloutConfig,
   state: RolloutState,
   { selection, verdict, unhealthy, approvals, passed }: Evaluation,
   requests: Requests,
   now: EpochMs,
 ): Deployed {
+  const { rollout, metadata, healthChecks, likeKuberik } = observed;
   const { manual, next: tag = '', back, initial = false } = selection;
   const [previous] = state.history;
   const kind = {
@@ -155,11 +166,12 @@ function deployNext(
   };
   const known = state.available.find((release) => release.tag === tag);
   const { history, events } = deploy(
+    rollout,
     state.history,
     {
       ...kind,
       version: back?.to ?? withoutFirstSeen(known ?? withMetadata({ tag }, metadata[tag])),
-      bakes: config.bakes && !initial,
+      begins: beginning(observed, config, initial),
       approvals,
       bypass: bypassRecord(rollout, passed),
       ...givenWith(tag, requests),
@@ -171,15 +183,22 @@ function deployNext(
   const length = Math.max(config.historyLimit, lengthOfWayBack(history, config));
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   const { unblocked } = kind;
+  // Nothing has gone wrong with it: it gave way before Flux had applied it.
+  const replaces = previous !== undefined && isBaking(previous) && isUnwatched(previous, rollout);
   const conditions = [
     bakeFailureDisabled({
-      previous,
+      previous: replaces ? undefined : previous,
       manual,
       unblocked,
       onFailure: config.onFailure,
       unhealthy: unhealthy !== undefined,
     }),
-    { type: READY, status: 'True' as const, reason: 'RolloutSucceeded', message: readyMessage(kind, history[0]!) },
+    {
+      type: READY,
+      status: 'True' as const,
+      reason: 'RolloutSucceeded',
+      message: readyMessage(kind, history[0]!, rollout),
+    },
   ];
   const retention = { days: config.retentionDays, minCount: config.minReleases };
   return {

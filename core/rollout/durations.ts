@@ -11,6 +11,9 @@ import { DAY_MS, parseTime } from '../kube/time.ts';
 /** Of what was built earlier, or later than it was deployed, the time of the build is not known: many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
+/** Events that may say that a deployment has succeeded. */
+const ENDS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
+
 /** `before`: the status that the plan started from. */
 export function durationsOf(
   events: readonly Pick<EventRecord, 'reason' | 'key'>[],
@@ -18,9 +21,9 @@ export function durationsOf(
   { history = [], availableReleases = [] }: RolloutStatus,
 ): Duration[] {
   const [head, ...older] = history;
-  const end = events.find(({ reason }) => reason === 'BakeTimePassed' || reason === 'DeploymentSucceeded');
+  const end = events.find(({ reason }) => ENDS.includes(reason));
   if (!end || head?.bakeStatus !== 'Succeeded' || head.bakeStatusMessage === RAN_BEFORE) return [];
-  const started = parseTime(head.bakeStartTime) ?? parseTime(head.timestamp);
+  const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
   if (started === undefined) return [];
   const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>
     since === undefined ? [] : [{ name, seconds: Math.max(0, started - since) / 1000, key: end.key }];

@@ -130,6 +130,7 @@ const OF_OTHERS: readonly string[] = [
   WAITING_FOR_APPROVALS,
   WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUTS,
+  WAITING_FOR_ROLLOUT_GATES,
 ];
 
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */

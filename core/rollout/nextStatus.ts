@@ -7,7 +7,7 @@ import { bounded } from '../release/retention.ts';
 /** Candidates that may come next are not forgotten, however old. */
 const NEXT = 20;
 
-/** All of it but `gates` and the metadata of the latest image. `requests`: those that are not used up. */
+/** All of it but `gates`, the current version and the metadata of the latest image. `requests`: those that are not used up. */
 export function nextStatus(
   rollout: Rollout,
   state: RolloutState,
@@ -33,7 +33,6 @@ export function nextStatus(
   return {
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
-    ...(history[0] && { currentVersion: history[0].version.tag }),
     ...(waiting !== undefined && { pendingVersion: waiting }),
     ...(history.length > 0 && { history }),
     availableReleases: [...available],

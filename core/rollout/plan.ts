@@ -15,6 +15,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { revised } from '../status/revision.ts';
 import { nextConditions, setConditions } from './conditions.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
+import { currentVersion } from './currentVersion.ts';
 import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
 import { gateSummaries } from './gateSummaries.ts';
@@ -27,8 +28,8 @@ interface Planned {
   status: RolloutStatus;
   /** It would commit, and has to wait for a slot. */
   waitsForBudget: boolean;
-  /** The head's bake begins: the hook makes sure that no bound object was overlooked. */
-  startsBake: boolean;
+  /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
+  endsApply: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
   /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
@@ -64,12 +65,12 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
       status: rollout.status ?? {},
       commits: false,
       waitsForBudget: false,
-      startsBake: false,
+      endsApply: false,
       startsCopy: false,
       events: [],
     };
   }
-  const config = readConfig(rollout, observed.onFailure, observed.problems);
+  const config = readConfig(rollout, observed);
   const stored = storedState(rollout.status);
   const asked = requestsOf(rollout);
 
@@ -103,6 +104,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const next: RolloutStatus = {
     ...releases.fields,
     ...nextStatus(rollout, state, decision.evaluation, left, used),
+    ...currentVersion(observed, bounded),
     ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
     ...(named.length > 0 && { namedGates: named }),
     gates: [...gates, ...(decision.waiting?.gates ?? [])],
@@ -118,7 +120,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     commits: decision.commits,
     startsCopy: Boolean(decision.evaluation.copy?.isAwaited && decision.evaluation.copy.begins),
     waitsForBudget: decision.waiting !== undefined,
-    startsBake: progress.startsBake,
+    endsApply: progress.endsApply,
     ...resyncAfter(looks, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     ...(configMap && { configMap }),

@@ -1,9 +1,16 @@
 /** Ready of a Rollout. Reasons and the texts that clients match are in docs/rollouts.md and docs/compatibility.md. */
-import { GATE_CLOSED, READY, WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS } from '../../api/conditions.ts';
+import {
+  GATE_CLOSED,
+  READY,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_ROLLOUTS,
+} from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
-import type { HistoryEntry } from '../../api/types.ts';
+import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
-import { bakeSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
+import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
@@ -14,7 +21,7 @@ import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 import { foreignMessage, notInstalledMessage } from './configMap.ts';
 
 /** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
-const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS];
+const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS, WAITING_FOR_ROLLOUT_GATES];
 /** So it does with these reasons of DeploymentBlocked. */
 const UNTIL_IT_PASSES: readonly string[] = [
   GATE_CLOSED,
@@ -43,8 +50,8 @@ export function readyNow(
   if (all.length > 0) return rolloutFailed(all);
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
-  if (isPassing(before)) return readyOf(head, waits);
-  return head && before ? bakingNow(head, before) : undefined;
+  if (isPassing(before)) return readyOf(head, observed.rollout, waits);
+  return head && before ? deployedNow(head, observed.rollout, before) : undefined;
 }
 
 function otherProblems(
@@ -76,7 +83,7 @@ export function isPassing(condition: Condition | undefined): boolean {
 }
 
 /** Ready as the deployment itself would have it. */
-function readyOf(head: HistoryEntry | undefined, waits: readonly NewCondition[]): NewCondition {
+function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
     const said = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
     const wait = said.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
@@ -90,7 +97,7 @@ function readyOf(head: HistoryEntry | undefined, waits: readonly NewCondition[])
   }
   if (said.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', said);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', said);
-  return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${bakeSummary(head)}`);
+  return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
 }
 
 function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
@@ -98,8 +105,9 @@ function ready(status: 'True' | 'False', reason: string, message: string): NewCo
 }
 
 /** Set when a deployment is made, Ready goes on with its way and its bake; how it came about stays in front. */
-function bakingNow(head: HistoryEntry, before: Condition): NewCondition | undefined {
+function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
   const [, deployed] = /^(Release deployed successfully[^.]*\.) /.exec(before.message) ?? [];
-  if (!deployed || !isBaking(head) || before.reason !== 'RolloutSucceeded') return undefined;
-  return ready('True', 'RolloutSucceeded', `${deployed} ${bakeSummary(head)}`);
+  const isApplied = head.bakeStatus === 'Succeeded' && isUnwatched(head, rollout);
+  if (!deployed || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;
+  return ready('True', 'RolloutSucceeded', `${deployed} ${deploymentSummary(head, rollout)}`);
 }

@@ -5,6 +5,7 @@ import type { HealthCheck, HistoryEntry, RolloutStatus, VersionInfo } from '../.
 import { bakeStep, isBaking, retried } from '../deployment/bake.ts';
 import { sortedChecks } from '../deployment/healthChecks.ts';
 import { boundTo, withProgress } from '../deployment/progress.ts';
+import { isUnwatched } from '../deployment/unwatched.ts';
 import { authorsWanted, type ReleaseAuthors } from '../evaluation/approvals.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
 import type { RolloutState } from '../evaluation/evaluation.ts';
@@ -122,7 +123,8 @@ function authorsOf(
 
 export interface Progress {
   history: History;
-  startsBake: boolean;
+  /** The bake begins, or what does not bake has succeeded: whatever is bound has applied the head. */
+  endsApply: boolean;
   conditions: NewCondition[];
   events: NewEvent[];
   requeueAt: EpochMs[];
@@ -136,7 +138,7 @@ export function takeProgress(
   conditions: readonly Condition[],
   now: EpochMs,
 ): Progress {
-  const nothing = { startsBake: false, conditions: [], events: [], requeueAt: [] };
+  const nothing = { endsApply: false, conditions: [], events: [], requeueAt: [] };
   const [head] = history;
   if (!head) return { history, ...nothing };
   const bound = boundTo(rollout, bindings);
@@ -148,7 +150,9 @@ export function takeProgress(
   const step = bakeStep(proven, context, now);
   return {
     history: withHead(history, step.head),
-    startsBake: proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined,
+    endsApply:
+      (proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined) ||
+      (step.head.bakeStatus === 'Succeeded' && isUnwatched(proven, rollout)),
     conditions: step.ready ? [step.ready] : [],
     events: step.events,
     requeueAt: step.requeueAt === undefined ? [] : [step.requeueAt],

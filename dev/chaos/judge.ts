@@ -178,7 +178,7 @@ export class Judge {
     }
   }
 
-  /** Keys of what holds the deployment at that time: Gates hold all, RolloutGates automatic ones after the first. */
+  /** Keys of what holds the deployment at that time: Gates hold all, RolloutGates automatic ones. */
   private inTheWay(
     { metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>,
     head: AnyObject,
@@ -189,7 +189,7 @@ export class Judge {
         const closing = this.gateHistory(name).closedAt(Date.parse(head.timestamp));
         return closing ? [[`${GATE_PREFIX}${name}`, closing]] : [];
       });
-    const isHeldByRolloutGates = head.id > 1 && head.message === 'Automatic deployment';
+    const isHeldByRolloutGates = head.message === 'Automatic deployment';
     const rolloutGates = [...this.notPassing]
       .filter(([, { rollout }]) => isHeldByRolloutGates && rollout === `${metadata.namespace}/${metadata.name}`)
       .map(([key, { since }]): [string, Closing] => [key, { revision: since }]);

@@ -53,11 +53,11 @@ export async function decide(observed: Observed, related: ObjectMap, call: HookC
   const plan = planRollout(observed, call.now);
   const carried = await carriedBefore(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return judgeLive({ ...observed, carried }, related, call);
-  if (!plan.startsBake) return { plan };
+  if (!plan.endsApply) return { plan };
   const bindings = await liveBindings(observed.rollout, call);
   const again = planRollout({ ...observed, bindings }, call.now);
   if (!isReversible(again)) return judgeLive(observed, related, call);
-  return again.startsBake ? { plan: again } : { plan: again, lookAgain: LIVE_LOOK_S };
+  return again.endsApply ? { plan: again } : { plan: again, lookAgain: LIVE_LOOK_S };
 }
 
 /** A Rollout without a history adopts what its objects carry, before it deploys anything. */

@@ -16,7 +16,7 @@ describe('a Rollout that takes over what runs', () => {
     const generation = async () => (await admin.get(ref('kustomization', ns, 'app'))).metadata.generation;
     const before = await generation();
     await admin.create(rolloutGate(ns, 'take-over', 'app', { passing: false }));
-    await developer.create(rollout(ns, 'app', { spec: { initialVersion: '1.0.0' } }));
+    await developer.create(rollout(ns, 'app', { spec: { initialVersion: '1.0.0', gateFirstDeployment: false } }));
     await developer.mergePatch(ref('kustomization', ns, 'app'), {
       metadata: { annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'app' } },
     });

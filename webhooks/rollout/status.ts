@@ -12,6 +12,7 @@ export const OUR_FIELDS = [
   'observedGeneration',
   'handledRequest',
   'currentVersion',
+  'rollingOutVersion',
   'pendingVersion',
   'availableReleasesCount',
   'lastReleaseUpdate',

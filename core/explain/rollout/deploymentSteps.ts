@@ -5,7 +5,7 @@ import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { deployDeadline, isBaking } from '../../deployment/bake.ts';
 import { isUnhealthy, sortedChecks } from '../../deployment/healthChecks.ts';
-import { bakeSummary } from '../../deployment/messages.ts';
+import { deploymentSummary } from '../../deployment/messages.ts';
 import { hasApplied, targetName } from '../../deployment/progress.ts';
 import { association, healthCheckLabels } from '../../health/association.ts';
 import { howToAllow, mayBeWatched } from '../../health/consent.ts';
@@ -128,7 +128,7 @@ export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: E
   const detail =
     head.bakeStatus === 'Deploying' && waiting.length > 0 && head.appliedTime === undefined
       ? `waits for ${waiting.slice(0, 3).map(targetName).join(', ')}${waiting.length > 3 ? ' and more' : ''}`
-      : bakeSummary(head);
+      : deploymentSummary(head, rollout);
   return [
     {
       id: 'bake',

@@ -6,6 +6,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
 import { boundTo } from '../../deployment/progress.ts';
+import { isUnwatched } from '../../deployment/unwatched.ts';
 import { pinRecordOf } from '../../evaluation/pinRecord.ts';
 import { requesterOf } from '../../evaluation/requesters.ts';
 import { requestsOf } from '../../evaluation/requests.ts';
@@ -62,7 +63,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     name,
     labels,
     state,
-    headline: headline(history[0], waiting, steps),
+    headline: headline(history[0], waiting, steps, status?.currentVersion),
     ...defined({
       uid,
       title: status?.title,
@@ -117,10 +118,12 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   return { version, ...(asked && { asked }), ...defined({ firstSeen: release?.firstSeen }) };
 }
 
-function stateOf({ status }: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
+function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
+  const { status } = rollout;
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);
   if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
+  if (waiting && head && isUnwatched(head, rollout) && isBaking(head)) return 'waits';
   if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
   if (steps.some(isFailedObject)) return 'problem';
@@ -141,12 +144,14 @@ function headline(
   head: DeploymentView | undefined,
   waiting: WaitingVersion | undefined,
   steps: readonly Step[],
+  current: string | undefined,
 ): string {
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
   const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
+    ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
     ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
   ];
   return parts.join(', ');

@@ -1,15 +1,17 @@
 /** What happens without anybody, and when. */
 import type { Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../deployment/bake.ts';
+import { isUnwatched } from '../../deployment/unwatched.ts';
 import type { Next, Step } from '../application.ts';
 
 /** What the newest deployment passes, and not the version that waits. */
 const DEPLOYED: readonly Step['kind'][] = ['binding', 'check', 'bake'];
 
-export function nextOf({ status }: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
-  const [head] = status?.history ?? [];
+export function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
+  const [head] = rollout.status?.history ?? [];
+  const unwatched = head !== undefined && isUnwatched(head, rollout);
   const bake = steps.find(({ kind }) => kind === 'bake');
-  if (head && isBaking(head)) {
+  if (head && isBaking(head) && !(unwatched && version !== undefined)) {
     const { tag } = head.version;
     const then = version === undefined ? '' : `; then ${version} is looked at again`;
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
@@ -22,6 +24,7 @@ export function nextOf({ status }: Rollout, steps: readonly Step[], version: str
       const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
       return { text, ...(bake?.until && { at: bake.until }) };
     }
+    if (unwatched) return { text: `${tag} has succeeded once Flux has applied it; nothing else ends this wait` };
     if (bake?.until) return { text: `${tag} fails if it has not arrived by then${then}`, at: bake.until };
     return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
   }

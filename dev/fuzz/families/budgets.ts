@@ -138,14 +138,14 @@ class Life {
   private deploy(each: Fleeting, step: Event): void {
     const [head] = each.history;
     const isOnItsWay = head?.bake === 'Deploying' || head?.bake === 'InProgress';
-    if (step.do === 'ask' && !isOnItsWay && each.image !== undefined) {
+    if (step.do === 'ask' && head?.bake !== 'InProgress' && each.image !== undefined) {
       each.asks = { ...(each.asks ?? { id: this.revisionOf(each) + 1, since: this.now }), versions: step.versions };
     } else if (step.do === 'use') {
       const slot = this.naive.slots.find(({ name, state }) => name === each.name && state === 'Granted');
       if (slot && slot.request === each.asks?.id) this.begin(each, slot.version);
     } else if (step.do === 'byHand' && each.image !== undefined) this.begin(each, step.version);
     else if (step.do === 'withdraw') delete each.asks;
-    else if (step.do === 'bakes' && head?.bake === 'Deploying') head.bake = 'InProgress';
+    else if (step.do === 'bakes' && head?.bake === 'Deploying' && !each.asks) head.bake = 'InProgress';
     else if (step.do === 'end' && head && isOnItsWay) head.bake = step.bake;
     else if (step.do === 'retry' && head?.bake === 'Failed' && !each.asks) head.bake = 'InProgress';
   }
@@ -248,6 +248,7 @@ class Life {
             version: { tag: version },
             timestamp: rfc3339(at),
             bakeStatus: bake,
+            ...(bake === 'InProgress' && { bakeStartTime: rfc3339(at) }),
           })),
           ...(asks && {
             slotRequest: {

@@ -44,7 +44,7 @@ export interface RolloutCase {
   barriers: string[];
   rolledBack: string[];
   minimumReleaseAge: string | undefined;
-  gateFirst: boolean;
+  gateFirst: boolean | undefined;
   /** What `status.copy` says is in the target repository, where releases are copied before they are deployed. */
   copies: { done: string | undefined } | undefined;
   health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
@@ -166,7 +166,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
       spec: {
         releasesImagePolicy: { name: 'app' },
         onFailure,
-        gateFirstDeployment: input.gateFirst,
+        ...(input.gateFirst !== undefined && { gateFirstDeployment: input.gateFirst }),
         ...(input.barrier && { rollback: { barrier: input.barrier } }),
         ...(input.copies && { targetRepository: { url: TARGET } }),
         ...(input.minimumReleaseAge && { minimumReleaseAge: input.minimumReleaseAge }),
@@ -220,7 +220,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
       spec: {
         target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' },
         pins: [{ rollout: 'app', variable: 'APP' }],
-        ...(of.bound.length > 0 && { gates: of.bound.map((name) => ({ namespace: 'shop', name })) }),
+        ...(of.bound.length > 0 && { gates: of.bound.map((gate) => ({ namespace: 'shop', gate })) }),
       },
     },
     { labels: { 'app.rollout.kuberik.com/bound': '' } },

@@ -34,7 +34,6 @@ export interface NaiveSlot {
 
 const UNUSED_MS = 10 * 60_000;
 const TOLD_MS = 60_000;
-const ON_ITS_WAY = ['Deploying', 'InProgress'];
 
 function amountOf(amount: Amount, of: number): number {
   return typeof amount === 'number' ? amount : Math.ceil((of * Number.parseInt(amount, 10)) / 100);
@@ -172,8 +171,9 @@ function waveOf({ wave }: Fleeting, order: readonly string[]): number {
   return index < 0 ? order.length : index;
 }
 
-function isOnItsWay({ history: [head] }: Fleeting): boolean {
-  return ON_ITS_WAY.includes(head?.bake ?? '');
+/** "A deployment without bake settings takes room until Flux has applied it, or its Rollout asks for the next version." */
+function isOnItsWay({ history: [head], asks }: Fleeting): boolean {
+  return head?.bake === 'InProgress' || (head?.bake === 'Deploying' && !asks);
 }
 
 function used({ history: [head] }: Fleeting, image: string): Pick<NaiveSlot, 'image' | 'version' | 'state'> {

@@ -48,7 +48,10 @@ export interface Circumstances {
   rolloutGates: RolloutGateSpec[];
   /** Who has asked for everything that is asked for by hand. */
   requester: string;
-  gateFirst: boolean;
+  /** `spec.gateFirstDeployment`. */
+  gateFirst: boolean | undefined;
+  /** It has bakeTime, deployTimeout or healthCheckSelector. */
+  bakes: boolean;
   /** Whether the target repository has it; undefined where nothing is copied before it is deployed. */
   inTarget: boolean | undefined;
   /** `stage` is missing where there is none. */
@@ -88,6 +91,20 @@ function isApproved({ approvals, given = [] }: RolloutGateSpec, of: Circumstance
     .map(({ by }) => by)
     .filter((by) => !by.startsWith('system:') && !(approvals.notByRequester && asked && by === of.requester));
   return new Set(people).size >= approvals.required;
+}
+
+/** docs/rollouts.md "Without bake settings": how a deployment begins. */
+export function beginning({ bakes, isBound }: { bakes: boolean; isBound: boolean }): 'Deploying' | 'Succeeded' {
+  return bakes || isBound ? 'Deploying' : 'Succeeded';
+}
+
+/** docs/rollouts.md `currentVersion`, `rollingOutVersion`, where nothing is ever applied: what has Succeeded runs. */
+export function runs(history: readonly Past[], isBound: boolean): { current?: string; rollingOut?: string } {
+  const [head] = history;
+  if (!head) return {};
+  if (!isBound || head.bakeStatus === 'Succeeded') return { current: head.tag };
+  const before = history.find(({ bakeStatus }) => bakeStatus === 'Succeeded');
+  return { rollingOut: head.tag, ...(before && { current: before.tag }) };
 }
 
 /** Why it should not have been deployed, a sentence each. */
@@ -150,7 +167,8 @@ function notForward(of: Circumstances): string[] {
   const listed =
     bypassed ||
     rolloutGates.every((gate) => gate.passing === false || (gate.allowedVersions?.includes(deployed) ?? true));
-  const isFree = isFirst && !of.gateFirst;
+  // "RolloutGates hold the first deployment too, unless it says gateFirstDeployment: false."
+  const isFree = isFirst && of.gateFirst === false;
   const failed = before?.bakeStatus === 'Failed';
   const holds =
     failed && (of.onFailure === 'Hold' || (of.onFailure === 'Rollback' && before.rolledBackFrom !== undefined));
@@ -167,7 +185,7 @@ function notForward(of: Circumstances): string[] {
     ...because(bypassed || of.after.every((each) => hasPassed(each, deployed)), 'a stage does not have it Succeeded'),
     ...because(isFirst || !of.unhealthy || excused, 'a HealthCheck is Unhealthy'),
     ...because(
-      before?.bakeStatus !== 'Deploying' && before?.bakeStatus !== 'InProgress',
+      before?.bakeStatus !== 'InProgress' && !(of.bakes && before?.bakeStatus === 'Deploying'),
       'the version before it is on its way',
     ),
     ...because(!holds || of.unblocked, 'the version before it has failed'),

@@ -123,7 +123,7 @@ it('approvals that are wanted and given are told by what the Rollout deploys int
   await view.developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
   await bindings(ns, 1);
   await story.publish('1.0.0');
-  await story.create({ gateFirstDeployment: true });
+  await story.create();
   const who = ['OCIRepository', ns, 'app'] as const;
   await controller.says(...who, new RegExp(`^info Rollout ${ns}/app WaitingForApprovals: .*0 of 1 approval: `));
   // It is told before it is stored.

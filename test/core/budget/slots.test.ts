@@ -47,6 +47,18 @@ describe('a slot', () => {
       holder(9, undefined, { bakeStatus: 'Failed' }),
       { freed: 'Ended' },
     ],
+    [
+      'is free when its deployment does not bake and a newer version is to take its place',
+      used,
+      holder(9, 9, deploying),
+      { freed: 'Ended' },
+    ],
+    [
+      'is kept when its deployment bakes, whatever is asked for',
+      used,
+      holder(9, 9, { ...baking, bakeStartTime: formatTime(NOW) }),
+      { slot: { state: 'Baking' } },
+    ],
     ['is free when its deployment had no bake', slot(), holder(8, undefined, succeeded), { freed: 'Ended' }],
     [
       'is free when its request has gone without a deployment',

@@ -8,7 +8,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from '../rollout/observedFixture.ts';
 
-const { rollout } = observed();
+const { rollout } = observed({ healthCheckSelector: {} });
 const at = (seconds: number) => formatTime(NOW + seconds * 1000);
 
 function check(status: HealthCheck['status'], cls?: string): HealthCheck {

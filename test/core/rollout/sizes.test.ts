@@ -53,12 +53,12 @@ it('a version that was asked for by hand is not forgotten', () => {
 
 it('a history is never longer than its limit, whatever the spec says', () => {
   const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
-  expect(readConfig(rollout, 'Hold').historyLimit).toBe(LIMITS.history);
+  expect(readConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });
 
 it('a history keeps the newest deployments, however little the spec asks for', () => {
   const { rollout } = observed({ versionHistoryLimit: 1 });
-  expect(readConfig(rollout, 'Hold').historyLimit).toBe(LIMITS.historyKept);
+  expect(readConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.historyKept);
 });
 
 it('the deployment after an adopted one can still be written on an object', () => {

@@ -171,9 +171,9 @@ export class Model {
     return this.onFailure === 'Hold' || (this.onFailure === 'Rollback' && this.head.backFrom !== undefined);
   }
 
-  /** The first deployment waits for nothing but the Gate. */
+  /** The first deployment waits for no health. */
   private mayFollow(bypassed: boolean): boolean {
-    if (!this.head) return true;
+    if (!this.head) return this.gateOpen || bypassed;
     if (this.baking || (this.holds && !this.unblock)) return false;
     // What the failed version has broken only its successor can mend.
     const goesForward = this.head.state === 'Failed' && !this.holds;

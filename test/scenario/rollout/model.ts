@@ -80,7 +80,8 @@ export class Model {
     const back = asked === undefined ? this.wayBack() : undefined;
     const next = asked ?? back ?? this.candidate();
     if (next === undefined || next === head?.release) return false;
-    if (asked === undefined && head && !this.mayFollow(head, now, back !== undefined)) return false;
+    const mayGo = head ? this.mayFollow(head, now, back !== undefined) : this.gateOpen;
+    if (asked === undefined && !mayGo) return false;
     this.history.unshift({
       release: next,
       state: 'Deploying',

@@ -16,6 +16,7 @@ interface Scenario {
   onFailure?: 'Continue' | 'Hold';
   /** Whether the installation trusts publishers. */
   trustPublishers?: boolean;
+  likeKuberik?: boolean;
   steps: (string | Record<string, unknown>)[];
 }
 
@@ -32,8 +33,8 @@ for (const file of FILES) {
 
 /** In these a newer version waits behind a failed one. */
 const NEED_HOLD = ['R30', 'R33', 'R77'];
-/** In these time alone ends a bake, or tells what health is new. */
-const NEED_LIKE_KUBERIK = ['R34', 'R41', 'R54', 'R119', 'recovery-bake'];
+/** In these time alone ends a bake, or tells what health is new; a first deployment passes RolloutGates; one without bake settings is over at once. */
+const NEED_LIKE_KUBERIK = ['R21', 'R22', 'R34', 'R41', 'R54', 'R65', 'R79', 'R119', 'RM13', 'recovery-bake'];
 const DIFFER = [...NEED_HOLD, ...NEED_LIKE_KUBERIK];
 
 describe('the cases of the Go controller, as an installation has it by default', () => {
@@ -48,7 +49,7 @@ describe('the cases of the Go controller, as an installation has it by default',
 async function play(scenario: Scenario, onFailure: 'Continue' | 'Hold', likeKuberik = false): Promise<void> {
   const world = new World({
     onFailure: scenario.onFailure ?? onFailure,
-    likeKuberik,
+    likeKuberik: scenario.likeKuberik ?? likeKuberik,
     trustPublishers: scenario.trustPublishers ?? false,
   });
   await FIXTURES[scenario.fixture ?? 'F0']!(world);
