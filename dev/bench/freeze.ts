@@ -10,8 +10,7 @@ import { Problem } from '../local/process/problem.ts';
 import { type BudgetLine, memoryLines, runBench } from './command.ts';
 import { type Arrivals, watchArrivals } from './fleets/arrivals.ts';
 import { type Fleet, fleet } from './fleets/gated.ts';
-import { hookCalls } from './hookCalls.ts';
-import { cpuOf, peakMemoryMiB } from './measure.ts';
+import { cpuOf, hookCalls, peakMemoryMiB } from './measure.ts';
 import { endOf, ours, requestsSince } from './requests.ts';
 
 /** Of a thousand objects. */

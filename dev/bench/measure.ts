@@ -1,4 +1,4 @@
-/** What processes take, from /proc; requests are counted by requests.ts. */
+/** What processes take, from /proc, and how often hooks are asked; requests to the API server are counted by requests.ts. */
 import { readFileSync } from 'node:fs';
 import type { LocalCluster } from '../local/cluster.ts';
 
@@ -38,4 +38,13 @@ export function quantile(values: readonly number[], q: number): number {
 /** Of each process of the cluster, by name; 0 where /proc is not there. */
 export function cpuOf(cluster: LocalCluster): Record<string, number> {
   return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
+}
+
+/** Calls of each hook and webhook so far, by route: `/hooks/flux/sync`. */
+export async function hookCalls(host: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`http://${host}/metrics`)).text();
+  const calls = new Map<string, number>();
+  const lines = text.matchAll(/^rollout_hooks_request_duration_seconds_count\{route="([^"]+)"[^}]*\} (\d+)$/gm);
+  for (const [, route = '', count] of lines) calls.set(route, (calls.get(route) ?? 0) + Number(count));
+  return calls;
 }
