@@ -53,7 +53,9 @@ function listed(
   { now, settings }: WebhookCall,
 ): Record<string, string | undefined> {
   const before = parseListed(old?.metadata.annotations?.[LISTED]);
-  const reason = metadata.annotations?.[REASON];
+  const given = metadata.annotations?.[REASON];
+  // One that was left there, since the webhook was down, is another write's.
+  const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
   const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
   return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
 }

@@ -5,7 +5,6 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
-import { LIMITS } from '../limits.ts';
 import { MAX_REASON, MAX_USER, oneLine } from './record.ts';
 
 const LISTS = ['allowedVersions', 'rejectedVersions'] as const;
@@ -23,8 +22,10 @@ export interface Listed {
 
 type Spec = RolloutGate['spec'];
 
+/** Beside a record of approvals as large as it gets, both fit into the annotations of an object. */
+const MAX_LISTED = 32;
 /** Longer than any record of ours. */
-const MAX_LENGTH = 196_608;
+const MAX_LENGTH = 65_536;
 /** Of a tag. */
 const MAX_VERSION = 128;
 
@@ -58,7 +59,7 @@ export function notedLists(
     return [...new Set(versions)].flatMap((version) => noted(field, version));
   });
   const turned = isPassing(spec) === isPassing(old) ? [] : noted('passing');
-  return [...stands, ...added, ...turned].slice(-LIMITS.approvals);
+  return [...stands, ...added, ...turned].slice(-MAX_LISTED);
 }
 
 /** The newest note of it, where it still stands. */
@@ -84,7 +85,7 @@ export function parseListed(text: string | undefined): Listed[] {
   if (!text || text.length > MAX_LENGTH) return [];
   try {
     const entries: unknown = JSON.parse(text);
-    return Array.isArray(entries) ? entries.slice(-LIMITS.approvals).flatMap(entryOf) : [];
+    return Array.isArray(entries) ? entries.slice(-MAX_LISTED).flatMap(entryOf) : [];
   } catch {
     return [];
   }

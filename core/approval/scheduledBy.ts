@@ -23,7 +23,8 @@ export function notedSchedule(gate: Gate, old: Gate | undefined, user: string, n
   if (!schedule) return undefined;
   const stored = old?.metadata.annotations?.[SCHEDULED_BY];
   if (old && sameJson(schedule, old.spec.schedule)) return parse(stored) && stored;
-  const reason = oneLine((gate.metadata.annotations?.[REASON] ?? '').slice(0, MAX_REASON));
+  const given = gate.metadata.annotations?.[REASON];
+  const reason = given === old?.metadata.annotations?.[REASON] ? '' : oneLine((given ?? '').slice(0, MAX_REASON));
   return JSON.stringify({
     by: oneLine(user.slice(0, MAX_USER)),
     at: formatTime(now),

@@ -33,9 +33,10 @@ export function notedPin(
   const stored = before?.metadata.annotations?.[PIN_RECORD];
   if (wanted === old) return parse(stored) && stored;
   const { annotations } = rollout.metadata;
-  const message = annotations?.[DEPLOY_MESSAGE];
-  const fresh = message === before?.metadata.annotations?.[DEPLOY_MESSAGE] ? undefined : message;
-  const reason = oneLine(((wanted && fresh) || annotations?.[REASON] || '').slice(0, MAX_REASON));
+  const fresh = (key: string) =>
+    annotations?.[key] === before?.metadata.annotations?.[key] ? undefined : annotations?.[key];
+  const given = (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON) || '';
+  const reason = oneLine(given.slice(0, MAX_REASON));
   const record: PinRecord = {
     ...(wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' }),
     by: oneLine(user.slice(0, MAX_USER)),

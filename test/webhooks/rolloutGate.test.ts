@@ -50,6 +50,14 @@ describe('who changes a list', () => {
     expect(await stored(gate({}, forged), undefined)).toBeUndefined();
   });
 
+  it('has no reason that was left from another write', async () => {
+    const annotations = await stored(gate({ allowedVersions: ['1.6.0'] }, reason), gate({}, reason));
+    expect(JSON.parse(annotations![`${P}listed`]!)).toEqual([
+      expect.not.objectContaining({ reason: expect.anything() }),
+    ]);
+    expect(annotations).not.toHaveProperty([`${P}reason`]);
+  });
+
   it('is not noted of a schedule, which Metacontroller writes', async () => {
     expect(await stored(gate({ passing: false }), gate({}), 'metacontroller')).toEqual({});
   });

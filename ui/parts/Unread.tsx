@@ -1,5 +1,9 @@
 /** What is not shown, and why: a page that leaves things out must say so. */
+import { BOUND_KINDS } from '../../api/kinds.ts';
 import { kinds } from '../state/stream.ts';
+
+/** Of Flux: what is read of them says no more than whether an application has failed. */
+const BOUND: readonly string[] = BOUND_KINDS.map(({ kind }) => kind);
 
 /** `of`: the kinds that are shown here beside Rollouts. */
 export function Unread({ of }: { of: readonly string[] }) {
@@ -7,7 +11,7 @@ export function Unread({ of }: { of: readonly string[] }) {
   const missing = kinds.value.filter(
     ({ kind, state }) => of.includes(kind) && (state === 'forbidden' || state === 'absent'),
   );
-  const narrowed = kinds.value.find(({ namespace }) => namespace);
+  const narrowed = kinds.value.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
   if (rollouts?.state === 'forbidden' || rollouts?.state === 'absent') return null;
   const behind = kinds.value.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
   if (missing.length === 0 && !narrowed && behind.length === 0) return null;

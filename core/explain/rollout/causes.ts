@@ -70,7 +70,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
 
 function pinner(rollout: Rollout): Cause[] {
   const pin = pinRecordOf(rollout);
-  return pin ? [{ code: 'PinnedBy', text: pinText(pin) }] : [];
+  return pin?.version === undefined ? [] : [{ code: 'PinnedBy', text: pinText(pin) }];
 }
 
 /** What Flux reports of the objects that take the version. */

@@ -113,11 +113,16 @@ describe('an application that waits for an approval', () => {
     await ask(tab, 'Pin 1.0.0', 'leaks memory', 'Pin');
     await accepted(tab);
     await story.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
-    await tab.getByText('pinned to 1.0.0').waitFor();
+    await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor();
+    await tab
+      .getByText(/^Pinned to 1\.0\.0 by developer .*: leaks memory/)
+      .first()
+      .waitFor();
     await tab.getByRole('cell', { name: /developer.*leaks memory/ }).waitFor();
     await ask(tab, 'Remove the pin', '', 'Remove the pin');
     await accepted(tab);
-    await tab.getByText('pinned to 1.0.0').waitFor({ state: 'hidden' });
+    await tab.getByText(/^Unpinned from 1\.0\.0 by developer/).waitFor();
+    await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor({ state: 'hidden' });
   });
 });
 

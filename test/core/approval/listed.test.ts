@@ -1,7 +1,6 @@
 /** Who put what onto a list of a RolloutGate: what a record keeps, and when an entry ends. */
 import { describe, expect, it } from 'vitest';
 import { formatListed, type Listed, listedOn, notedLists, parseListed } from '../../../core/approval/listed.ts';
-import { LIMITS } from '../../../core/limits.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.900Z');
 const spec = (more: object = {}) => ({ rolloutRef: { name: 'app' }, passing: true, ...more });
@@ -47,8 +46,16 @@ describe('a write', () => {
   it('of a thousand versions is kept as far as the limit', () => {
     const allowedVersions = Array.from({ length: 1000 }, (_, i) => `1.${i}.0`);
     const record = noted({ allowedVersions }, {});
-    expect(record).toHaveLength(LIMITS.approvals);
+    expect(record).toHaveLength(32);
     expect(record.at(-1)).toMatchObject({ version: '1.999.0' });
+  });
+
+  it('is as large as it gets still read again, and leaves room for the record of approvals', () => {
+    const allowedVersions = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(128, 'x'));
+    const record = noted({ allowedVersions }, {}, [], { by: '语'.repeat(300), reason: '语'.repeat(300), now: NOW });
+    const text = formatListed(record)!;
+    expect(Buffer.byteLength(text)).toBeLessThan(65_536);
+    expect(parseListed(text)).toEqual(record);
   });
 
   it('has its texts on one line and cut', () => {

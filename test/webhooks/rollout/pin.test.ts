@@ -46,6 +46,18 @@ describe('the record', () => {
   });
 });
 
+it('of its removal is no cause, as long as the status still has the pin', async () => {
+  const rollout = await unpinned();
+  const status = {
+    conditions: [
+      { type: 'Pinned', status: 'True', reason: 'WantedVersion', message: 'pinned', lastTransitionTime: '' },
+    ],
+  };
+  const { pin, causes } = explainRollout({ ...rollout, status } as never, NO_SURROUNDINGS, 0);
+  expect(pin).toMatchObject({ from: '1.0.0', by: 'bob' });
+  expect(causes.map(({ code }) => code)).toEqual(['WantedVersion']);
+});
+
 it('is shown beside the pin', async () => {
   const rollout = await pinned();
   const conditions = [
