@@ -65,7 +65,7 @@ export function statusAfterMeasurement(
 /** Healthy says nothing any more once so much time has passed without an answer. */
 const OVERDUE_MS = 30_000;
 
-/** While no answer has come: as it is, and after two intervals unknown. */
+/** While no answer has come: as it is, and after two intervals unknown. A Healthy that was never measured is somebody else's. */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
   { intervalMs }: MetricCheck,
@@ -73,7 +73,10 @@ export function statusWithoutAnswer(
 ): HealthStatus | undefined {
   const [last] = before?.prometheus?.measurements ?? [];
   const measuredAt = parseTime(last?.time);
-  if (measuredAt === undefined || now - measuredAt <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
+  if (measuredAt === undefined) {
+    return before?.status === 'Healthy' ? statusWithProblem(before, 'not measured yet', now) : before;
+  }
+  if (now - measuredAt <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
   const why = 'the provider is slow, or other queries of this namespace have to be answered first';
   return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
 }

@@ -208,6 +208,10 @@ describe('while no answer comes', () => {
     expect(waited(status, seconds, intervalMs)).toBe(status);
   });
 
+  it('a Healthy that was not measured does not count', () => {
+    expect(waited(stored('Healthy'), 0)).toMatchObject({ status: 'Pending', message: 'not measured yet' });
+  });
+
   it('for longer, it is unknown', () => {
     expect(waited(last('Healthy'), 121)).toMatchObject({
       status: 'Pending',
