@@ -133,7 +133,7 @@ export const HEALTHCHECK_KUSTOMIZATION = 'healthcheck.kuberik.com/kustomization'
 /** On HealthChecks, Kustomizations and Namespaces: which other namespaces may watch their health, `team-a,team-b` or `*`. */
 export const WATCHED_FROM = 'healthcheck.kuberik.com/watched-from';
 export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
-/** How long what was healthy may be short of it again before it counts as broken. */
+/** How long what was healthy may be short of it again, or missing, before it counts as broken. */
 export const HEALTHCHECK_GRACE_PERIOD = 'healthcheck.kuberik.com/grace-period';
 export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
