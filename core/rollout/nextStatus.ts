@@ -1,20 +1,23 @@
 /** The status that a decision leads to. */
-import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
+import { boundTo, unapplied } from '../deployment/progress.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
+import type { Observed } from '../evaluation/observed.ts';
 import { handledRequests, type RequestKey, type Requests } from '../evaluation/requests.ts';
 import { bounded } from '../release/retention.ts';
 
 /** Candidates that may come next are not forgotten, however old. */
 const NEXT = 20;
 
-/** All of it but `gates`, the current version and the metadata of the latest image. `requests`: those that are not used up. */
+/** All of it but `gates` and the metadata of the latest image. `requests`: those that are not used up. */
 export function nextStatus(
-  rollout: Rollout,
+  observed: Observed,
   state: RolloutState,
   { candidates, verdict, rejected, withdrawn, young, pending, copy }: Evaluation,
   { forceDeploy, bypassGates }: Requests,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
+  const { rollout } = observed;
   const history = [...state.history];
   const waiting = pending ?? young[0]?.tag;
   const asked = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
@@ -33,6 +36,7 @@ export function nextStatus(
   return {
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
+    ...versions(observed, history),
     ...(waiting !== undefined && { pendingVersion: waiting }),
     ...(history.length > 0 && { history }),
     availableReleases: [...available],
@@ -47,4 +51,21 @@ export function nextStatus(
     ...(authors.length > 0 && { releaseAuthors: authors }),
     ...(copied && { copy: copied }),
   };
+}
+
+/** Which version runs, and which one is committed and not applied everywhere yet. */
+function versions(
+  { rollout, bindings, likeKuberik }: Observed,
+  [head, ...older]: readonly HistoryEntry[],
+): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
+  if (!head) return {};
+  const { tag } = head.version;
+  if (hasRun(head) || unapplied(head, boundTo(rollout, bindings), rollout).length === 0) return { currentVersion: tag };
+  const current = likeKuberik ? tag : older.find(hasRun)?.version.tag;
+  return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
+}
+
+/** What has Succeeded ran before there was a Rollout, or had nothing to prove. An entry without a bake is of an older version of this software. */
+function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
+  return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }

@@ -15,7 +15,6 @@ import type { NewEvent } from '../kube/events.ts';
 import { revised } from '../status/revision.ts';
 import { nextConditions, setConditions } from './conditions.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
-import { currentVersion } from './currentVersion.ts';
 import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
 import { gateSummaries } from './gateSummaries.ts';
@@ -103,8 +102,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const { gates, leftOut } = gateSummaries(observed, decision.evaluation, now);
   const next: RolloutStatus = {
     ...releases.fields,
-    ...nextStatus(rollout, state, decision.evaluation, left, used),
-    ...currentVersion(observed, bounded),
+    ...nextStatus(observed, state, decision.evaluation, left, used),
     ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
     ...(named.length > 0 && { namedGates: named }),
     gates: [...gates, ...(decision.waiting?.gates ?? [])],
