@@ -1,7 +1,8 @@
 /** HealthChecks of class job: the Job is made by Metacontroller and run by the real Job controller; the test is the kubelet. */
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { healthCheck, SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
+import { jobsOf, newJob, podEnds } from './support/workloads.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
@@ -26,33 +27,6 @@ const spec = (fields: object = {}) => ({
   },
 });
 
-const jobsOf = async ({ ns }: Story): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
-
-/** The Job that is not among those that were there. */
-function newJob(story: Story, before: readonly string[] = []): Promise<AnyObject> {
-  return waitFor(
-    async () => (await jobsOf(story)).find(({ metadata }) => !before.includes(metadata.name!)),
-    'a new Job',
-  );
-}
-
-/** What the kubelet says of the Pod of a Job. */
-async function podEnds({ ns }: Story, job: AnyObject, exitCode: number): Promise<void> {
-  const pod = await waitFor(async () => {
-    const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);
-    return pods.find(({ metadata }) => metadata.ownerReferences?.[0]?.uid === job.metadata.uid);
-  }, 'its Pod');
-  const at = new Date().toISOString();
-  const state = { terminated: { exitCode, reason: exitCode ? 'Error' : 'Completed', startedAt: at, finishedAt: at } };
-  await admin.patchStatus(
-    { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: ns, name: pod.metadata.name! } },
-    {
-      phase: exitCode ? 'Failed' : 'Succeeded',
-      containerStatuses: [{ name: 'curl', image: 'curl:8', imageID: '', ready: false, restartCount: 0, state }],
-    },
-  );
-}
-
 const healthIs = ({ ns }: Story, expected: object) =>
   waitFor(
     async () => {
@@ -76,10 +50,10 @@ describe('a HealthCheck of class job', () => {
       status: 'Pending',
       message: expect.stringMatching(/^waits until version 1\.0\.0 is applied/),
     });
-    expect(await jobsOf(story)).toEqual([]);
+    expect(await jobsOf(admin, story.ns)).toEqual([]);
 
     await story.arrive('1.0.0');
-    const first = await newJob(story);
+    const first = await newJob(admin, story.ns);
     expect(first.metadata).toMatchObject({
       name: expect.stringMatching(/^app-app-1-[0-9a-f]{16}$/),
       labels: { team: 'a', 'healthcheck.kuberik.com/runs-for': 'app' },
@@ -91,35 +65,35 @@ describe('a HealthCheck of class job', () => {
       job: { namespace: ns, name },
       message: expect.stringContaining('runs for version'),
     });
-    await podEnds(story, first, 22);
+    await podEnds(admin, ns, first, 22);
     const failed = await story.headIs('1.0.0', 'Failed');
     expect(failed.failedHealthChecks[0].message).toContain('container curl: exit code 22');
     expect(failed.failedHealthChecks[0].message).toContain(`kubectl logs -n ${ns} job/${name}`);
 
     await story.ask({ retry: 'true' });
-    const second = await newJob(story, [name]);
+    const second = await newJob(admin, story.ns, [name]);
     // The logs of the failure are kept.
-    expect((await jobsOf(story)).map(({ metadata }) => metadata.name)).toContain(name);
+    expect((await jobsOf(admin, story.ns)).map(({ metadata }) => metadata.name)).toContain(name);
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying while it runs', 1000);
-    await podEnds(story, second, 0);
+    await podEnds(admin, ns, second, 0);
     await story.headIs('1.0.0', 'Succeeded');
     await healthIs(story, { status: 'Healthy', job: { name: second.metadata.name } });
 
     await story.publish('1.1.0');
     await story.arrive('1.1.0');
-    const third = await newJob(story, [name, second.metadata.name!]);
+    const third = await newJob(admin, story.ns, [name, second.metadata.name!]);
     await waitFor(async () => {
-      const names = (await jobsOf(story)).map(({ metadata }) => metadata.name);
+      const names = (await jobsOf(admin, story.ns)).map(({ metadata }) => metadata.name);
       expect(names.sort()).toEqual([second.metadata.name, third.metadata.name].sort());
       return true;
     }, 'the oldest Job to be deleted');
     await admin.remove({ ...third, apiVersion: 'batch/v1', kind: 'Job' });
     const again = await waitFor(async () => {
-      const found = (await jobsOf(story)).find(({ metadata }) => metadata.name === third.metadata.name);
+      const found = (await jobsOf(admin, story.ns)).find(({ metadata }) => metadata.name === third.metadata.name);
       return found && found.metadata.uid !== third.metadata.uid ? found : undefined;
     }, 'the Job that was deleted to be run again');
     expect((await story.head()).bakeStatus).toBe('Deploying');
-    await podEnds(story, again, 0);
+    await podEnds(admin, ns, again, 0);
     await story.headIs('1.1.0', 'Succeeded');
   });
 
@@ -136,7 +110,7 @@ describe('a HealthCheck of class job', () => {
       status: 'Pending',
       message: expect.stringContaining('see the Events of this HealthCheck'),
     });
-    expect(await jobsOf(story)).toEqual([]);
+    expect(await jobsOf(admin, story.ns)).toEqual([]);
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
   });
 

@@ -3,21 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { kustomization, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { healthCheck, nextSecond, SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
 import { tagArrives, variablesArrive } from './support/versions.ts';
+import { deploymentOf, workload } from './support/workloads.ts';
 
 const view = sharedCluster();
 const { admin, developer, newNamespace } = view;
 
 describe('a HealthCheck of class kustomization', () => {
-  const deploymentOf = (ns: string) => ({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web', namespace: ns },
-    spec: {
-      selector: { matchLabels: { app: 'web' } },
-      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } },
-    },
-  });
-
   /** Looked at every five seconds, unless it may rest. */
   function checkOfKustomization(ns: string, { restsWhenHealthy = false } = {}) {
     const annotations = {
@@ -28,34 +19,6 @@ describe('a HealthCheck of class kustomization', () => {
     return { ...check, metadata: { ...check.metadata, annotations } };
   }
 
-  /** What the Deployment controller says of the newest generation; there is none here. */
-  async function workload(ns: string, says: 'available' | 'stuck' | 'progressing'): Promise<void> {
-    const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
-    const { generation } = (await admin.get(web)).metadata;
-    const at = new Date().toISOString();
-    const condition = (type: string, status: string, reason: string) => ({
-      type,
-      status,
-      reason,
-      message: '',
-      lastTransitionTime: at,
-      lastUpdateTime: at,
-    });
-    const progressing =
-      says === 'stuck'
-        ? condition('Progressing', 'False', 'ProgressDeadlineExceeded')
-        : condition('Progressing', 'True', says === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
-    const ready = says === 'available' ? 1 : 0;
-    await admin.patchStatus(web, {
-      observedGeneration: generation,
-      replicas: 1,
-      updatedReplicas: 1,
-      availableReplicas: ready,
-      readyReplicas: ready,
-      conditions: [progressing, condition('Available', ready ? 'True' : 'False', 'MinimumReplicas')],
-    });
-  }
-
   /** Bound objects, a Deployment, and a HealthCheck of the Kustomization; 1.0.0 is applied and runs. */
   async function running(check?: { restsWhenHealthy: boolean }): Promise<Story> {
     const ns = await newNamespace();
@@ -63,7 +26,7 @@ describe('a HealthCheck of class kustomization', () => {
     await story.bind();
     await admin.create(checkOfKustomization(ns, check));
     await admin.create(deploymentOf(ns));
-    await workload(ns, 'available');
+    await workload(admin, ns, 'available');
     await story.create({ bakeTime: '1s', ...SELECTS_HEALTH });
     await story.publish('1.0.0');
     await story.fetched('1.0.0');
@@ -81,7 +44,7 @@ describe('a HealthCheck of class kustomization', () => {
     await story.fetched('1.1.0');
     await story.flux.attempt(ns, 'app');
     await nextSecond();
-    await workload(ns, 'stuck');
+    await workload(admin, ns, 'stuck');
     const head = await story.headIs('1.1.0', 'Failed');
     expect(head).not.toHaveProperty('appliedTime');
     expect(head.failedHealthChecks[0].message).toMatch(/^Unhealthy resources: /);
@@ -95,13 +58,13 @@ describe('a HealthCheck of class kustomization', () => {
     await story.headIs('1.1.0', 'Deploying');
     await tagArrives(admin, ns, 'app', '1.1.0');
     await nextSecond();
-    await workload(ns, 'stuck');
+    await workload(admin, ns, 'stuck');
     await waitFor(async () => {
       const { status } = await admin.get(ref('healthCheck', ns, 'app'));
       return status.status === 'Pending' && status.message.includes('Progress deadline exceeded');
     }, 'the old failure to be seen as such');
     await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
-    await workload(ns, 'available');
+    await workload(admin, ns, 'available');
     await story.arrive('1.1.0');
     await story.headIs('1.1.0', 'Succeeded');
   });
@@ -110,7 +73,7 @@ describe('a HealthCheck of class kustomization', () => {
     const story = await running({ restsWhenHealthy: true });
     const { ns } = story;
     await nextSecond();
-    await workload(ns, 'stuck');
+    await workload(admin, ns, 'stuck');
     // Nothing tells the HealthCheck of it.
     await staysTrue(
       async () => (await admin.get(ref('healthCheck', ns, 'app'))).status.status === 'Healthy',
@@ -136,7 +99,7 @@ describe('a HealthCheck of class kustomization', () => {
     await story.bind();
     await admin.create(checkOfKustomization(ns));
     await admin.create(deploymentOf(ns));
-    await workload(ns, 'progressing');
+    await workload(admin, ns, 'progressing');
     await story.create({ bakeTime: '2s', ...SELECTS_HEALTH });
     await story.publish('1.0.0');
     await story.fetched('1.0.0');
@@ -147,7 +110,7 @@ describe('a HealthCheck of class kustomization', () => {
       const { status } = await admin.get(ref('healthCheck', ns, 'app'));
       return status.status === 'Pending' && status.message.startsWith(`Pending resources: ${ns}/web (`);
     }, 'the Deployment to be seen');
-    await workload(ns, 'available');
+    await workload(admin, ns, 'available');
     await story.headIs('1.0.0', 'Succeeded');
 
     await nextSecond();
@@ -160,7 +123,7 @@ describe('a HealthCheck of class kustomization', () => {
     await story.arrive('1.1.0');
     await story.headIs('1.1.0', { bakeStatus: 'Deploying', appliedTime: expect.any(String) });
     await nextSecond();
-    await workload(ns, 'stuck');
+    await workload(admin, ns, 'stuck');
     const head = await story.headIs('1.1.0', 'Failed');
     expect(head.failedHealthChecks).toEqual([
       { name: 'app', namespace: ns, message: `Unhealthy resources: ${ns}/web (Progress deadline exceeded)` },

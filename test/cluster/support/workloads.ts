@@ -1,0 +1,67 @@
+/** What controllers and kubelets say of workloads, where there are none. */
+import { type AnyObject, type User, waitFor } from './cluster.ts';
+
+export const deploymentOf = (ns: string) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: ns },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } },
+  },
+});
+
+/** What the Deployment controller says of the newest generation; there is none here. */
+export async function workload(admin: User, ns: string, says: 'available' | 'stuck' | 'progressing'): Promise<void> {
+  const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
+  const { generation } = (await admin.get(web)).metadata;
+  const at = new Date().toISOString();
+  const condition = (type: string, status: string, reason: string) => ({
+    type,
+    status,
+    reason,
+    message: '',
+    lastTransitionTime: at,
+    lastUpdateTime: at,
+  });
+  const progressing =
+    says === 'stuck'
+      ? condition('Progressing', 'False', 'ProgressDeadlineExceeded')
+      : condition('Progressing', 'True', says === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
+  const ready = says === 'available' ? 1 : 0;
+  await admin.patchStatus(web, {
+    observedGeneration: generation,
+    replicas: 1,
+    updatedReplicas: 1,
+    availableReplicas: ready,
+    readyReplicas: ready,
+    conditions: [progressing, condition('Available', ready ? 'True' : 'False', 'MinimumReplicas')],
+  });
+}
+
+export const jobsOf = async (admin: User, ns: string): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
+
+/** The Job that is not among those that were there. */
+export function newJob(admin: User, ns: string, before: readonly string[] = []): Promise<AnyObject> {
+  return waitFor(
+    async () => (await jobsOf(admin, ns)).find(({ metadata }) => !before.includes(metadata.name!)),
+    'a new Job',
+  );
+}
+
+/** What the kubelet says of the Pod of a Job. */
+export async function podEnds(admin: User, ns: string, job: AnyObject, exitCode: number): Promise<void> {
+  const pod = await waitFor(async () => {
+    const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);
+    return pods.find(({ metadata }) => metadata.ownerReferences?.[0]?.uid === job.metadata.uid);
+  }, 'its Pod');
+  const at = new Date().toISOString();
+  const state = { terminated: { exitCode, reason: exitCode ? 'Error' : 'Completed', startedAt: at, finishedAt: at } };
+  await admin.patchStatus(
+    { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: ns, name: pod.metadata.name! } },
+    {
+      phase: exitCode ? 'Failed' : 'Succeeded',
+      containerStatuses: [{ name: 'curl', image: 'curl:8', imageID: '', ready: false, restartCount: 0, state }],
+    },
+  );
+}
