@@ -44,7 +44,7 @@ export function readConfig(
     ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
-    gateFirstDeployment: spec.gateFirstDeployment ?? !likeKuberik,
+    gateFirstDeployment: gatesFirst(rollout.spec, likeKuberik),
     bakes: bakes(rollout),
     historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
@@ -69,15 +69,24 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
  * No stage, age, budget or bake holds initialVersion, nor RolloutGates without gateFirstDeployment, because it runs already: that can only be
  * said when the Rollout is created. Set later it would be a way past them.
  */
-export function initialVersionProblem(rollout: Rollout, before: Rollout): string | undefined {
+export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};
-  if (!initialVersion || initialVersion === before.spec?.initialVersion || before.status?.history?.length) {
-    return undefined;
+  if (!initialVersion || before.status?.history?.length) return undefined;
+  if (initialVersion === before.spec?.initialVersion) {
+    if (!gatesFirst(before.spec, likeKuberik) || gatesFirst(rollout.spec, likeKuberik)) return undefined;
+    return (
+      `spec.gateFirstDeployment: false is set after the Rollout was created, and would let spec.initialVersion: ${JSON.stringify(initialVersion)} ` +
+      'past RolloutGates and their approvals: deploy that version by hand, or delete the Rollout and create it again'
+    );
   }
   return (
     `spec.initialVersion: ${JSON.stringify(initialVersion)} is set after the Rollout was created, and neither stages nor a bake would hold it: ` +
     'leave it out, or delete the Rollout and create it again with the version that runs'
   );
+}
+
+function gatesFirst(spec: RolloutSpec | undefined, likeKuberik = false): boolean {
+  return spec?.gateFirstDeployment ?? !likeKuberik;
 }
 
 function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {

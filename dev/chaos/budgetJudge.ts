@@ -38,7 +38,7 @@ export class BudgetJudge {
         slot.uid === rollout.metadata.uid && slot.request === request && slot.version === head?.version.tag;
       const hasSlot = (budget.status?.slots ?? []).some(isIts);
       const members = [...this.rollouts.values()].filter((each) => selects(key, budget, each));
-      const onTheirWay = members.filter((each) => isAutomatic(headOf(each)) && isOnItsWay(headOf(each)));
+      const onTheirWay = members.filter((each) => isAutomatic(headOf(each)) && isOnItsWay(each));
       const names = onTheirWay.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
       const name = budget.metadata.name;
       return [
@@ -55,7 +55,9 @@ export class BudgetJudge {
 
 const slotText = ({ uid, request, version }: AnyObject) => `${uid} ${request} ${version}`;
 const headOf = (rollout: AnyObject | undefined): AnyObject | undefined => rollout?.status?.history?.[0];
-const isOnItsWay = (head: AnyObject | undefined) => ON_ITS_WAY.includes(head?.bakeStatus);
+/** Without a bake it takes room only while its Rollout asks for nothing newer, which changes with every gate: that is not judged. */
+const isOnItsWay = (rollout: AnyObject) =>
+  rollout.spec?.bakeTime !== undefined && ON_ITS_WAY.includes(headOf(rollout)?.bakeStatus);
 
 /** By hand, and in a retry, nobody asks for a slot. */
 function isAutomatic(head: AnyObject | undefined): boolean {

@@ -47,7 +47,7 @@ describe('a Kustomization', () => {
     expect(found.rollout).toMatchObject({
       kind: 'Rollout',
       metadata: { name: 'checkout', namespace: 'shop' },
-      spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' },
+      spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0', gateFirstDeployment: false },
     });
     expect(found.annotations).toEqual({ 'rollout.kuberik.com/substitute.CHECKOUT_VERSION.from': 'checkout' });
     expect(found.gate).toBeUndefined();

@@ -18,6 +18,7 @@ const budget = (slots: object[], more: object = {}): any => ({
 });
 const rollout = (name: string, head: object | undefined, asks = true, labels: object = { chaos: '' }): any => ({
   metadata: { name, namespace: 'apps', uid: `uid-${name}`, labels },
+  spec: { bakeTime: '1s' },
   status: { ...(asks && { slotRequest: { id: 5 } }), history: head ? [head] : [] },
 });
 const head = (more: object = {}) => ({
@@ -65,6 +66,13 @@ describe('a deployment', () => {
     begin(judge, 'b', head(other));
     const expected = 'is one of 2 on their way under budget fleet of 1: apps/b, apps/a';
     expect(begin(judge, 'a', head())).toEqual(isFound ? [expected] : []);
+  });
+
+  it('is none where the other does not bake', () => {
+    const judge = new BudgetJudge();
+    judge.takeBudget(KEY, budget([slot('a'), slot('b')]));
+    judge.takeRollout(undefined, { ...rollout('b', head({ bakeStatus: 'Deploying' }), false), spec: {} });
+    expect(begin(judge, 'a', head())).toEqual([]);
   });
 });
 

@@ -32,4 +32,17 @@ describe('spec.initialVersion', () => {
     const object = rollout({ initialVersion: '1.0.0' });
     expect(await validateRollout(write({ object }), call().webhookCall)).toMatchObject({ allowed: true });
   });
+
+  it.each([
+    { title: 'is refused while its gates hold it', before: undefined, after: false, refused: true },
+    { title: 'is refused where the Rollout says true', before: true, after: false, refused: true },
+    { title: 'is allowed where it was false', before: false, after: false, refused: false },
+    { title: 'the other way round is allowed', before: false, after: true, refused: false },
+  ])('gateFirstDeployment false $title', async ({ before, after, refused }) => {
+    const of = (first: boolean | undefined) =>
+      rollout({ initialVersion: '1.0.0', ...(first !== undefined && { gateFirstDeployment: first }) });
+    const verdict = await validateRollout(write({ object: of(after), old: of(before) }), call().webhookCall);
+    expect(verdict.allowed).toBe(!refused);
+    if (!verdict.allowed) expect(verdict.message).toContain('spec.gateFirstDeployment: false');
+  });
 });
