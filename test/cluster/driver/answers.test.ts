@@ -1,7 +1,7 @@
 /** What the hooks rely on in whatever calls them: answers, and when they are asked for. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { drivenThings } from '../support/drivenThings.ts';
+import { drivenThings } from './drivenThings.ts';
 
 const cluster = sharedCluster();
 const { composite, thing, statusOf, calls } = await drivenThings(cluster);

@@ -1,7 +1,7 @@
 /** What the hooks rely on in whatever calls them: what is written on an object, and attached to it. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { child, drivenThings } from '../support/drivenThings.ts';
+import { child, drivenThings } from './drivenThings.ts';
 
 const cluster = sharedCluster();
 const { admin } = cluster;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { configMap, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { drivenThings, related } from '../support/drivenThings.ts';
+import { drivenThings, related } from './drivenThings.ts';
 
 const cluster = sharedCluster();
 const { admin, newNamespace } = cluster;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import { type AnyObject, type ClusterView, ref, waitFor } from './cluster.ts';
+import { type AnyObject, type ClusterView, ref, waitFor } from '../support/cluster.ts';
 import { type Script, startScriptedHooks } from './scriptedHooks.ts';
 
 /** A real Metacontroller learns of a new CRD within 30 s and tries a failed controller again in growing steps. */
