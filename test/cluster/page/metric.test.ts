@@ -16,6 +16,7 @@ let story: Story;
 let visitor: Visitor;
 
 const RESULTS = [{ value: '2' }, { value: '4.25' }, { result: 'Unknown' }, { value: '3' }, { value: '1' }];
+const OUTSIDE = [...RESULTS, { value: '9', result: 'OutOfRange' }];
 
 /** The newest comes last, a minute after the one before. */
 async function measure(results: readonly { value?: string; result?: string }[], message: string): Promise<void> {
@@ -46,19 +47,19 @@ beforeAll(async () => {
     'the measurement of the hook',
   );
   await nextSecond();
-  await measure(RESULTS, '1 is inside the range (at most 5)');
   visitor = await visitorOf(view.dir, 'developer', story.ns);
 });
 afterAll(() => visitor?.close());
 
 it('is drawn with its range and its gaps, and drawn again when there is another measurement', async () => {
+  await measure(RESULTS, '1 is inside the range (at most 5)');
   const tab = await visitor.tab(`/rollout/${story.ns}/app`);
   await tab
     .getByRole('img', {
       name: /^1, inside the range \(at most 5\), at .+\. 5 measurements since .+: 0 outside the range, 1 without a value$/,
     })
     .waitFor();
-  await measure([...RESULTS, { value: '9', result: 'OutOfRange' }], '9 is outside the range (at most 5)');
+  await measure(OUTSIDE, '9 is outside the range (at most 5)');
   const drawing = tab.getByRole('img', {
     name: /^9, outside the range \(at most 5\).*: 1 outside the range, 1 without/,
   });
@@ -71,6 +72,7 @@ it('is drawn with its range and its gaps, and drawn again when there is another 
 });
 
 it.each(['light', 'dark'] as const)('gives axe nothing to find and fits a phone, %s', async (colorScheme) => {
+  await measure(OUTSIDE, '9 is outside the range (at most 5)');
   for (const width of [1280, 360]) {
     const tab = await visitor.tab(`/rollout/${story.ns}/app`, { colorScheme, width });
     await tab.getByRole('img', { name: /^9, outside the range/ }).waitFor();
