@@ -34,6 +34,22 @@ export type StepKind =
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
+/** One measurement of a HealthCheck of class prometheus. */
+export interface MeasurementView {
+  at: string;
+  result: 'InRange' | 'OutOfRange' | 'Empty' | 'Unknown';
+  /** Absent where there was no answer, or none that is a finite number. */
+  value?: number;
+}
+
+/** The newest measurements of a HealthCheck of class prometheus, and the range that is healthy now. */
+export interface MetricView {
+  min?: number;
+  max?: number;
+  /** Oldest first. */
+  measurements: MeasurementView[];
+}
+
 /** One thing on the way of a version, in the order in which versions pass them. */
 export interface Step {
   /** Unique within the Application and stable over time: `gate/flux-system/year-end`. */
@@ -57,6 +73,8 @@ export interface Step {
   asksApproval?: true;
   /** A gate that does not exist, which counts as closed: nobody can open it. */
   missing?: true;
+  /** Of a HealthCheck of class prometheus that has been measured. */
+  metric?: MetricView;
 }
 
 /** How a deployment went or goes; `Unknown` where an older version of this software left none. */

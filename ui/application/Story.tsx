@@ -6,6 +6,7 @@ import { KIND_ICONS, STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago, Until } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';
+import { MetricChart } from './MetricChart.tsx';
 
 const BETWEEN: readonly StepKind[] = ['pin', 'age', 'failure', 'stage', 'rolloutGate', 'gate', 'budget', 'copy'];
 
@@ -76,7 +77,7 @@ function Column({ title, children }: { title: string; children: preact.Component
 
 /** `waiting`: the version that has not come to what the deployed one has passed. */
 function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined }) {
-  const { state, title, kind, detail, object, by, reason, until, since } = step;
+  const { state, title, kind, detail, object, by, reason, until, since, metric } = step;
   const look = STEPS[state];
   const isEarlier = isOfEarlier(step, waiting);
   const tone: Tone = isEarlier
@@ -105,6 +106,7 @@ function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined 
         </span>
       )}
       {until ? <Until time={until} /> : since && state !== 'passed' ? <Ago time={since} prefix="since " /> : null}
+      {metric && <MetricChart metric={metric} />}
     </Node>
   );
 }

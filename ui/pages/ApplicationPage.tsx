@@ -1,5 +1,6 @@
 /** One application: what waits and why, who can do what about it, the way of a release, and every deployment there was. */
-import { useEffect } from 'preact/hooks';
+import { useComputed } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import { actionsOf } from '../../core/board/actions.ts';
 import type { ApplicationPage as Data } from '../../core/board/messages.ts';
 import { trackOf } from '../../core/board/row.ts';
@@ -19,9 +20,16 @@ import { useItem } from '../state/item.ts';
 import { api } from '../state/session.ts';
 import { isComplete, rows } from '../state/stream.ts';
 
+/** No row has the measurements of HealthChecks: those of a fleet would be too much for the stream. It is the least interval of a measurement. */
+const CHECKED_MS = 10_000;
+
 export function ApplicationPage({ id }: { id: string }) {
   const row = rows.value.get(id);
-  const { value, problem } = useItem((signal) => api.application(id, signal), row ?? isComplete.value);
+  const [isChecked, setChecked] = useState(false);
+  const tick = useComputed(() => Math.floor(now.value / CHECKED_MS)).value;
+  const load = (signal: AbortSignal) => api.application(id, signal);
+  const { value, problem } = useItem(load, row ?? isComplete.value, isChecked && tick);
+  useEffect(() => setChecked(value?.application.steps.some(({ kind }) => kind === 'check') ?? false), [value]);
   useEffect(() => {
     document.title = `${id.split('/')[1]} · Rollouts`;
   }, [id]);

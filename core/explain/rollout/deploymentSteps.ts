@@ -19,6 +19,7 @@ import { defined } from '../defined.ts';
 import { fluxFailure } from '../fluxFailure.ts';
 import { objectRef, targetRef } from '../objectRef.ts';
 import { finder, objectFinder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
+import { metricOf } from './metric.ts';
 
 /** `objects`: those that the bindings are of, as far as they were read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
@@ -83,7 +84,9 @@ export function checkSteps(rollout: Rollout, around: Surroundings): Step[] {
   const isLeftOut = (check: HealthCheck) =>
     asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
   const steps = sortedChecks(watched).map((check) =>
-    isLeftOut(check) ? leftOutStep(check, home) : checkStep(countedFor(rollout, check)),
+    isLeftOut(check)
+      ? leftOutStep(check, home)
+      : { ...checkStep(countedFor(rollout, check)), ...defined({ metric: metricOf(check) }) },
   );
   if (isRead || !watchesElsewhere(rollout)) return steps;
   const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not looked at here';

@@ -35,3 +35,9 @@ export function metricCheckOf({ spec }: HealthCheck): MetricCheck | undefined {
     onEmpty: onEmpty ?? 'Pending',
   };
 }
+
+/** `at most 5`; without the words around it. */
+export function rangeText({ min, max }: Range): string {
+  if (min === undefined) return `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
+}

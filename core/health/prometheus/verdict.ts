@@ -13,12 +13,12 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Measurement, Reading } from '../../../api/ports.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { type HealthStatus, statusAfter, type Verdict } from '../status.ts';
-import type { MetricCheck, Range } from './spec.ts';
+import { type MetricCheck, type Range, rangeText } from './spec.ts';
 
 type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
 
 /** Of those in the status; its CRD takes no more. */
-const MAX_MEASUREMENTS = 10;
+export const MAX_MEASUREMENTS = 10;
 
 /**
  * When to measure next.
@@ -131,9 +131,4 @@ function isOutside(value: number, { min = Number.NEGATIVE_INFINITY, max = Number
 /** Six digits are enough to compare with a threshold, and few enough to read. */
 function numberText(value: number): string {
   return String(Number(value.toPrecision(6)));
-}
-
-function rangeText({ min, max }: Range): string {
-  if (min === undefined) return `at most ${max}`;
-  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
 }

@@ -1,0 +1,83 @@
+/** A HealthCheck of class prometheus on the page of its application: its measurements as a line, in a real browser. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  complaints,
+  expectAccessible,
+  expectFits,
+  keepScreenshot,
+  type Visitor,
+  visitorOf,
+} from '../support/browser.ts';
+import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
+import { inSeconds, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
+
+const view = sharedCluster();
+let story: Story;
+let visitor: Visitor;
+
+const RESULTS = [{ value: '2' }, { value: '4.25' }, { result: 'Unknown' }, { value: '3' }, { value: '1' }];
+const OUTSIDE = [...RESULTS, { value: '9', result: 'OutOfRange' }];
+
+/** The newest comes last, a minute after the one before. */
+async function measure(results: readonly { value?: string; result?: string }[], message: string): Promise<void> {
+  const now = Date.now();
+  const measurements = results.map((each, index) => ({
+    result: 'InRange',
+    ...each,
+    time: inSeconds(now - (results.length - 1 - index) * 60_000),
+  }));
+  await view.admin.patchStatus(ref('healthCheck', story.ns, 'app'), {
+    status: 'Pending',
+    message,
+    lastChangeTime: inSeconds(now),
+    prometheus: { failures: 1, measurements: measurements.reverse() },
+  });
+}
+
+beforeAll(async () => {
+  story = storyOf(view, await view.newNamespace());
+  await story.create({ ...SELECTS_HEALTH, bakeTime: '1h', deployTimeout: '2h' });
+  await story.publish('1.0.0');
+  await story.headIs('1.0.0', {});
+  const prometheus = { provider: 'none', query: 'up', thresholdRange: { max: 5 }, interval: '24h' };
+  await story.watch('app', { spec: { class: 'prometheus', prometheus } });
+  // Nothing answers: it is not measured again for a day, and its status is the test's.
+  await waitFor(
+    async () => (await view.admin.get(ref('healthCheck', story.ns, 'app'))).status?.prometheus?.measurements?.length,
+    'the measurement of the hook',
+  );
+  await nextSecond();
+  visitor = await visitorOf(view.dir, 'developer', story.ns);
+});
+afterAll(() => visitor?.close());
+
+it('is drawn with its range and its gaps, and drawn again when there is another measurement', async () => {
+  await measure(RESULTS, '1 is inside the range (at most 5)');
+  const tab = await visitor.tab(`/rollout/${story.ns}/app`);
+  await tab
+    .getByRole('img', {
+      name: /^1, inside the range \(at most 5\), at .+\. 5 measurements since .+: 0 outside the range, 1 without a value$/,
+    })
+    .waitFor();
+  await measure(OUTSIDE, '9 is outside the range (at most 5)');
+  const drawing = tab.getByRole('img', {
+    name: /^9, outside the range \(at most 5\).*: 1 outside the range, 1 without/,
+  });
+  await drawing.waitFor();
+  const count = (part: string) => drawing.locator(part).count();
+  expect(await Promise.all(['polyline', '.outside', '.gap', '.metric-bound', 'circle'].map(count))).toEqual([
+    2, 1, 1, 1, 4,
+  ]);
+  expect(complaints(tab)).toEqual([]);
+});
+
+it.each(['light', 'dark'] as const)('gives axe nothing to find and fits a phone, %s', async (colorScheme) => {
+  await measure(OUTSIDE, '9 is outside the range (at most 5)');
+  for (const width of [1280, 360]) {
+    const tab = await visitor.tab(`/rollout/${story.ns}/app`, { colorScheme, width });
+    await tab.getByRole('img', { name: /^9, outside the range/ }).waitFor();
+    await expectAccessible(tab);
+    await expectFits(tab);
+    await keepScreenshot(tab, `metric-${width}-${colorScheme}`);
+  }
+});
