@@ -150,7 +150,13 @@ it('nothing has a finalizer but of Flux, and its namespace can be deleted', asyn
 
 it('the kinds go too, where that is asked for', async () => {
   // What the local cluster was installed from.
-  const components = ['authenticated-hooks', 'health-jobs', 'health-of-canaries', 'release-config-map', 'release-copies'];
+  const components = [
+    'authenticated-hooks',
+    'health-jobs',
+    'health-of-canaries',
+    'release-config-map',
+    'release-copies',
+  ];
   const paths = components.map((name) => `rollout-hooks/manifests/components/${name}`);
   const installed = { kind: 'Kustomization', resources: ['rollout-hooks/manifests'], components: paths };
   await reader.run(`echo '${JSON.stringify(installed)}' > kustomization.yaml`);
