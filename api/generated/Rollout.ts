@@ -541,7 +541,7 @@ export interface Rollout {
          */
         lastChangeTime?: string;
         /**
-         * Its lastErrorTime.
+         * Its lastErrorTime, also one that a reset has removed since.
          */
         lastErrorTime?: string;
       }[];

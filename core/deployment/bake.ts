@@ -182,7 +182,7 @@ export function retried(
     ...rest,
     bakeStatus: 'Deploying',
     lastRetryTimestamp: at,
-    ...(rest.knownHealth && { knownHealth: knownHealth(checks) }),
+    ...(rest.knownHealth && { knownHealth: knownHealth(checks, rest.knownHealth) }),
   };
   const message = `Retry requested; bake status reset at ${at}`;
   return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };

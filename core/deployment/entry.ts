@@ -43,7 +43,7 @@ export interface Deployment extends DeploymentKind {
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
-  /** What the watched HealthChecks have reported; undefined where only times tell what is newer. */
+  /** What the watched HealthChecks have reported: nothing where there is none yet. undefined where only times tell what is newer. */
   knownHealth: HistoryEntry['knownHealth'];
 }
 
@@ -93,7 +93,7 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     ...(deployment.bypass && { bypass: deployment.bypass }),
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
     ...BEGINNINGS[begins],
-    ...(begins === 'bakes' && deployment.knownHealth?.length && { knownHealth: deployment.knownHealth }),
+    ...(begins === 'bakes' && deployment.knownHealth && { knownHealth: deployment.knownHealth }),
   };
 }
 

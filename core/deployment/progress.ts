@@ -79,7 +79,7 @@ export function withProgress(
 function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
   const judged = new Set(checks.filter(judgesRevision).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
-  const now = knownHealth(checks).map(({ lastErrorTime, ...known }) => {
+  const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {
     if (!judged.has(`${known.namespace}/${known.name}`)) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
     const first = before.find(({ namespace, name }) => namespace === known.namespace && name === known.name);
     return { ...known, ...(first?.lastErrorTime && { lastErrorTime: first.lastErrorTime }) };

@@ -8,5 +8,5 @@ export function bakes({ spec }: Pick<Rollout, 'spec'>): boolean {
 
 /** A bake that has begun, or that knows HealthChecks, stays one when its settings are removed. */
 export function isUnwatched(head: HistoryEntry, rollout: Pick<Rollout, 'spec'>): boolean {
-  return !bakes(rollout) && head.bakeStartTime === undefined && head.knownHealth === undefined;
+  return !bakes(rollout) && head.bakeStartTime === undefined && !head.knownHealth?.length;
 }

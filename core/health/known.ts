@@ -13,15 +13,22 @@ export type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 
 type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
-/** What the checks have reported by now, for the head of a history; at most `LIMITS.knownHealth` of them. */
-export function knownHealth(checks: readonly HealthCheck[]): KnownHealth[] {
-  return checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }) => ({
-    name: metadata.name ?? '',
-    namespace: metadata.namespace ?? '',
-    ...(status.status && { status: status.status }),
-    ...(status.lastChangeTime && { lastChangeTime: status.lastChangeTime }),
-    ...(status.lastErrorTime && { lastErrorTime: status.lastErrorTime }),
-  }));
+/**
+ * What the checks have reported by now, for the head of a history; at most `LIMITS.knownHealth` of them. `before`: what was known so far.
+ * A reset removes an error from a check, and its reporter may write it again.
+ */
+export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
+  const errors = new Map(before.map((known) => [keyOf(known), known.lastErrorTime]));
+  return checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }) => {
+    const lastErrorTime = status.lastErrorTime ?? errors.get(keyOf(metadata));
+    return {
+      name: metadata.name ?? '',
+      namespace: metadata.namespace ?? '',
+      ...(status.status && { status: status.status }),
+      ...(status.lastChangeTime && { lastChangeTime: status.lastChangeTime }),
+      ...(lastErrorTime && { lastErrorTime }),
+    };
+  });
 }
 
 /** Whether the check has reported an error since the deployment began, or arrived. */

@@ -21,6 +21,7 @@ import { type RequestKey, type Requests, requestsOf } from '../evaluation/reques
 import { isForward } from '../evaluation/select.ts';
 import { givenReason } from '../gate/bypass.ts';
 import type { JudgedGate } from '../gate/judge.ts';
+import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/known.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
@@ -165,6 +166,7 @@ function deployNext(
     initial,
   };
   const known = state.available.find((release) => release.tag === tag);
+  const remembersHealth = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
   const { history, events } = deploy(
     rollout,
     state.history,
@@ -176,7 +178,7 @@ function deployNext(
       bypass: bypassRecord(rollout, passed),
       ...givenWith(tag, requests),
       requestedBy: requesterOf(rollout, tag).by,
-      knownHealth: likeKuberik ? undefined : knownHealth(sortedChecks(healthChecks)),
+      knownHealth: remembersHealth ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined,
     },
     now,
   );

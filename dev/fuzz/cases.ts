@@ -1,5 +1,6 @@
 /** Every kind of input, and how each is judged. */
 import fc from 'fast-check';
+import { bakeLife, checkBakes } from './families/bakes.ts';
 import { checkFleet, fleetLife } from './families/budgets.ts';
 import { checkScheduled, scheduled } from './families/calendars.ts';
 import { checkMangled, mangled } from './families/mangled.ts';
@@ -18,6 +19,7 @@ const KINDS = {
   mangled: { weight: 20, inputs: mangled, check: checkMangled },
   calendar: { weight: 3, inputs: scheduled, check: checkScheduled },
   rollout: { weight: 20, inputs: rolloutCase, check: checkRollout },
+  bake: { weight: 10, inputs: bakeLife, check: checkBakes },
   receiver: { weight: 3, inputs: calls, check: checkCalls },
   budget: { weight: 5, inputs: fleetLife, check: checkFleet },
   story: { weight: 10, inputs: story, check: checkStory },

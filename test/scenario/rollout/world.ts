@@ -9,6 +9,7 @@ import type { EventRecord, HookCall, ReleaseMetadata, Settings, WebhookCall } fr
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/requests.ts';
 import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
@@ -73,6 +74,7 @@ export class World {
     const old = this.find(object.kind, namespace, name);
     const next = structuredClone(object);
     next.metadata.uid ??= old?.metadata.uid ?? `uid-${++this.serial}`;
+    next.metadata.creationTimestamp ??= old?.metadata.creationTimestamp ?? formatTime(this.now);
     next.metadata.generation = old && sameJson(old.spec, next.spec) ? old.metadata.generation : ++this.serial;
     if (object.kind === 'Rollout') {
       delete next.status;
