@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import {
   type ClusterView,
   gate,
   kustomization,
+  ociRepository,
   ref,
   rollout,
   rolloutGate,
@@ -46,11 +48,14 @@ async function aRelease(): Promise<void> {
     await publish(NS, name, '1.0.0');
     await developer.create(kustomization(NS, name, { variables: { APP_VERSION: name } }));
   }
+  await developer.create(ociRepository(NS, 'my-app', { spec: { ref: { tag: '1.0.0' } } }));
   await admin.create(healthCheck(NS, 'api', { labels: { app: 'api' } }));
   const selector = { matchLabels: { app: 'api' } };
   await developer.create(rollout(NS, 'api', { spec: { bakeTime: '10m', healthCheckSelector: { selector } } }));
   await developer.create(rollout(NS, 'my-app'));
   await variablesArrive(admin, NS, 'my-app', { APP_VERSION: '1.0.0' });
+  await fluxStandIn(view).fetch(NS, 'my-app');
+  await fluxStandIn(view).apply(NS, 'my-app');
   await admin.create(rolloutGate(NS, 'qa', 'my-app', { passing: false }));
   await publish(NS, 'my-app', '1.1.0');
   await conditionIs('my-app', 'WaitingForRolloutGates');
