@@ -16,7 +16,8 @@ export function judgedGates({ spec }: FluxBinding, gates: ReadonlyMap<string, Ga
 /** As a reader in the binding's namespace may see them. */
 export function gateEntries(judged: JudgedGate[], { metadata }: FluxBinding): GateEntry[] {
   return reveal(judged, metadata.namespace ?? '').map((gate) => ({
-    ...gate.ref,
+    namespace: gate.ref.namespace,
+    name: gate.ref.name,
     opened: gate.open,
     message: fullMessage(gate),
     ...(gate.until !== undefined && { until: formatTime(gate.until) }),
