@@ -69,11 +69,12 @@ function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothi
   return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
 }
 
+/** An error that is gone is no report: a reset has removed it, and the deployment remembers it all the same. */
 function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Report): boolean {
   return (
     (known.status ?? '') === (status ?? '') &&
     sameTime(known.lastChangeTime, lastChangeTime) &&
-    sameTime(known.lastErrorTime, lastErrorTime)
+    (lastErrorTime === undefined || sameTime(known.lastErrorTime, lastErrorTime))
   );
 }
 

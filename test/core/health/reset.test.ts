@@ -52,6 +52,14 @@ describe('from when on health counts', () => {
 });
 
 describe('reset', () => {
+  it('comes at the arrival too where the deployment remembers an error that the reset before has removed', () => {
+    const known = { name: 'hc', namespace: 'demo', status: 'Healthy', lastChangeTime: at('11:00:00') };
+    const knownHealth = [{ ...known, lastErrorTime: at('10:00:00') }];
+    const head = { timestamp: at('11:00:00'), appliedTime: at('11:30:00'), knownHealth };
+    const { name: _, namespace: __, ...status } = known;
+    expect(needsReset({ ...check(), status }, [rollout({ head })], NOW)).toBe(true);
+  });
+
   it.each([
     ['H5: older than the deployment', { status: 'Healthy', lastChangeTime: at('10:00:00') }, '11:00:00', true],
     [
