@@ -102,7 +102,7 @@ describe('an application that waits for an approval', () => {
     await tab.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
     expect(await accepted(tab)).toContain('The API server has accepted it.');
     await story.headIs('1.1.0', {});
-    await other.getByRole('heading', { name: /^1\.1\.0 runs/ }).waitFor();
+    await other.getByRole('heading', { name: '1.1.0 is being deployed, 1.0.0 runs' }).waitFor();
     expect((await view.admin.get(ref('rolloutGate', story.ns, 'qa'))).spec.allowedVersions).toEqual(['1.0.0', '1.1.0']);
     expect(complaints(tab)).toEqual([]);
   });
