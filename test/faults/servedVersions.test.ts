@@ -1,25 +1,30 @@
 /** A CRD of Flux that serves an older version too: what is written by way of it is held like everything else. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type AnyObject, gate, sharedCluster } from './support/cluster.ts';
-import { gated, isHeld } from './support/gates.ts';
+import { type ClusterView, gate, viewCluster } from '../cluster/support/cluster.ts';
+import { gated, isHeld } from '../cluster/support/gates.ts';
+import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 
-const { admin, developer, sre, newNamespace } = sharedCluster();
 const CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'kustomizations.kustomize.toolkit.fluxcd.io' },
 } as const;
 const OLDER = 'v1beta2';
-let versions: AnyObject[];
+let cluster: TestCluster;
+let view: ClusterView;
 
+// In a cluster of its own: the API server initializes the storage of a kind anew, and answers nothing about it meanwhile.
 beforeAll(async () => {
-  versions = (await admin.get(CRD)).spec.versions;
+  cluster = await startTestCluster();
+  view = viewCluster(cluster);
+  const { versions } = (await view.admin.get(CRD)).spec;
   const older = { ...versions[0], name: OLDER, storage: false };
-  await admin.mergePatch(CRD, { spec: { versions: [...versions, older] } });
-});
-afterAll(() => admin.mergePatch(CRD, { spec: { versions } }));
+  await view.admin.mergePatch(CRD, { spec: { versions: [...versions, older] } });
+}, 120_000);
+afterAll(() => cluster?.dispose());
 
 it('an object behind a closed Gate', async () => {
+  const { admin, developer, sre, newNamespace } = view;
   const ns = await newNamespace();
   const app = gated('Kustomization', ns, 'app', 'freeze');
   await sre.create(gate(ns, 'freeze'));
