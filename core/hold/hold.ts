@@ -13,6 +13,8 @@ import { type GateWorld, judgeRequired, requiredGates, selectedByText } from './
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
   annotations: Record<string, string | null>;
+  /** The object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
+  isPassing: boolean;
   /** When a Gate opens or closes next by itself. */
   until?: EpochMs | undefined;
 }
@@ -35,7 +37,7 @@ export function holdOf(object: FluxObject, world: GateWorld): Hold {
   // One that passes is written too: where its deployment has arrived, the webhook suspends it again.
   if (names.length > 0 && text !== closedText && (!runs || isPassing)) annotations[GATE_STATE] = closedText;
   const edges = all.flatMap(({ until }) => until ?? []);
-  return { annotations, ...(edges.length > 0 && { until: Math.min(...edges) }) };
+  return { annotations, isPassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
 /** Whether the object is not yet held, or not by all that closed: what is reported of the hold has to wait. */

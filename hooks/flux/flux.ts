@@ -104,8 +104,8 @@ export const fluxHook: DecoratorHook = {
       awaited && !asks ? now + ASK_LATER_MS : undefined,
       isSuspendedByUs ? now + HELD_LOOK_MS : undefined,
     ].filter((at) => at !== undefined);
-    // The webhook may leave such a write without effect, and then no event follows it.
-    if (answer.annotations) answer.resyncAfterSeconds = 1;
+    // Metacontroller swallows a conflict of either write: look again soon.
+    if (answer.annotations || answer.status) answer.resyncAfterSeconds = 1;
     else if (looks.length > 0) answer.resyncAfterSeconds = secondsUntil(Math.min(...looks), now);
     return answer;
   },

@@ -20,6 +20,8 @@ import { namedRules } from '../namedRules.ts';
 /** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
 const MAX_GATE_NAMESPACES = 3;
 
+/** Metacontroller drops a decorator's write that meets a conflict, silently. */
+const RETRY_SECONDS = 1;
 /** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/architecture.md, fact M6). */
 const UNRELATED_SECONDS = 2;
 /**
@@ -87,13 +89,14 @@ async function readGates(refs: readonly NamespacedName[], cluster: ClusterReader
 
 /** @param gates how many were sent, how many that the object names were not, and how many of these exist */
 function answerOf(
-  { annotations, until }: Hold,
+  { annotations, isPassing, until }: Hold,
   gates: { sent: number; unsent: number; read: number },
   now: EpochMs,
 ): DecoratorResponse {
   const isWritten = Object.keys(annotations).length > 0;
   const looks = [
-    ...(gates.read > 0 ? [UNRELATED_SECONDS] : gates.sent + gates.unsent > 0 || isWritten ? [NEXT_LOOK_SECONDS] : []),
+    ...(isWritten && !isPassing ? [RETRY_SECONDS] : []),
+    ...(gates.read > 0 ? [UNRELATED_SECONDS] : gates.sent + gates.unsent > 0 ? [NEXT_LOOK_SECONDS] : []),
     ...(until === undefined ? [] : [secondsUntil(until + AFTER_EDGE_MS, now)]),
   ];
   return {
