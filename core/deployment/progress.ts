@@ -4,7 +4,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { closedClosings } from '../binding/said.ts';
 import { isHeld } from '../binding/trigger.ts';
-import { goneChecks, knownHealth } from '../health/known.ts';
+import { goneChecks, keyOf, knownHealth } from '../health/known.ts';
 import { objectName } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isPassing } from '../suspend/passage.ts';
@@ -78,10 +78,10 @@ export function withProgress(
 /** Until then the version before ran. Only what tells versions apart may have reported an error of this one. */
 function healthAtArrival({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
-  const judged = new Set(checks.filter(judgesRevision).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const judged = new Set(checks.filter(judgesRevision).map(({ metadata }) => keyOf(metadata)));
   const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {
-    if (!judged.has(`${known.namespace}/${known.name}`)) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
-    const first = before.find(({ namespace, name }) => namespace === known.namespace && name === known.name);
+    if (!judged.has(keyOf(known))) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
+    const first = before.find((each) => keyOf(each) === keyOf(known));
     return { ...known, ...(first?.lastErrorTime && { lastErrorTime: first.lastErrorTime }) };
   });
   return { knownHealth: [...now, ...goneChecks({ knownHealth: before }, checks)] };

@@ -83,4 +83,4 @@ function sameTime(a: string | undefined, b: string | undefined): boolean {
   return a === b || (parseTime(a) !== undefined && parseTime(a) === parseTime(b));
 }
 
-const keyOf = ({ namespace, name }: { namespace?: string; name?: string }) => `${namespace ?? ''}/${name ?? ''}`;
+export const keyOf = ({ namespace, name }: { namespace?: string; name?: string }) => `${namespace ?? ''}/${name ?? ''}`;
