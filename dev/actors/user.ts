@@ -2,7 +2,7 @@
 
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, type ObjectRef, pathOf } from '../client/resources.ts';
-import { type Answer, type AnyObject, type RequestOptions, send } from '../client/send.ts';
+import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from '../client/send.ts';
 import { mergePatchForApply, withLastApplied } from './clientSideApply.ts';
 
 type Options = Pick<RequestOptions, 'headers'> & {
@@ -12,6 +12,9 @@ type Options = Pick<RequestOptions, 'headers'> & {
 };
 
 const query = ({ fieldManager, dryRun }: Options) => ({ fieldManager, dryRun: dryRun ? 'All' : undefined });
+
+/** Of a PUT that meets a conflict each time. */
+const ATTEMPTS = 10;
 
 /** Every method rejects with an ApiError that carries code, message and warnings of the API server's answer. */
 export class User {
@@ -95,6 +98,24 @@ export class User {
   async replace<T = AnyObject>(object: AnyObject, options: Options = {}): Promise<Answer<T>> {
     const path = await pathOf(this.access, object as ObjectRef, options.subresource);
     return send<T>(this.access, 'PUT', path, { body: object, query: query(options), headers: options.headers });
+  }
+
+  /** PUT of the live object with a change; repeated when somebody else wrote in between, as clients do. */
+  async update<T extends AnyObject = AnyObject>(
+    ref: ObjectRef,
+    change: (object: T) => void,
+    options: Options = {},
+  ): Promise<Answer<T>> {
+    for (let attempt = 1; ; attempt++) {
+      const object = await this.get<T>(ref);
+      change(object);
+      try {
+        return await this.replace<T>(object, options);
+      } catch (error) {
+        const conflict = error instanceof ApiError && error.reason === 'Conflict';
+        if (!conflict || attempt === ATTEMPTS) throw error;
+      }
+    }
   }
 
   /** Merge patch of the status subresource. */

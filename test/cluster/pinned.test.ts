@@ -34,11 +34,7 @@ async function variablesExist() {
 const app = () => ref('kustomization', ns, 'app');
 const repository = () => ref('ociRepository', ns, 'app');
 const substitute = (value: unknown) => ({ spec: { postBuild: { substitute: { APP_VERSION: value } } } });
-const put = async (change: (object: AnyObject) => void) => {
-  const object = await developer.get(app());
-  change(object);
-  return developer.replace(object);
-};
+const put = (change: (object: AnyObject) => void) => developer.update(app(), change);
 
 const refused: [string, () => Promise<unknown>][] = [
   ['a merge patch', () => developer.mergePatch(app(), substitute('6.6.6'))],

@@ -1,6 +1,7 @@
 /** A client with Flux's Go types behind a closed gate. */
 import { describe, expect, it } from 'vitest';
 import { DURATIONS } from '../../core/freeze/spelling.ts';
+import type { ObjectRef } from '../../dev/client/resources.ts';
 import { type AnyObject, gate, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isHeld } from './support/gates.ts';
 
@@ -25,11 +26,13 @@ it('a refresh that spells durations as Go does adds its annotation to a held obj
 });
 
 async function refresh(object: AnyObject) {
-  const read = await developer.get<AnyObject>(object as never);
-  const spec = { ...read.spec, interval: '10m0s', timeout: '1m0s' };
-  const annotations = { ...read.metadata.annotations, 'reconcile.fluxcd.io/requestedAt': 'now' };
-  const answer = await developer.replace({ ...read, metadata: { ...read.metadata, annotations }, spec });
-  return { read, stored: answer.object };
+  let read = object;
+  const { object: stored } = await developer.update(object as ObjectRef, (live) => {
+    read = structuredClone(live);
+    Object.assign(live.spec, { interval: '10m0s', timeout: '1m0s' });
+    live.metadata.annotations = { ...live.metadata.annotations, 'reconcile.fluxcd.io/requestedAt': 'now' };
+  });
+  return { read, stored };
 }
 
 const CRDS: [kind: keyof typeof DURATIONS, crd: string][] = [
