@@ -1,12 +1,9 @@
 /** approve and reject: a version, at the gate that is meant. */
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
-import { evaluateGate } from '../../core/gate/evaluate.ts';
-import { opensFor } from '../../core/gate/requests.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
-import { approveAtGate, withdrawAtGate } from '../../core/requests/gate.ts';
-import { type Asked, nothing, wrong } from '../../core/requests/request.ts';
-import { passRolloutGates } from '../../core/requests/rollout.ts';
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { approveAtGate, withdrawAtGate } from '../../client/requests/gate.ts';
+import { type Asked, nothing, wrong } from '../../client/requests/request.ts';
+import { passRolloutGates } from '../../client/requests/rollout.ts';
 import {
   approve,
   holdsVersion,
@@ -14,8 +11,11 @@ import {
   rejectByNewGate,
   scheduleOf,
   withdraw,
-} from '../../core/requests/rolloutGate.ts';
-import { few, unknownText } from '../../core/requests/versions.ts';
+} from '../../client/requests/rolloutGate.ts';
+import { few, unknownText } from '../../client/requests/versions.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { opensFor } from '../../core/gate/requests.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import {

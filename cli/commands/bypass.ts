@@ -1,10 +1,10 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject, reconciled } from '../../core/requests/fluxObject.ts';
-import type { Asked } from '../../core/requests/request.ts';
-import { wrong } from '../../core/requests/request.ts';
-import { bypass, bypassWaiting } from '../../core/requests/rollout.ts';
+import { bypassObject, reconciled } from '../../client/requests/fluxObject.ts';
+import type { Asked } from '../../client/requests/request.ts';
+import { wrong } from '../../client/requests/request.ts';
+import { bypass, bypassWaiting } from '../../client/requests/rollout.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';

@@ -1,8 +1,8 @@
 import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
+import { gateRow, scheduleRow } from '../../client/explain/calendar/spans.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
-import { gateRow, scheduleRow } from '../../core/explain/calendar/spans.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, CommandDefinition } from '../command/command.ts';
 import { ALL_NAMESPACES, output } from '../command/options.ts';

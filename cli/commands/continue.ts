@@ -1,7 +1,7 @@
 import type { Budget } from '../../api/types.ts';
+import { budgetKind, continued, continueVersion, heldVersions } from '../../client/requests/budget.ts';
+import { named, nothing } from '../../client/requests/request.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { budgetKind, continued, continueVersion, heldVersions } from '../../core/requests/budget.ts';
-import { named, nothing } from '../../core/requests/request.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { readBudget } from '../read/budget.ts';

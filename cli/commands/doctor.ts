@@ -1,4 +1,4 @@
-import { type Finding, unseen } from '../../core/explain/doctor/finding.ts';
+import { type Finding, unseen } from '../../client/explain/doctor/finding.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { checkBudgets } from '../doctor/budgets.ts';

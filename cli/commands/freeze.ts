@@ -1,10 +1,10 @@
 import type { Gate } from '../../api/types.ts';
+import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/requests/freeze.ts';
+import { freezeConcerns, heldText } from '../../client/requests/held.ts';
+import { type Asked, isRequest } from '../../client/requests/request.ts';
+import { parseSelector } from '../../client/requests/selector.ts';
+import { parseDays, parseHours } from '../../client/requests/when.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
-import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../core/requests/freeze.ts';
-import { freezeConcerns, heldText } from '../../core/requests/held.ts';
-import { type Asked, isRequest } from '../../core/requests/request.ts';
-import { parseSelector } from '../../core/requests/selector.ts';
-import { parseDays, parseHours } from '../../core/requests/when.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { findGate, parseNamed } from '../read/gate.ts';

@@ -1,12 +1,12 @@
 /** open, close and thaw. */
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
-import { gateText } from '../../core/explain/gateText.ts';
+import { gateText } from '../../client/explain/gateText.ts';
+import { closeGate, openGate } from '../../client/requests/gate.ts';
+import { wrong } from '../../client/requests/request.ts';
+import { setPassing } from '../../client/requests/rolloutGate.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { closeGate, openGate } from '../../core/requests/gate.ts';
-import { wrong } from '../../core/requests/request.ts';
-import { setPassing } from '../../core/requests/rolloutGate.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { isGate, readAnyGate } from '../read/gate.ts';

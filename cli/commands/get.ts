@@ -1,8 +1,8 @@
 import type { Rollout } from '../../api/types.ts';
-import type { Application } from '../../core/explain/application.ts';
-import { explainRollouts } from '../../core/explain/rollout/explainRollout.ts';
-import { GOALS, type Goal } from '../../core/explain/rollout/reached.ts';
-import { type Surroundings, watchesElsewhere } from '../../core/explain/surroundings.ts';
+import type { Application } from '../../client/explain/application.ts';
+import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
+import { GOALS, type Goal } from '../../client/explain/rollout/reached.ts';
+import { type Surroundings, watchesElsewhere } from '../../client/explain/surroundings.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, output, RELEASE, SELECTOR } from '../command/options.ts';
 import { readRollouts, rolloutPages, type Which } from '../read/rollouts.ts';

@@ -1,6 +1,6 @@
 /** The commands that ask one thing of one Rollout. */
-import { rollback } from '../../core/requests/rollback.ts';
-import { deploy, pin, retry, unblock, unpin } from '../../core/requests/rollout.ts';
+import { rollback } from '../../client/requests/rollback.ts';
+import { deploy, pin, retry, unblock, unpin } from '../../client/requests/rollout.ts';
 import { readPolicy } from '../read/rollouts.ts';
 import { onRollout } from '../write/onRollout.ts';
 

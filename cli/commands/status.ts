@@ -1,5 +1,5 @@
-import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
-import { GOALS, type Goal, progressTo } from '../../core/explain/rollout/reached.ts';
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
 import { readRollout } from '../read/rollouts.ts';

@@ -2,9 +2,9 @@
 import { NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
-import type { Finding } from '../../core/explain/doctor/finding.ts';
-import { sharingFindings } from '../../core/explain/doctor/sharing.ts';
-import { sizeFindings } from '../../core/explain/doctor/sizes.ts';
+import type { Finding } from '../../client/explain/doctor/finding.ts';
+import { sharingFindings } from '../../client/explain/doctor/sharing.ts';
+import { sizeFindings } from '../../client/explain/doctor/sizes.ts';
 import { type Check, ofKind, seen } from './examined.ts';
 
 const ABOUT = 'Budgets';

@@ -1,9 +1,9 @@
 /** Metacontroller: there, with the flags that it needs, with our controllers, and awake; and the server behind it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Finding, fine, orFine, problem, unseen } from '../../core/explain/doctor/finding.ts';
-import { behind } from '../../core/explain/doctor/waits.ts';
-import { few } from '../../core/requests/versions.ts';
+import { type Finding, fine, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
+import { behind } from '../../client/explain/doctor/waits.ts';
+import { few } from '../../client/requests/versions.ts';
 import { type Check, type Examined, ofKind, seen } from './examined.ts';
 
 const ABOUT = 'Metacontroller';

@@ -1,7 +1,7 @@
 /** Versions, and the kinds that are served. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import { type Finding, fine, problem, unseen } from '../../core/explain/doctor/finding.ts';
-import { type Schema, schemaFindings } from '../../core/explain/doctor/schemas.ts';
+import { type Finding, fine, problem, unseen } from '../../client/explain/doctor/finding.ts';
+import { type Schema, schemaFindings } from '../../client/explain/doctor/schemas.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Check } from './examined.ts';

@@ -2,8 +2,8 @@
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../api/types.ts';
-import type { Finding } from '../../core/explain/doctor/finding.ts';
-import { metricFindings } from '../../core/explain/doctor/metrics.ts';
+import type { Finding } from '../../client/explain/doctor/finding.ts';
+import { metricFindings } from '../../client/explain/doctor/metrics.ts';
 import { metricCheckOf } from '../../core/health/prometheus/spec.ts';
 import { type Check, ofKind, seen } from './examined.ts';
 

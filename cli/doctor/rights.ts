@@ -1,6 +1,6 @@
 /** Whether our two ServiceAccounts may do what they have to. */
-import { type Finding, orFine, problem, unseen } from '../../core/explain/doctor/finding.ts';
-import { few } from '../../core/requests/versions.ts';
+import { type Finding, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
+import { few } from '../../client/requests/versions.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { Check } from './examined.ts';
 

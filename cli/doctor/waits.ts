@@ -2,8 +2,8 @@
 import type { ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { type Finding, orFine } from '../../core/explain/doctor/finding.ts';
-import { absentFindings } from '../../core/explain/doctor/waits.ts';
+import { type Finding, orFine } from '../../client/explain/doctor/finding.ts';
+import { absentFindings } from '../../client/explain/doctor/waits.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { type Check, type Examined, ofKind, seen } from './examined.ts';
 

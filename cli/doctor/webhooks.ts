@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { GATES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Finding, fine, orFine, problem, unseen } from '../../core/explain/doctor/finding.ts';
+import { type Finding, fine, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { type Check, seen } from './examined.ts';

@@ -3,7 +3,7 @@ import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { KINDS, type KindName, ROLLOUTS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { type Around, imagesOf } from '../../core/requests/adopt.ts';
+import { type Around, imagesOf } from '../../client/requests/adopt.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 

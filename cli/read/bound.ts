@@ -2,7 +2,7 @@
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import type { Unread } from '../../core/explain/surroundings.ts';
+import type { Unread } from '../../client/explain/surroundings.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listed, ONE_BY_ONE, whyUnread } from './listed.ts';

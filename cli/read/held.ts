@@ -2,8 +2,8 @@
 import { KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { selectedBy } from '../../client/requests/held.ts';
 import type { Requirer } from '../../core/gate/requirers.ts';
-import { selectedBy } from '../../core/requests/held.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 

@@ -1,7 +1,7 @@
 /** Reads that note what may not be read, and go on without. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Unread } from '../../core/explain/surroundings.ts';
+import type { Unread } from '../../client/explain/surroundings.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 

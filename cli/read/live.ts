@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type Surroundings, type Unread, watchesElsewhere } from '../../core/explain/surroundings.ts';
+import { type Surroundings, type Unread, watchesElsewhere } from '../../client/explain/surroundings.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { branches } from '../kube/branches.ts';

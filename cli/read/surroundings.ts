@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import type { Surroundings, Unread } from '../../core/explain/surroundings.ts';
+import type { Surroundings, Unread } from '../../client/explain/surroundings.ts';
 import { gateRefsOf, gatesOf } from '../../core/gate/refs.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';

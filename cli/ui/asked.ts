@@ -1,7 +1,7 @@
 /** What the page has posted, as one of the requests that it can make. Anything else is refused: this is no proxy. */
 import type { Gate } from '../../api/types.ts';
-import type { Asked } from '../../core/board/requests.ts';
-import type { TakeOverAsked } from '../../core/board/takeOver.ts';
+import type { Asked } from '../../client/board/requests.ts';
+import type { TakeOverAsked } from '../../client/board/takeOver.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;

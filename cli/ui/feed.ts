@@ -2,7 +2,7 @@
 
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { KindState } from '../../core/board/messages.ts';
+import type { KindState } from '../../client/board/messages.ts';
 import { branches } from '../kube/branches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Hub } from './hub.ts';

@@ -1,7 +1,7 @@
 /** The page's open streams (server-sent events): each gets everything once, and then what changes. */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { StreamEvents } from '../../core/board/messages.ts';
+import type { StreamEvents } from '../../client/board/messages.ts';
 
 /** A page that does not read what it is sent is let go, and gets everything anew when it comes back. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;

@@ -3,18 +3,18 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { ActionRight } from '../../core/board/actions.ts';
-import type { Answer, Rights } from '../../core/board/messages.ts';
+import type { ActionRight } from '../../client/board/actions.ts';
+import type { Answer, Rights } from '../../client/board/messages.ts';
 import {
   type TakeOverAsked,
   type TakeOverList,
   type TakeOverLook,
   type TakeOverPlan,
   ungovernedOf,
-} from '../../core/board/takeOver.ts';
-import { type Adoption, adopt } from '../../core/requests/adopt.ts';
-import { kubectlOf, type WriteRequest } from '../../core/requests/request.ts';
-import { adoptCommandOf, newObjects, takeOverWrites } from '../../core/requests/takeOver.ts';
+} from '../../client/board/takeOver.ts';
+import { type Adoption, adopt } from '../../client/requests/adopt.ts';
+import { kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
+import { adoptCommandOf, newObjects, takeOverWrites } from '../../client/requests/takeOver.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { anyVersion, readAround } from '../read/adoptable.ts';

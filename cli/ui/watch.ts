@@ -1,7 +1,7 @@
 /** One kind for as long as the page is open: what may not be read or is not there is asked for again, and elsewhere where that may do. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { KindState } from '../../core/board/messages.ts';
+import type { KindState } from '../../client/board/messages.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { Collection, KubeClient } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';

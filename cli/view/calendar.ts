@@ -1,7 +1,7 @@
 /** The coming weeks as a picture: a row for each Gate and schedule, a few cells for each day. */
 
+import type { CalendarRow, Span } from '../../client/explain/calendar/spans.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
-import type { CalendarRow, Span } from '../../core/explain/calendar/spans.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { Context } from '../command/command.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';

@@ -1,5 +1,5 @@
 /** What has changed between two looks at an application, a line each: for pipes and logs. */
-import type { Application, Step } from '../../core/explain/application.ts';
+import type { Application, Step } from '../../client/explain/application.ts';
 
 /** Empty where nothing that is shown has changed. The first look is the headline. */
 export function changeLines(before: Application | undefined, after: Application): string[] {

@@ -1,7 +1,7 @@
 /** An explanation in sentences: the cause first, what happens by itself, then what lets it go, and whether you may. */
-import type { Remedy } from '../../core/explain/application.ts';
-import type { Explanation } from '../../core/explain/explanation.ts';
-import { PROGRAM } from '../../core/explain/remedies.ts';
+import type { Remedy } from '../../client/explain/application.ts';
+import type { Explanation } from '../../client/explain/explanation.ts';
+import { PROGRAM } from '../../client/explain/remedies.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { EXPLAINED_TONES, type Look } from './look.ts';

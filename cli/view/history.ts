@@ -1,7 +1,7 @@
 /** Deployments in a table, and what two of them differ in. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { DeploymentView } from '../../core/explain/application.ts';
-import { ageText } from '../../core/explain/when.ts';
+import type { DeploymentView } from '../../client/explain/application.ts';
+import { ageText } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { table, widthOf, wrapped } from '../terminal/layout.ts';
 import { type Look, OUTCOME_TONES } from './look.ts';

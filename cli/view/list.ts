@@ -1,5 +1,5 @@
 /** Many applications, a line each: `-o wide`, and what `get` prints where a tree for each would be too long. */
-import type { Application } from '../../core/explain/application.ts';
+import type { Application } from '../../client/explain/application.ts';
 import { table } from '../terminal/layout.ts';
 import { type Look, OUTCOME_TONES, STATE_TONES } from './look.ts';
 

@@ -1,7 +1,7 @@
 /** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
-import type { ApplicationState, DeploymentView, StepState } from '../../core/explain/application.ts';
-import type { ExplainedState } from '../../core/explain/explanation.ts';
-import { ageText, relativeText, whenText, withReadableTimes } from '../../core/explain/when.ts';
+import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
+import type { ExplainedState } from '../../client/explain/explanation.ts';
+import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { Context } from '../command/command.ts';
 import type { Paint } from '../terminal/safe.ts';

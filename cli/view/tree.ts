@@ -1,6 +1,6 @@
 /** One application as a tree: its state, everything on the way, and what happens next. */
-import type { Application, DeploymentView, Step } from '../../core/explain/application.ts';
-import { isOfEarlier } from '../../core/explain/step.ts';
+import type { Application, DeploymentView, Step } from '../../client/explain/application.ts';
+import { isOfEarlier } from '../../client/explain/step.ts';
 import { padded, widthOf, wrapped } from '../terminal/layout.ts';
 import { type Look, OUTCOME_TONES, STEP_TONES, type Tone } from './look.ts';
 

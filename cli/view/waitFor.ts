@@ -1,8 +1,8 @@
 /** Waits until a Rollout has come as far as somebody wants: progress on standard error, one line at the end, an exit code. */
 import type { Rollout } from '../../api/types.ts';
-import type { Application } from '../../core/explain/application.ts';
-import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
-import type { Progress } from '../../core/explain/rollout/reached.ts';
+import type { Application } from '../../client/explain/application.ts';
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import type { Progress } from '../../client/explain/rollout/reached.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
 import { Live } from '../read/live.ts';

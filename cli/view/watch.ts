@@ -1,7 +1,7 @@
 /** `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change. */
-import type { Application } from '../../core/explain/application.ts';
-import { explainRollouts } from '../../core/explain/rollout/explainRollout.ts';
-import { type Goal, type Progress, progressTo } from '../../core/explain/rollout/reached.ts';
+import type { Application } from '../../client/explain/application.ts';
+import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
+import { type Goal, type Progress, progressTo } from '../../client/explain/rollout/reached.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import type { Cluster, Context } from '../command/command.ts';
 import { Live } from '../read/live.ts';

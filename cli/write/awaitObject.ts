@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { named, type Reached } from '../../core/requests/request.ts';
+import { named, type Reached } from '../../client/requests/request.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { lookOf } from '../view/look.ts';

@@ -1,6 +1,6 @@
 /** `--wait`: what came of a request on a Rollout. */
 import type { Rollout } from '../../api/types.ts';
-import { progressSince, type Since } from '../../core/explain/rollout/reached.ts';
+import { progressSince, type Since } from '../../client/explain/rollout/reached.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { timeoutOf, waitFor } from '../view/waitFor.ts';

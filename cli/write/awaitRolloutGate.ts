@@ -1,6 +1,6 @@
 /** `--wait` of what changes a RolloutGate: its Rollout goes by it. */
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import type { Progress } from '../../core/explain/rollout/reached.ts';
+import type { Progress } from '../../client/explain/rollout/reached.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { findRollout } from '../read/gate.ts';

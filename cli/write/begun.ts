@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUTS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { Adoption } from '../../core/requests/adopt.ts';
-import { notBegunText, rolloutRef } from '../../core/requests/takeOver.ts';
+import type { Adoption } from '../../client/requests/adopt.ts';
+import { notBegunText, rolloutRef } from '../../client/requests/takeOver.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { Problem } from '../terminal/exit.ts';
 

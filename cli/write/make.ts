@@ -1,6 +1,6 @@
 /** Makes a request: asks where it has to, sends it, and says what the API server said. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Asked, isRequest, kubectlOf, type WriteRequest } from '../../core/requests/request.ts';
+import { type Asked, isRequest, kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';

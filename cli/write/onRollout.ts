@@ -1,7 +1,7 @@
 /** The commands that ask something of one Rollout: they differ in what they ask. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { Asked } from '../../core/requests/request.ts';
+import type { Asked } from '../../client/requests/request.ts';
 import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';

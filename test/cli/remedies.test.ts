@@ -1,8 +1,8 @@
 /** A remedy is pasted into a shell: each is a command line that the program takes. */
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
-import type { Remedy } from '../../core/explain/application.ts';
-import { objectRef } from '../../core/explain/objectRef.ts';
+import type { Remedy } from '../../client/explain/application.ts';
+import { objectRef } from '../../client/explain/objectRef.ts';
 import {
   approveVersion,
   bypassObject,
@@ -14,9 +14,9 @@ import {
   openRolloutGate,
   PROGRAM,
   resumeObject,
-} from '../../core/explain/remedies.ts';
-import { explainRollout } from '../../core/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../core/explain/surroundings.ts';
+} from '../../client/explain/remedies.ts';
+import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../client/explain/surroundings.ts';
 import { objectOf } from '../support/objects.ts';
 
 const gate = objectRef('Gate', { namespace: 'flux-system', name: 'freeze' });

@@ -1,7 +1,7 @@
 /** A Gate that does not exist: every remedy that `why` proposes is taken by the API server, and nobody leaves a Gate that is gone. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Remedy } from '../../core/explain/application.ts';
+import type { Remedy } from '../../client/explain/application.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { newReader, type Reader } from '../faults/install/reader.ts';
 import { gate, kustomization, ref, sharedCluster, waitFor } from './support/cluster.ts';

@@ -36,7 +36,7 @@ const ELSEWHERE = [
 
 /** Paths from the root, as people write them: `core/gate/evaluate.ts`, `manifests/crds`. */
 const FOLDERS =
-  'api|bench|chaos|copy|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
+  'api|bench|chaos|client|copy|core|dev|docs|engine|fuzz|hooks|local|manifests|receiver|scripts|server|test|tools|webhooks';
 const PATH = new RegExp(
   `(?<![\\w./:@*-])(?:${FOLDERS})/[\\w./-]*\\w\\.(?:ts|mjs|md|ya?ml|json|grit|go|sh|sum|mod)\\b`,
   'g',
@@ -98,13 +98,14 @@ describe('docs/architecture.md', () => {
     expect(own.filter((id) => !rowIds.includes(id))).toEqual([]);
   });
 
-  it('lists the folders of core, each below those that it imports', () => {
+  it('lists the folders of core and client, each below those that it imports', () => {
+    const isListed = (folder: string) => /^(?:core|client)\//.test(folder);
     const folders = table('core').map(({ folder }) => codeIn(folder));
     const imported = (folder: string) =>
       SOURCES.filter(({ path }) => dirname(path) === folder)
         .flatMap(({ files }) => files.map(dirname))
-        .filter((other) => other.startsWith('core/') && other !== folder);
-    const there = SOURCES.map(({ path }) => dirname(path)).filter((folder) => folder.startsWith('core/'));
+        .filter((other) => isListed(other) && other !== folder);
+    const there = SOURCES.map(({ path }) => dirname(path)).filter(isListed);
     expect([...folders].sort()).toEqual([...new Set(there)].sort());
     for (const [i, folder] of folders.entries())
       expect(folders.slice(0, i), folder).toEqual(expect.arrayContaining(imported(folder)));

@@ -1,8 +1,8 @@
 /** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
-import { versionActions } from '../../core/board/actions.ts';
-import type { Rights } from '../../core/board/messages.ts';
-import type { Application, DeploymentView } from '../../core/explain/application.ts';
-import { pinText } from '../../core/explain/pinText.ts';
+import { versionActions } from '../../client/board/actions.ts';
+import type { Rights } from '../../client/board/messages.ts';
+import type { Application, DeploymentView } from '../../client/explain/application.ts';
+import { pinText } from '../../client/explain/pinText.ts';
 import { Badge } from '../look/Badge.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { mayDo, open } from '../parts/Actions.tsx';

@@ -1,8 +1,8 @@
 /** Every release that is known, also those that no deployment has had: to deploy one by hand, or to stay on it. */
 import { useState } from 'preact/hooks';
-import { versionActions } from '../../core/board/actions.ts';
-import type { ReleaseView, Rights } from '../../core/board/messages.ts';
-import type { Application } from '../../core/explain/application.ts';
+import { versionActions } from '../../client/board/actions.ts';
+import type { ReleaseView, Rights } from '../../client/board/messages.ts';
+import type { Application } from '../../client/explain/application.ts';
 import { mayDo, open } from '../parts/Actions.tsx';
 import { Ago } from '../parts/Time.tsx';
 

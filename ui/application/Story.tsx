@@ -1,6 +1,6 @@
 /** The way of a release as a picture: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
-import type { Application, Step, StepKind } from '../../core/explain/application.ts';
-import { isOfEarlier } from '../../core/explain/step.ts';
+import type { Application, Step, StepKind } from '../../client/explain/application.ts';
+import { isOfEarlier } from '../../client/explain/step.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import { KIND_ICONS, STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';

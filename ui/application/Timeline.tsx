@@ -3,7 +3,7 @@ import { scaleTime } from 'd3-scale';
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { DeploymentView } from '../../core/explain/application.ts';
+import type { DeploymentView } from '../../client/explain/application.ts';
 import { Icon } from '../look/Icon.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { fullTime, now, span } from '../state/clock.ts';

@@ -1,5 +1,5 @@
 /** Where the measurements of a HealthCheck are drawn: a line with gaps, the bounds of the range, a mark for each measurement. */
-import type { MeasurementView, MetricView } from '../../core/explain/application.ts';
+import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
 
 export const PICTURE = { width: 240, height: 92 };
 /** Room for half a mark, for the label of a bound, and below that for the ticks of gaps. */

@@ -1,6 +1,6 @@
 /** A freeze in the making: what is filled in, and the Gate that comes of it. */
 import type { Gate } from '../../api/types.ts';
-import type { Asked } from '../../core/board/requests.ts';
+import type { Asked } from '../../client/board/requests.ts';
 
 export const KINDS = ['Kustomization', 'HelmRelease', 'Rollout'] as const;
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;

@@ -1,7 +1,7 @@
 /** Words, icons and tones of what an application, a deployment or a step is. */
-import type { Row } from '../../core/board/row.ts';
-import type { ApplicationState, Outcome, StepKind, StepState } from '../../core/explain/application.ts';
-import type { ExplainedState } from '../../core/explain/explanation.ts';
+import type { Row } from '../../client/board/row.ts';
+import type { ApplicationState, Outcome, StepKind, StepState } from '../../client/explain/application.ts';
+import type { ExplainedState } from '../../client/explain/explanation.ts';
 import type { IconName } from './Icon.tsx';
 
 export type Tone = 'good' | 'busy' | 'held' | 'bad' | 'calm';

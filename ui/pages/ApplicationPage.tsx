@@ -1,9 +1,9 @@
 /** One application: what waits and why, who can do what about it, the way of a release, and every deployment there was. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { actionsOf } from '../../core/board/actions.ts';
-import type { ApplicationPage as Data } from '../../core/board/messages.ts';
-import { trackOf } from '../../core/board/row.ts';
+import { actionsOf } from '../../client/board/actions.ts';
+import type { ApplicationPage as Data } from '../../client/board/messages.ts';
+import { trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Releases } from '../application/Releases.tsx';
 import { Story } from '../application/Story.tsx';

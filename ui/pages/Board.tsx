@@ -1,7 +1,7 @@
 /** Every application as a row: what runs, what is on its way and how far, why it waits, how the last deployments went. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Row } from '../../core/board/row.ts';
+import type { Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATE_ORDER, STATES } from '../look/words.ts';

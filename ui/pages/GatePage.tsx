@@ -1,8 +1,8 @@
 /** One Gate: is it open, who made it so and why, until when, what it holds, and the weeks to come. */
 import { useEffect } from 'preact/hooks';
-import { gateActions } from '../../core/board/actions.ts';
-import type { GateView } from '../../core/board/bands.ts';
-import type { GatePage as Data } from '../../core/board/messages.ts';
+import { gateActions } from '../../client/board/actions.ts';
+import type { GateView } from '../../client/board/bands.ts';
+import type { GatePage as Data } from '../../client/board/messages.ts';
 import { Approvals } from '../gates/Approvals.tsx';
 import { Calendar, gateLine } from '../gates/Calendar.tsx';
 import { Badge } from '../look/Badge.tsx';

@@ -1,7 +1,7 @@
 /** Any other object of ours or of Flux's: why it is as it is, what happens by itself, and the commands that would let it go. */
 import { useEffect } from 'preact/hooks';
-import type { Remedy } from '../../core/explain/application.ts';
-import type { Explanation } from '../../core/explain/explanation.ts';
+import type { Remedy } from '../../client/explain/application.ts';
+import type { Explanation } from '../../client/explain/explanation.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';

@@ -1,7 +1,7 @@
 /** Promotion: which Rollouts come after which, budgets with their waves, and how far the newest version has come among them. */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Row } from '../../core/board/row.ts';
+import type { Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATES } from '../look/words.ts';

@@ -1,6 +1,6 @@
 /** What runs without a Rollout in charge: each Kustomization, OCIRepository and HelmRelease, with what would put it under one. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { TakeOverList, Ungoverned } from '../../core/board/takeOver.ts';
+import type { TakeOverList, Ungoverned } from '../../client/board/takeOver.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { now } from '../state/clock.ts';

@@ -1,9 +1,9 @@
 /** A request in the making: what comes of it, why it is asked for, the command that does the same, and what the API server said. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Action } from '../../core/board/actions.ts';
-import type { Answer } from '../../core/board/messages.ts';
-import type { Asked } from '../../core/board/requests.ts';
+import type { Action } from '../../client/board/actions.ts';
+import type { Answer } from '../../client/board/messages.ts';
+import type { Asked } from '../../client/board/requests.ts';
 import { Icon } from '../look/Icon.tsx';
 import { api } from '../state/session.ts';
 import { Equivalent } from './Equivalent.tsx';

@@ -1,4 +1,4 @@
-import type { Row } from '../../core/board/row.ts';
+import type { Row } from '../../client/board/row.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { lookOf, OUTCOMES } from '../look/words.ts';

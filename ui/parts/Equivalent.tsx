@@ -1,6 +1,6 @@
 /** The command that asks for the same: of ours, and with kubectl alone; to be copied. */
 import { useState } from 'preact/hooks';
-import { type Asked, equivalentOf, type Found } from '../../core/board/requests.ts';
+import { type Asked, equivalentOf, type Found } from '../../client/board/requests.ts';
 import { Icon } from '../look/Icon.tsx';
 
 export function Equivalent({ asked, found }: { asked: Asked; found?: Found | undefined }) {

@@ -1,5 +1,5 @@
 /** How the last deployments went: a bar for each, oldest first. A failed one is broken, a cancelled one hollow. */
-import type { Row } from '../../core/board/row.ts';
+import type { Row } from '../../client/board/row.ts';
 import { OUTCOMES } from '../look/words.ts';
 
 const STEP = 9;

@@ -1,5 +1,5 @@
 /** How far a version is: waits, gates, deploying, baking, done. What it is at is a ring that fills; what halts it, a barrier. */
-import { TRACK, type Track as TrackData } from '../../core/board/row.ts';
+import { TRACK, type Track as TrackData } from '../../client/board/row.ts';
 import { now, span } from '../state/clock.ts';
 
 const GAP = 46;

@@ -1,5 +1,5 @@
 /** Why something is as it is: the cause first, what else there is, what happens next by itself, and what could not be read. */
-import type { Cause, Next } from '../../core/explain/application.ts';
+import type { Cause, Next } from '../../client/explain/application.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Sentence } from './Sentence.tsx';
 import { Until } from './Time.tsx';

@@ -1,6 +1,6 @@
 /** Stages as graphs: each set of Rollouts that come after one another, laid out from left to right. */
 import { graphlib, layout } from '@dagrejs/dagre';
-import type { Row } from '../../core/board/row.ts';
+import type { Row } from '../../client/board/row.ts';
 
 export const NODE = { width: 200, height: 78 };
 

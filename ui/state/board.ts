@@ -1,6 +1,6 @@
 /** The rows that the address asks for: searched, filtered, grouped and in order. */
 import { computed } from '@preact/signals';
-import type { Row } from '../../core/board/row.ts';
+import type { Row } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';

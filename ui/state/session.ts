@@ -1,8 +1,8 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
-import type { Answer, ApplicationPage, GatePage, Preview } from '../../core/board/messages.ts';
-import type { Asked } from '../../core/board/requests.ts';
-import type { TakeOverAsked, TakeOverList, TakeOverLook } from '../../core/board/takeOver.ts';
-import type { Explanation } from '../../core/explain/explanation.ts';
+import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/messages.ts';
+import type { Asked } from '../../client/board/requests.ts';
+import type { TakeOverAsked, TakeOverList, TakeOverLook } from '../../client/board/takeOver.ts';
+import type { Explanation } from '../../client/explain/explanation.ts';
 
 const KEY = 'rollouts-token';
 

@@ -1,10 +1,10 @@
 /** What the one stream says, as signals: rows, Gates, schedules, budgets and the state of the watches. */
 import { batch, type Signal, signal } from '@preact/signals';
-import type { GateView } from '../../core/board/bands.ts';
-import type { BudgetView } from '../../core/board/budgets.ts';
-import type { Hello, KindState, StreamEvents } from '../../core/board/messages.ts';
-import type { Row } from '../../core/board/row.ts';
-import type { ScheduleView } from '../../core/board/schedules.ts';
+import type { GateView } from '../../client/board/bands.ts';
+import type { BudgetView } from '../../client/board/budgets.ts';
+import type { Hello, KindState, StreamEvents } from '../../client/board/messages.ts';
+import type { Row } from '../../client/board/row.ts';
+import type { ScheduleView } from '../../client/board/schedules.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused, token } from './session.ts';
 import { share, type Told } from './sharing.ts';

@@ -1,8 +1,8 @@
 /** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { rightKey } from '../../core/board/actions.ts';
-import type { Answer } from '../../core/board/messages.ts';
-import type { TakeOverAsked, TakeOverLook } from '../../core/board/takeOver.ts';
+import { rightKey } from '../../client/board/actions.ts';
+import type { Answer } from '../../client/board/messages.ts';
+import type { TakeOverAsked, TakeOverLook } from '../../client/board/takeOver.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Said } from '../parts/ActionDialog.tsx';
 import { Commands } from '../parts/Equivalent.tsx';

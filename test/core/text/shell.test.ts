@@ -2,19 +2,19 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commandOf, equivalentOf } from '../../../core/board/requests.ts';
+import { commandOf, equivalentOf } from '../../../client/board/requests.ts';
+import { absentFindings } from '../../../client/explain/doctor/waits.ts';
+import { objectRef } from '../../../client/explain/objectRef.ts';
+import * as remedies from '../../../client/explain/remedies.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { kubectlOf, patching } from '../../../client/requests/request.ts';
+import { adoptCommandOf } from '../../../client/requests/takeOver.ts';
 import { readyOf } from '../../../core/budget/report.ts';
 import { approvalsText } from '../../../core/evaluation/approvals.ts';
-import { absentFindings } from '../../../core/explain/doctor/waits.ts';
-import { objectRef } from '../../../core/explain/objectRef.ts';
-import * as remedies from '../../../core/explain/remedies.ts';
-import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
 import { judgeGates } from '../../../core/gate/judge.ts';
 import { closedGatesText, pinnedText } from '../../../core/hold/messages.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
-import { kubectlOf, patching } from '../../../core/requests/request.ts';
-import { adoptCommandOf } from '../../../core/requests/takeOver.ts';
 import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
 

@@ -58,7 +58,7 @@ export const CHECKS: Record<string, Check> = {
   /** What the last sync's events say, by reason: `Normal: message`. */
   told: (world, expected) =>
     match(Object.fromEntries(world.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** What core/explain says of it: fields of the Application; `causes` by their codes, `steps` as `id: state`, `remedies` by their commands. */
+  /** What client/explain says of it: fields of the Application; `causes` by their codes, `steps` as `id: state`, `remedies` by their commands. */
   explained: (world, { causes, remedies, steps, ...rest }) => {
     const app = explained(world);
     match(app, rest, 'explained');

@@ -1,8 +1,8 @@
 /** What people are told of the Rollout of a scenario, and what has to be true of that whatever happens. */
 import { expect } from 'vitest';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
-import type { Application } from '../../../core/explain/application.ts';
-import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
+import type { Application } from '../../../client/explain/application.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import type { World } from './world.ts';
 
 export function explained(world: World): Application {

@@ -1,6 +1,6 @@
 /** Where measurements are drawn: inside the picture, whatever the numbers are, and with gaps where there is no value. */
 import { expect, it } from 'vitest';
-import type { MeasurementView, MetricView } from '../../../core/explain/application.ts';
+import type { MeasurementView, MetricView } from '../../../client/explain/application.ts';
 import { metricPicture, PICTURE } from '../../../ui/application/metricPicture.ts';
 
 const at = (minute: number) => `2026-01-01T10:${String(minute).padStart(2, '0')}:00Z`;

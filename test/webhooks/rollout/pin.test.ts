@@ -1,8 +1,8 @@
 /** Who pins a Rollout, or removes the pin, when and why: a record that only the webhook writes. */
 import { describe, expect, it } from 'vitest';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { pinRecordOf } from '../../../core/evaluation/pinRecord.ts';
-import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
 import { annotated, P, stored } from './call.ts';
 
 const AT = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);

@@ -1,10 +1,10 @@
 /** What is proposed for a failed deployment is a write that admission takes. */
 import { expect, it } from 'vitest';
-import { actionsOf } from '../../../core/board/actions.ts';
-import { requestOf } from '../../../core/board/requests.ts';
-import { explainRollout } from '../../../core/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../core/explain/surroundings.ts';
-import { isRequest } from '../../../core/requests/request.ts';
+import { actionsOf } from '../../../client/board/actions.ts';
+import { requestOf } from '../../../client/board/requests.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { isRequest } from '../../../client/requests/request.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { annotated, call, write } from './call.ts';
 

@@ -1,0 +1,116 @@
+/** One application as the Board shows it: what runs, what is on its way and how far, why it waits, how the last deployments went. */
+import type { Rollout } from '../../api/types.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { stageRefs } from '../../core/order/refs.ts';
+import type { Application, ApplicationState, DeploymentView, Outcome, Step } from '../explain/application.ts';
+import { isFailedObject } from '../explain/step.ts';
+
+/** Where a version is on its way, in the order in which it gets there. */
+export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
+export type TrackPoint = (typeof TRACK)[number];
+
+export interface Track {
+  version: string;
+  at: TrackPoint;
+  /** Something stands in its way that does not pass by itself; or it has failed. */
+  halted: boolean;
+  /** What it is at takes from here to there, where both are known: the ring fills. */
+  from?: string;
+  until?: string;
+}
+
+export interface Row {
+  /** `namespace/name`. */
+  id: string;
+  namespace: string;
+  name: string;
+  title?: string;
+  labels: Record<string, string>;
+  state: ApplicationState;
+  headline: string;
+  runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
+  /** The version on its way; absent where nothing is. */
+  track?: Track;
+  pinned?: string;
+  /** The cause, in a sentence. */
+  why?: string;
+  /** When that changes by itself. */
+  until?: string;
+  /** What stands in the way, by title, at most three. */
+  blockers: string[];
+  /** The last deployments, oldest first. */
+  strip: { id: number; version: string; outcome: Outcome; at: string }[];
+  /** Ids of the Rollouts that come before this one. */
+  after: string[];
+}
+
+const STRIP = 12;
+const WHY = 240;
+const BLOCKERS = 3;
+const GATE_LIKE: readonly Step['kind'][] = ['gate', 'rolloutGate', 'stage', 'budget', 'check', 'failure', 'pin'];
+
+export function rowOf(rollout: Rollout, application: Application): Row {
+  const { namespace, name, labels, state, headline, runs, history, causes, next, steps, title, pinned } = application;
+  const track = trackOf(application);
+  const why = causes[0]?.text.slice(0, WHY);
+  const until = track?.until ?? next?.at;
+  return {
+    id: refKey({ namespace, name }),
+    namespace,
+    name,
+    labels,
+    state,
+    headline,
+    blockers: blocking(steps)
+      .slice(0, BLOCKERS)
+      .map((step) => step.title),
+    strip: history
+      .slice(0, STRIP)
+      .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
+      .reverse(),
+    after: stageRefs(rollout).map(refKey),
+    ...(title && { title }),
+    ...(runs && { runs: runningOf(runs) }),
+    ...(track && { track }),
+    ...(pinned && { pinned }),
+    ...(why && { why }),
+    ...(until && { until }),
+  };
+}
+
+function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullable<Row['runs']> {
+  return { version, outcome, at, ...(endedAt && { endedAt }) };
+}
+
+function blocking(steps: readonly Step[]): Step[] {
+  return steps.filter(({ state, kind }) => state === 'blocks' && GATE_LIKE.includes(kind));
+}
+
+/** A deployment that is under way comes before the version that waits behind it. */
+export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
+  // What does not bake gives way: then the version that waits is the one on its way.
+  if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
+    const bake = steps.find(({ kind }) => kind === 'bake');
+    const isBaking = runs.outcome === 'InProgress';
+    const from = isBaking ? runs.bakeStartedAt : (runs.retriedAt ?? runs.at);
+    return {
+      version: runs.version,
+      at: isBaking ? 'baking' : 'deploying',
+      halted: runs.heldSince !== undefined || steps.some(isFailedObject),
+      ...(from && { from }),
+      ...(bake?.until && { until: bake.until }),
+    };
+  }
+  if (waiting) {
+    const inTheWay = steps.filter(({ state: is, kind }) => GATE_LIKE.includes(kind) && is !== 'passed');
+    return {
+      version: waiting.version,
+      at: inTheWay.length > 0 ? 'gates' : 'waits',
+      halted: blocking(steps).length > 0,
+    };
+  }
+  if (runs?.outcome === 'Failed' && state === 'failed') {
+    return { version: runs.version, at: runs.bakeStartedAt ? 'baking' : 'deploying', halted: true };
+  }
+  return undefined;
+}

@@ -1,0 +1,133 @@
+/** What runs without a Rollout in charge, and what would put it under one: as the page lists it and asks for it. */
+import { ROLLOUT } from '../../api/annotations.ts';
+import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { boundRollouts } from '../../core/pin/annotations.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
+import { type Adoption, adopt, type Choices, imagesOf } from '../requests/adopt.ts';
+import { named } from '../requests/request.ts';
+import type { ActionRight } from './actions.ts';
+import type { Rights } from './messages.ts';
+
+export type TakenKind = Adoption['object']['kind'];
+
+/** Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
+export interface Ungoverned extends NamespacedName {
+  kind: TakenKind | 'HelmRelease';
+  /** What runs, and the Rollout that it would be under. */
+  found?: { version: string; rollout: string };
+  /** Why that cannot be seen from here, or what to do instead. */
+  problem?: string;
+}
+
+export interface TakeOverList {
+  /** Those that can be taken over first. */
+  objects: Ungoverned[];
+  /** How many there are in all. */
+  count: number;
+  /** What could not be read, a sentence each. */
+  unread: string[];
+}
+
+export interface TakeOverAsked extends NamespacedName {
+  kind: TakenKind;
+  choices: Choices;
+}
+
+export interface TakeOverPlan {
+  version: string;
+  rollout: string;
+  /** What is made and changed, as text. A take-over sends it along: it is what somebody has agreed to. */
+  diff: string;
+  notes: string[];
+  command: string;
+  kubectl: string;
+  needs: ActionRight[];
+}
+
+export interface TakeOverLook {
+  plan?: TakeOverPlan;
+  /** Why there is none; a choice may mend it. */
+  problem?: string;
+  /** Whether the reader may, by the key of the right. */
+  rights: Rights;
+  /** What may be chosen: names of ImagePolicies and of variables. */
+  policies: string[];
+  variables: string[];
+}
+
+/** Of any number of namespaces. */
+export interface AroundAll {
+  policies: readonly ImagePolicy[];
+  repositories: readonly ImageRepository[];
+  rollouts: readonly Rollout[];
+}
+
+/** In the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
+export function ungovernedOf(objects: readonly FluxObject[], around: AroundAll): Ungoverned[] {
+  const policies = byNamespace(around.policies);
+  const repositories = byNamespace(around.repositories);
+  const rollouts = byNamespace(around.rollouts);
+  const sources = new Map(
+    objects.filter(({ kind }) => kind === KINDS.OCIRepository.kind).map((each) => [refKey(identityOf(each)), each]),
+  );
+  const found = objects
+    .filter((object) => boundRollouts(object).length === 0)
+    .map((object): Ungoverned => {
+      const ref = identityOf(object);
+      if (object.kind === KINDS.HelmRelease.kind) return helmRelease(object, sources);
+      const plan = adopt(
+        object,
+        {
+          policies: policies.get(ref.namespace) ?? [],
+          images: imagesOf(repositories.get(ref.namespace) ?? []),
+          rollouts: rollouts.get(ref.namespace) ?? [],
+        },
+        {},
+      );
+      const kind = object.kind as TakenKind;
+      return 'problem' in plan
+        ? { kind, ...ref, problem: plan.problem }
+        : { kind, ...ref, found: { version: plan.version, rollout: plan.rolloutName } };
+    });
+  return found.sort(
+    (a, b) =>
+      Number(b.found !== undefined) - Number(a.found !== undefined) ||
+      refKey(a).localeCompare(refKey(b)) ||
+      a.kind.localeCompare(b.kind),
+  );
+}
+
+/** It has no version of its own: it follows the OCIRepository of its chart. */
+function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): Ungoverned {
+  const ref = identityOf(object);
+  const chart = object.spec?.chartRef as SourceRef | undefined;
+  const isOwn = chart?.kind === KINDS.OCIRepository.kind && (chart.namespace ?? ref.namespace) === ref.namespace;
+  const row = { kind: 'HelmRelease' as const, ...ref };
+  if (!isOwn) {
+    return { ...row, problem: 'Its chart is in no OCIRepository of its namespace, and others are not pinned' };
+  }
+  const source = { namespace: ref.namespace, name: chart.name };
+  const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
+  const command = shell`kubectl -n ${ref.namespace} annotate helmrelease/${ref.name} ${ROLLOUT}=${nameWord(rollout)}`;
+  return {
+    ...row,
+    problem: rollout
+      ? `Its chart is that of Rollout ${rollout}, which does not wait for it: ${command}`
+      : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
+  };
+}
+
+function byNamespace<T extends { metadata: { namespace?: string } }>(objects: readonly T[]): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const object of objects) {
+    const namespace = object.metadata.namespace ?? '';
+    const those = found.get(namespace);
+    if (those) those.push(object);
+    else found.set(namespace, [object]);
+  }
+  return found;
+}

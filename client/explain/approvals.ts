@@ -1,0 +1,53 @@
+/** Approvals at a Gate, for people: whose word a version takes, and which versions have whose. */
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { ApprovalRule, Gate } from '../../api/types.ts';
+import { type ApprovalVerdict, judgeApprovals } from '../../core/approval/verdict.ts';
+import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/approved.ts';
+
+/** What the record has of one version of one Rollout, judged. */
+export interface ApprovalsAt {
+  rollout: NamespacedName;
+  version: string;
+  verdict: ApprovalVerdict;
+}
+
+/** Versions that wait, then others with approvals that stand, the newest first. Who is behind a version is judged of those that wait alone. */
+export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
+  const rule = gate.spec.approvals;
+  if (!rule) return [];
+  const byVersion = Map.groupBy(
+    standingApprovals(gate, now).given.filter(({ rollout }) => rollout !== undefined),
+    ({ rollout, version }) => `${rollout}:${version}`,
+  );
+  const others = [...byVersion.values()].filter(
+    ([first]) => !waiting.some(({ rollout, version }) => rollout === first!.rollout && version === first!.version),
+  );
+  const ofWaiting = waiting.map((next) => ({
+    rollout: refOf(next.rollout),
+    version: next.version,
+    verdict: approvalsOn(gate, next, now)!,
+  }));
+  const ofOthers = others
+    .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
+    .map((given) => ({
+      rollout: refOf(given[0]!.rollout!),
+      version: given[0]!.version,
+      verdict: judgeApprovals(rule, given, undefined, now),
+    }))
+    .filter(({ verdict }) => verdict.counted.length + verdict.excluded.length > 0);
+  return [...ofWaiting, ...ofOthers];
+}
+
+function refOf(key: string): NamespacedName {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
+}
+
+/** Who lets a version through a closed gate that asks for approvals. */
+export function ruleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
+  const who = required === 1 ? 'one person who approves it' : `${required} people who approve it`;
+  const names = { requester: 'whoever asked for it', author: 'its authors' };
+  const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
+  const lasts = expireAfter ? `, each within ${expireAfter}` : '';
+  return `A version takes ${who}${without}${lasts}; no request opens the gate`;
+}

@@ -1,0 +1,35 @@
+/** A Gate in a few words: what it is, who made it so and why. When it changes is said beside it. */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { scheduledBy } from '../../core/approval/scheduledBy.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import { askedBy } from '../../core/gate/judge.ts';
+import { formatTime } from '../../core/kube/time.ts';
+import type { Step } from './application.ts';
+import { defined } from './defined.ts';
+
+/** `closed by alice: freeze`, `closed by its schedule`, `open by default`, `open for version 1.2.0 only`. */
+export function gateText(gate: Gate, now: EpochMs): string {
+  const { opened, openFor, cause } = evaluateGate(gate, now);
+  const only = openFor === undefined ? '' : ` for version ${openFor} only`;
+  if (cause) return `${askedBy(cause)}${only && `,${only}`}`;
+  const is = opened || only ? 'open' : 'closed';
+  return `${is}${only || (isByDefault(gate, opened) ? ' by default' : ' by its schedule')}`;
+}
+
+/** A calendar may agree with the default: then the default is why. */
+function isByDefault({ spec }: Gate, opened: boolean): boolean {
+  return (spec.default === 'opened') === opened;
+}
+
+/** Since when, until when, who and why, as far as the Gate says so. */
+export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
+  const { opened, cause, until } = evaluateGate(gate, now);
+  const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);
+  return defined({
+    since: cause && formatTime(cause.at),
+    until: until === undefined ? undefined : formatTime(until),
+    by: cause?.by ?? set?.by,
+    reason: cause?.reason ?? set?.reason,
+  });
+}

@@ -1,0 +1,188 @@
+/** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a person. */
+import { DEPLOYED, GATE_STATE, GATES, SELECTED_BY, SUSPENDED } from '../../../api/annotations.ts';
+import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import { governedKindOf } from '../../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
+import { closedText, type JudgedGate, judgeGates } from '../../../core/gate/judge.ts';
+import { parseGateRefs } from '../../../core/gate/refs.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
+import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { deploymentText, parseDeployments } from '../../../core/pin/deployment.ts';
+import { awaitsText } from '../../../core/suspend/resume.ts';
+import { parseState } from '../../../core/suspend/stateAnnotation.ts';
+import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
+import type { Explanation } from '../explanation.ts';
+import { earlierFailure, type FluxFailure, fluxFailure } from '../fluxFailure.ts';
+import { objectRef } from '../objectRef.ts';
+import { bypassObject, createGate, openGate, resumeObject } from '../remedies.ts';
+import { finder, type Unread, unreadTexts } from '../surroundings.ts';
+
+export interface AroundFluxObject {
+  /** Its FluxBinding: none where it names neither Gates nor Rollouts. */
+  binding?: FluxBinding | undefined;
+  gates: readonly Gate[];
+  unread: readonly Unread[];
+}
+
+/** The Gates that the object names and those that select it, each once. */
+export function gatesOfObject({ metadata }: FluxObject): NamespacedName[] {
+  const { namespace = '', annotations } = metadata;
+  const refs = [GATES, SELECTED_BY].flatMap((key) => parseGateRefs(annotations?.[key], namespace).refs);
+  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
+}
+
+export function explainFluxObject(
+  object: FluxObject,
+  { binding, gates, unread }: AroundFluxObject,
+  now: EpochMs,
+): Explanation {
+  const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
+  const ref = kind ? objectRef(kind, identityOf(object)) : plainRef(object);
+  const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
+  const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
+  const refs = gatesOfObject(object).filter(({ namespace }) => !hidden.has(namespace));
+  const closed = judgeGates(refs, finder(gates), now).closed;
+  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  const isSuspended = object.spec?.suspend === true;
+  const untold = isSuspended ? [] : untoldDeployments(object, binding);
+  const failure = fluxFailure(object);
+  const causes: Cause[] = [
+    ...gateCauses(name, closed, state?.is, isSuspended),
+    ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
+    ...failureCause(name, failure),
+    ...(untold.length > 0
+      ? [notApplied(name, untold)]
+      : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
+    ...earlierCause(name, earlierFailure(object)),
+    ...(failure || earlierFailure(object) ? [] : progressCause(object, name)),
+  ];
+  const isHeld = closed.length > 0 || isSuspended;
+  const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
+  const next: Next | undefined =
+    closed.length > 0 && untils.length === closed.length
+      ? { text: 'its gates open by themselves', at: formatTime(Math.max(...untils)) }
+      : isHeld && closed.length > 0
+        ? { text: 'nothing by itself: it stays as it is until somebody opens the gate' }
+        : undefined;
+  return {
+    object: ref,
+    headline:
+      headlineOf(closed, isSuspended, isOurs, state?.is) ??
+      (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held, and not there yet' : 'not held'),
+    state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
+    causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
+    ...(next && { next }),
+    remedies: remediesOf(ref, closed, isSuspended && !isOurs),
+    unread: unreadTexts(unread),
+  };
+}
+
+function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
+  const { namespace, name } = identityOf({ metadata });
+  return { group: groupOf(apiVersion), kind, resource: `${kind.toLowerCase()}s`, namespace, name };
+}
+
+function headlineOf(
+  closed: readonly JudgedGate[],
+  isSuspended: boolean,
+  isOurs: boolean,
+  state: string | undefined,
+): string | undefined {
+  if (closed.length > 0) return isSuspended ? 'held by a closed gate' : 'runs behind a closed gate';
+  if (!isSuspended) return undefined;
+  if (state === 'opening') return 'its gates are open, it waits for its applier';
+  if (state === 'closed') return 'held by a gate';
+  return isOurs ? 'suspended until its source has fetched the version' : 'suspended by a person';
+}
+
+function gateCauses(
+  name: string,
+  closed: readonly JudgedGate[],
+  state: string | undefined,
+  isSuspended: boolean,
+): Cause[] {
+  if (closed.length === 0) return [];
+  const text = closedText(closed);
+  if (!isSuspended && (state === 'bypassed' || state === 'passing')) {
+    return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
+  }
+  return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
+}
+
+/** Who it was, only a field manager tells: a Flux command, kubectl, or the owner of a Git sync. */
+function byHandCause({ metadata }: FluxObject, name: string): Cause {
+  const entry = (metadata.managedFields ?? []).find(({ fieldsV1 }) => {
+    const spec = fieldsV1?.['f:spec'];
+    return typeof spec === 'object' && spec !== null && 'f:suspend' in spec;
+  });
+  const by = entry?.manager
+    ? `, written by the field manager '${entry.manager}'${entry.time ? ` at ${entry.time}` : ''}`
+    : '';
+  return {
+    code: 'SuspendedByHand',
+    text: `${name} is suspended by somebody's hand and not by a gate: spec.suspend is true${by}`,
+  };
+}
+
+/** It is told some seconds later that a Gate has opened. */
+function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
+  const said = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
+  return said.length > 0 && judgeGates(said, finder(gates), now).closed.length === 0;
+}
+
+/** What the object carries and its binding does not speak of yet: it is told at once what Flux has applied, and minutes later what it has not. */
+function untoldDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
+  if (!binding) return [];
+  const told = parseDeployments(binding.status?.deployed);
+  return parseDeployments(metadata.annotations?.[DEPLOYED]).filter((carried) => {
+    const before = told.find(({ rollout }) => rollout === carried.rollout);
+    return !before || (before.uid === carried.uid && before.id < carried.id);
+  });
+}
+
+function notApplied(name: string, deployments: readonly DeploymentRef[]): Cause {
+  const versions = deployments.map(deploymentText).join(', ');
+  return { code: 'Progressing', text: `${name} is waiting for Flux to apply ${versions}` };
+}
+
+/** @param saysGates whether what it says of closed gates is said already, or no longer true */
+function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
+  if (!binding) return [];
+  const { awaits, conditions } = binding.status ?? {};
+  const ready = findCondition(conditions, READY);
+  if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
+  const isSaid = ready?.status === 'True' || (saysGates && ready?.reason === GATE_CLOSED);
+  if (!ready || isSaid) return [];
+  const text =
+    ready.reason === 'RolloutNotDeployed' ? `${name} waits: ${ready.message}` : `${name} is ${ready.message}`;
+  return [{ code: ready.reason, text }];
+}
+
+function failureCause(name: string, failure: FluxFailure | undefined): Cause[] {
+  return failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : [];
+}
+
+function earlierCause(name: string, failure: FluxFailure | undefined): Cause[] {
+  return failure
+    ? [{ code: failure.reason, text: `${name} had failed before its last change: ${failure.message}` }]
+    : [];
+}
+
+/** Flux is at work, or waits for something else. */
+function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
+  const ready = findCondition(status?.conditions, READY);
+  if (spec?.suspend === true || !ready || ready.status === 'True') return [];
+  return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];
+}
+
+function remediesOf(object: ObjectRef, closed: readonly JudgedGate[], isByHand: boolean): Remedy[] {
+  const there = closed.filter(({ missing, isLimit }) => !missing && !isLimit);
+  const opened = there.map(({ ref }) => openGate(objectRef('Gate', ref)));
+  const created = closed.filter(({ missing }) => missing).map(({ ref }) => createGate(objectRef('Gate', ref)));
+  const bypassed = there.slice(0, 1).map(({ ref }) => bypassObject(object, objectRef('Gate', ref)));
+  return [...created, ...opened, ...bypassed, ...(isByHand ? [resumeObject(object)] : [])];
+}

@@ -1,0 +1,94 @@
+/** Why a Gate is open or closed, what it holds, and how it is opened. */
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { Gate } from '../../../api/types.ts';
+import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
+import { verdictText } from '../../../core/approval/verdict.ts';
+import { takesOpening } from '../../../core/gate/approved.ts';
+import { evaluateGate } from '../../../core/gate/evaluate.ts';
+import { askedBy } from '../../../core/gate/judge.ts';
+import { requirerText } from '../../../core/gate/requirers.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import type { Cause, ObjectRef, Remedy } from '../application.ts';
+import { approvalsAt, ruleText } from '../approvals.ts';
+import type { Explanation } from '../explanation.ts';
+import { gateText } from '../gateText.ts';
+import { objectRef } from '../objectRef.ts';
+import { approveOnGate, closeGate, openGate } from '../remedies.ts';
+
+/** How many of the objects that it holds are named. */
+const NAMED = 5;
+
+export function explainGate(gate: Gate, now: EpochMs): Explanation {
+  const object = objectRef('Gate', identityOf(gate));
+  const { opened, until, planned, stalled } = evaluateGate(gate, now);
+  const headline = gateText(gate, now);
+  const name = `Gate ${object.namespace}/${object.name}`;
+  const causes: Cause[] = [
+    { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
+    { code: 'Holds', text: heldText(gate, opened) },
+    ...scheduleCause(gate),
+    ...approvalCauses(gate, now),
+    ...(stalled ? [{ code: 'Stalled', text: `What it cannot read is ignored: ${stalled}` }] : []),
+  ];
+  const then =
+    until === undefined ? undefined : { text: `it ${opened ? 'closes' : 'opens'} by itself`, at: formatTime(until) };
+  const byPlan =
+    planned && then && planned.at === until ? { ...then, text: `${then.text}: ${askedBy(planned)}` } : then;
+  return {
+    object,
+    headline,
+    state: opened ? 'free' : 'held',
+    causes,
+    next: byPlan ?? {
+      text: staysText(gate, opened),
+    },
+    remedies: remediesOf(gate, object, opened, now),
+    unread: [],
+  };
+}
+
+function staysText({ spec }: Gate, opened: boolean): string {
+  if (opened) return 'nothing by itself: it stays open until somebody closes it';
+  return spec.approvals
+    ? 'nothing by itself: it stays closed, and lets those versions through that are approved'
+    : 'nothing by itself: it stays closed until somebody opens it';
+}
+
+/** With approvals no request opens it: what has some and lacks others is approved. Where that is nothing, `why` of the Rollout says what waits. */
+function remediesOf(gate: Gate, object: ObjectRef, opened: boolean, now: EpochMs): Remedy[] {
+  if (opened) return [closeGate(object)];
+  if (!gate.spec.approvals) return [openGate(object)];
+  const lacking = approvalsAt(gate, [], now).filter(({ verdict }) => !verdict.enough);
+  const approved = lacking.slice(0, NAMED).map(({ rollout, version }) => approveOnGate(rollout, version, object));
+  return [...(takesOpening(gate, now) ? [openGate(object)] : []), ...approved];
+}
+
+function scheduleCause(gate: Gate): Cause[] {
+  const set = scheduledBy(gate);
+  if (!set) return [];
+  const why = set.reason ? `: ${set.reason}` : '';
+  return [{ code: 'ScheduledBy', text: `Its schedule was set by ${set.by} at ${set.at}${why}` }];
+}
+
+function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
+  const rule = gate.spec.approvals;
+  if (!rule) return [];
+  const given = approvalsAt(gate, [], now).slice(0, NAMED);
+  return [
+    { code: 'Approvals', text: ruleText(rule) },
+    ...given.map(({ rollout, version, verdict }) => ({
+      code: 'Approvals',
+      text: `${version} of Rollout ${refKey(rollout)} has ${verdictText(verdict)}`,
+    })),
+  ];
+}
+
+function heldText({ status }: Gate, opened: boolean): string {
+  const { held, heldObjects = [] } = status ?? {};
+  if (held === undefined) return 'What it holds has not been counted yet';
+  if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
+  const names = heldObjects.slice(0, NAMED).map(requirerText);
+  const more = held > names.length ? `${names.length > 0 ? ' and ' : ''}${held - names.length} more` : '';
+  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${names.join(', ')}${more}`;
+}

@@ -1,0 +1,154 @@
+/** What a deployment passes after it was committed: the Flux objects that take it, the HealthChecks that watch it, its bake. */
+import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
+import type { FluxObject } from '../../../api/flux.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
+import { deployDeadline, isBaking } from '../../../core/deployment/bake.ts';
+import { isUnhealthy, sortedChecks } from '../../../core/deployment/healthChecks.ts';
+import { deploymentSummary } from '../../../core/deployment/messages.ts';
+import { hasApplied, targetName } from '../../../core/deployment/progress.ts';
+import { association, healthCheckLabels } from '../../../core/health/association.ts';
+import { howToAllow, mayBeWatched } from '../../../core/health/consent.ts';
+import { countedFor } from '../../../core/health/job/counted.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
+import { parseDuration } from '../../../core/kube/duration.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { formatTime, parseTime } from '../../../core/kube/time.ts';
+import type { Step, StepState } from '../application.ts';
+import { defined } from '../defined.ts';
+import { fluxFailure } from '../fluxFailure.ts';
+import { objectRef, targetRef } from '../objectRef.ts';
+import { finder, objectFinder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
+import { metricOf } from './metric.ts';
+
+/** `objects`: those that the bindings are of, as far as they were read. */
+export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
+  const find = objectFinder(objects);
+  const { name, namespace = '' } = rollout.metadata;
+  const [head] = rollout.status?.history ?? [];
+  return bound.map((binding) => {
+    const { kind = '', name: target = '' } = binding.spec?.target ?? {};
+    const ready = findCondition(binding.status?.conditions, READY);
+    const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
+    const isThere = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
+    // A binding may say for a while yet that the version before is applied.
+    const isBehind = head !== undefined && !isThere && ready?.status === 'True';
+    const state = isBehind ? 'waits' : bindingState(isThere, ready?.status);
+    const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
+    const failure = found && fluxFailure(found);
+    const object = targetRef(kind, { namespace, name: target });
+    return {
+      id: `binding/${kind}/${target}`,
+      kind: 'binding' as const,
+      state: failure ? ('failed' as const) : state,
+      title: `${kind} ${namespace}/${target}`,
+      ...(object && { object }),
+      ...defined({
+        version: carried?.version ?? (isThere ? head?.version.tag : undefined),
+        detail:
+          failure?.message ??
+          (isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet')),
+        since: failure ? failure.since : isThere ? ready?.lastTransitionTime : later(ready?.lastTransitionTime, head),
+      }),
+    };
+  });
+}
+
+/** It may have waited for the deployment before already. */
+function later(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
+  if (!head) return since;
+  const [began, turned] = [parseTime(head.timestamp) ?? 0, parseTime(since) ?? 0];
+  return turned > began ? since : head.timestamp;
+}
+
+function bindingState(isThere: boolean, ready: string | undefined): StepState {
+  if (ready === 'True' || (isThere && ready !== 'False')) return 'passed';
+  return ready === 'False' ? 'blocks' : 'waits';
+}
+
+/** Those of its namespace, and of others those that its namespaceSelector finds. */
+export function checkSteps(rollout: Rollout, around: Surroundings): Step[] {
+  if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
+  const home = rollout.metadata.namespace ?? '';
+  const why = unreadBecause(around, 'HealthCheck', home);
+  if (why !== undefined) return [unreadChecks('HealthChecks', why)];
+  const { namespaces } = around;
+  const isRead = Array.isArray(namespaces);
+  const find = finder<KubeObject>(isRead ? namespaces : NONE);
+  const namespaceOf = (check: HealthCheck) => find({ namespace: '', name: check.metadata.namespace ?? '' });
+  const watched = around.healthChecks.filter(
+    (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
+  );
+  // Where nobody is left out, nobody had to be asked.
+  const asks = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
+  const isLeftOut = (check: HealthCheck) =>
+    asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
+  const steps = sortedChecks(watched).map((check) =>
+    isLeftOut(check)
+      ? leftOutStep(check, home)
+      : { ...checkStep(countedFor(rollout, check)), ...defined({ metric: metricOf(check) }) },
+  );
+  if (isRead || !watchesElsewhere(rollout)) return steps;
+  const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not looked at here';
+  return [...steps, unreadChecks('HealthChecks of other namespaces', unread)];
+}
+
+const NONE: readonly KubeObject[] = [];
+
+function unreadChecks(title: string, why: string): Step {
+  return { id: 'check', kind: 'check', state: 'unknown', title, detail: `could not be read: ${why}` };
+}
+
+function leftOutStep(check: HealthCheck, home: string): Step {
+  return { ...checkStep(check), state: 'unknown', detail: `not watched: ${howToAllow(home)}` };
+}
+
+function checkStep(check: HealthCheck): Step {
+  const ref = identityOf(check);
+  const { status = 'Pending', message, lastChangeTime } = check.status ?? {};
+  return {
+    id: `check/${refKey(ref)}`,
+    kind: 'check',
+    state: status === 'Healthy' ? 'passed' : isUnhealthy(check) ? 'blocks' : 'waits',
+    title: `HealthCheck ${refKey(ref)}`,
+    object: objectRef('HealthCheck', ref),
+    detail: message ? `${status}: ${message}` : status,
+    ...defined({ since: lastChangeTime }),
+  };
+}
+
+/** The newest deployment's own, where it bakes at all. */
+export function bakeStep(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
+  const [head] = rollout.status?.history ?? [];
+  if (!head?.bakeStatus) return [];
+  const bakeTime = parseDuration(rollout.spec?.bakeTime);
+  const deployTimeout = parseDuration(rollout.spec?.deployTimeout);
+  const started = parseTime(head.bakeStartTime);
+  const times = defined({ bakeTime, deployTimeout });
+  const end = started === undefined ? deployDeadline(head, times, now) : bakeTime && started + bakeTime;
+  const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
+  const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
+  const detail =
+    head.bakeStatus === 'Deploying' && waiting.length > 0 && head.appliedTime === undefined
+      ? `waits for ${waiting.slice(0, 3).map(targetName).join(', ')}${waiting.length > 3 ? ' and more' : ''}`
+      : deploymentSummary(head, rollout);
+  return [
+    {
+      id: 'bake',
+      kind: 'bake',
+      state: BAKE_STATES[head.bakeStatus] ?? 'unknown',
+      title: `Bake of ${head.version.tag}`,
+      version: head.version.tag,
+      detail,
+      ...defined({ since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp, until }),
+    },
+  ];
+}
+
+const BAKE_STATES: Record<string, StepState> = {
+  Deploying: 'waits',
+  InProgress: 'waits',
+  Succeeded: 'passed',
+  Failed: 'failed',
+  Cancelled: 'passed',
+};

@@ -1,0 +1,109 @@
+/** The Gates in the way of a version, as the Rollout's status has them; live Gates say who, why and until when. */
+
+import { KINDS } from '../../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
+import { backgroundOf } from '../../../core/evaluation/approvals.ts';
+import type { NextDeployment } from '../../../core/gate/approved.ts';
+import { type JudgedGate, judgeGates } from '../../../core/gate/judge.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { closingsPassed } from '../../../core/suspend/passage.ts';
+import { closingKey } from '../../../core/suspend/stateAnnotation.ts';
+import type { Step } from '../application.ts';
+import { defined } from '../defined.ts';
+import { gateFacts, gateText } from '../gateText.ts';
+import { objectRef } from '../objectRef.ts';
+import { finder, type Surroundings, unreadBecause } from '../surroundings.ts';
+
+const BEFORE_WHAT_IT_SAYS = 'Gate is closed: ';
+
+/** `version`: the one that waits; without one the steps say what would hold any. */
+export function gateSteps(
+  rollout: Rollout,
+  bound: readonly FluxBinding[],
+  around: Surroundings,
+  version: string | undefined,
+  now: EpochMs,
+): Step[] {
+  const said = new Map(
+    (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
+  );
+  const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
+  const refs = new Map([...gateRefsOf(rollout), ...ofBound].map((ref) => [refKey(ref), ref]));
+  for (const key of said.keys()) if (!refs.has(key)) refs.set(key, namedBy(key));
+  const find = finder(around.gates);
+  const [head] = rollout.status?.history ?? [];
+  const passes = version === undefined ? new Set<string>() : closingsPassed(rollout, head, version);
+  // An opening for one version does not count for an object that requires the same Gate.
+  const bySource = new Set(ofBound.map(refKey));
+  return [...refs.values()].map((ref) => {
+    const isOfObject = version === undefined || bySource.has(refKey(ref));
+    const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
+    return gateStep(ref, find(ref), said.get(refKey(ref)), around, { version, wanted, passes }, now);
+  });
+}
+
+interface Way {
+  version: string | undefined;
+  wanted: NextDeployment | undefined;
+  /** Closings that the version may pass. */
+  passes: ReadonlySet<string>;
+}
+
+function gateStep(
+  ref: NamespacedName,
+  gate: Gate | undefined,
+  said: GateSummary | undefined,
+  around: Surroundings,
+  { version, wanted, passes }: Way,
+  now: EpochMs,
+): Step {
+  const step = {
+    id: `gate/${refKey(ref)}`,
+    kind: 'gate' as const,
+    title: `Gate ${refKey(ref)}`,
+    ...defined({ version }),
+    ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
+  };
+  const saidText = said?.message?.replace(BEFORE_WHAT_IT_SAYS, '');
+  if (isTooMany(ref)) return { ...step, title: 'Gates', state: 'blocks', ...defined({ detail: saidText }) };
+  const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);
+  if (why !== undefined) {
+    const detail = said ? saidText : `the Gate itself could not be read: ${why}`;
+    return { ...step, state: said ? 'blocks' : 'unknown', ...defined({ detail }) };
+  }
+  const [judged] = judgeGates([ref], () => gate, now, wanted).all;
+  if (!judged || !gate) {
+    const state = passes.has(refKey(ref)) ? 'passed' : 'blocks';
+    return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
+  }
+  const facts = {
+    ...gateFacts(gate, now),
+    detail: detailOf(gateText(gate, now), judged),
+    ...(gate.spec.approvals && { asksApproval: true as const }),
+  };
+  if (!judged.open) {
+    if (!passes.has(closingKey(judged))) return { ...step, ...facts, state: 'blocks' };
+    return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
+  }
+  const isUnseen = said !== undefined && version !== undefined;
+  if (isUnseen) return { ...step, ...facts, state: 'waits', detail: `${facts.detail}; the Rollout is about to see it` };
+  return { ...step, ...facts, state: 'passed' };
+}
+
+/** With the approvals that the version lacks, for those who may read the Gate. */
+function detailOf(text: string, { lacks }: JudgedGate): string {
+  return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
+}
+
+/** The version as a Gate judges it. */
+export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
+  const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
+  return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };
+}
+
+function namedBy(key: string): NamespacedName {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,107 @@
+/** What a person asks for, as the one write that asks for it: what the command sends, and the same with kubectl. */
+import { CHANGE_CAUSE, REASON } from '../../api/annotations.ts';
+import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { quoted, shell } from '../../core/text/shell.ts';
+import type { ObjectRef } from '../explain/application.ts';
+import { objectRef } from '../explain/objectRef.ts';
+
+export interface WriteRequest {
+  object: ObjectRef;
+  apiVersion: string;
+  /** Once it is made, without a full stop: `Pinned Rollout shop/checkout to 1.4.0`. */
+  text: string;
+  /** A merge patch, or with `creates` the whole object. */
+  body: MergePatch;
+  creates?: true;
+  /** What somebody should agree to first, a sentence each. Empty for what can be taken back. */
+  concerns: readonly string[];
+  /** What a Rollout does because of it: deploys this version, or whichever comes next. Absent where nobody knows. */
+  brings?: { version?: string };
+  /** The state that it was decided from, in a few words: where another write has changed that, it is refused and not decided anew. */
+  basis?: string;
+}
+
+/** There is nothing to write. `isWrong`: what was asked for makes no sense, and the sentence says what does. */
+export interface NoRequest {
+  none: string;
+  isWrong: boolean;
+}
+
+export type Asked = WriteRequest | NoRequest;
+
+/** How far one object is with what was asked of it. */
+export interface Reached {
+  is: 'reached' | 'failed' | 'under way';
+  text: string;
+}
+
+export interface MergePatch {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: {
+    annotations?: Record<string, string | null>;
+    /** The write is refused where the object has changed since it was read. */
+    resourceVersion?: string;
+    [field: string]: unknown;
+  };
+  spec?: Record<string, unknown>;
+}
+
+interface Saying {
+  text: string;
+  concerns?: readonly string[];
+  brings?: { version?: string };
+}
+
+export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: Saying): WriteRequest {
+  const { text, concerns = [], brings } = saying;
+  const apiVersion = apiVersionOf(KINDS[kind]);
+  return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
+}
+
+export function creating(kind: KindName, object: KubeObject<any, any>, { text, concerns = [] }: Saying): WriteRequest {
+  const { namespace = '', name = '' } = object.metadata;
+  const { apiVersion, metadata, spec } = object;
+  const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;
+  return { object: objectRef(kind, { namespace, name }), apiVersion, text, body, creates: true, concerns };
+}
+
+export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
+export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
+
+export function isRequest(asked: Asked): asked is WriteRequest {
+  return !('none' in asked);
+}
+
+/** Why a list, a pin or a RolloutGate is changed: the webhook takes it off and records it with who wrote it. */
+export function because(reason: string | undefined): Record<string, string> {
+  return reason ? { [REASON]: reason } : {};
+}
+
+/** A reason for what has no annotation of its own to keep it in: Kubernetes' own. */
+export function changeCause(what: string, reason: string | undefined): Record<string, string> {
+  return reason ? { [CHANGE_CAUSE]: `${what}: ${reason}` } : {};
+}
+
+/** `Rollout shop/checkout`. */
+export function named(kind: KindName, { namespace, name }: NamespacedName): string {
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+}
+
+/** The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. */
+export function kubectlOf({ object, body, creates }: WriteRequest): string {
+  const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
+  if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
+  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
+  const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
+  if (annotations && isAnnotation) {
+    const marks = Object.entries(annotations).map(([key, value]) =>
+      value === null ? quoted(`${key}-`) : shell`${key}=${value}`,
+    );
+    return `${kubectl} annotate --overwrite ${quoted(target)} ${marks.join(' ')}`;
+  }
+  const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
+  return `${kubectl} patch ${quoted(target)} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
+}

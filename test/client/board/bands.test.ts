@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate } from '../../../api/types.ts';
+import { bandsOf, gateView, ruleText, selectsText } from '../../../client/board/bands.ts';
+
+const SUNDAY = Date.parse('2026-11-22T08:00:00Z');
+const DAY = 86_400_000;
+const gateOf = (spec: Partial<Gate['spec']>, status: Gate['status'] = {}): Gate => ({
+  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+  kind: 'Gate',
+  metadata: { namespace: 'shop', name: 'freeze' },
+  spec: { default: 'opened', ...spec },
+  status,
+});
+const closed = (gate: Gate, days: number) =>
+  bandsOf(gate, SUNDAY, SUNDAY + days * DAY)
+    .filter(({ opened }) => !opened)
+    .map(({ from, to }) => [from, to]);
+
+describe('the bands of a Gate', () => {
+  it('are its windows, the one that is under way from now on', () => {
+    const gate = gateOf({ schedule: { rules: [{ daysOfWeek: ['Friday', 'Sunday'] }] } });
+    expect(closed(gate, 8)).toEqual([
+      ['2026-11-22T08:00:00Z', '2026-11-23T00:00:00Z'],
+      ['2026-11-27T00:00:00Z', '2026-11-28T00:00:00Z'],
+      ['2026-11-29T00:00:00Z', '2026-11-30T00:00:00Z'],
+    ]);
+  });
+
+  it('show what is planned, with who and why', () => {
+    const planned = { action: 'close' as const, at: '2026-11-24T10:00:00Z', by: 'alice', reason: 'stocktaking' };
+    const bands = bandsOf(gateOf({ window: '4h' }, { planned }), SUNDAY, SUNDAY + 7 * DAY);
+    expect(bands[1]).toMatchObject({
+      from: '2026-11-24T10:00:00Z',
+      to: '2026-11-24T14:00:00Z',
+      opened: false,
+      planned: true,
+      by: 'alice',
+      reason: 'stocktaking',
+    });
+    expect(bands[2]).toMatchObject({ opened: true });
+  });
+
+  it('end nowhere where nobody knows an end', () => {
+    expect(bandsOf(gateOf({ default: 'closed' }), SUNDAY, SUNDAY + DAY)).toEqual([
+      expect.objectContaining({ opened: false }),
+    ]);
+    expect(bandsOf(gateOf({ default: 'closed' }), SUNDAY, SUNDAY + DAY)[0]).not.toHaveProperty('to');
+  });
+
+  it('are as many as can be drawn, whatever a calendar asks for', () => {
+    const rules = Array.from({ length: 64 }, (_, hour) => ({
+      timeRange: { start: `${String(hour % 24).padStart(2, '0')}:00`, end: `${String(hour % 24).padStart(2, '0')}:30` },
+    }));
+    expect(bandsOf(gateOf({ schedule: { rules } }), SUNDAY, SUNDAY + 35 * DAY).length).toBe(120);
+  });
+});
+
+describe('a Gate in words', () => {
+  it.each<[Parameters<typeof selectsText>[0], string]>([
+    [{}, 'all governed kinds of Flux in its own namespace'],
+    [{ kinds: ['Rollout'], namespaceSelector: {} }, 'Rollout in all namespaces'],
+    [
+      {
+        kinds: ['Kustomization', 'HelmRelease'],
+        namespaceSelector: { matchLabels: { team: 'shop' } },
+        labelSelector: { matchLabels: { tier: 'x' } },
+      },
+      'Kustomization, HelmRelease in namespaces with team=shop, with tier=x',
+    ],
+  ])('%j', (selects, text) => {
+    expect(selectsText(selects)).toBe(text);
+  });
+
+  it('has its rules', () => {
+    expect(ruleText({ name: 'evenings', daysOfWeek: ['Friday'], timeRange: { start: '16:00', end: '00:00' } })).toBe(
+      'Friday 16:00–00:00 (evenings)',
+    );
+    expect(gateView(gateOf({ schedule: { action: 'Open', rules: [{}] } }), SUNDAY).rules).toEqual(['open every day']);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { Budget, BudgetVersion } from '../../../api/types.ts';
+import { budgetView } from '../../../client/board/budgets.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const budget = (version: Partial<BudgetVersion>): Budget =>
+  objectOf('RolloutBudget', {
+    metadata: { namespace: 'shop', name: 'fleet' },
+    spec: { selector: {}, maxConcurrent: 5, order: { label: 'wave', values: ['canary'] } },
+    status: {
+      underWay: 1,
+      waiting: 2,
+      failed: 1,
+      maxConcurrent: 5,
+      versions: [{ image: 'registry.example.com/app', version: '1.0.0', failed: 0, ...version }],
+    },
+  } as never) as Budget;
+
+const NONE = { value: 'canary', total: 4, done: 0, underWay: 0, waiting: 0, failed: 0 };
+
+describe('a wave', () => {
+  it.each([
+    ['done', { done: 4 }],
+    // Somebody let it go on: an excused failure counts as done.
+    ['done', { done: 3, failed: 1, excused: 1 }],
+    ['failed', { done: 3, failed: 1 }],
+    ['underWay', { underWay: 1, waiting: 3 }],
+    ['waits', { waiting: 4 }],
+    ['idle', {}],
+    ['idle', { total: 0 }],
+  ])('is %s: %j', (state, counts) => {
+    const [version] = budgetView(budget({ waves: [{ ...NONE, ...counts }] })).versions;
+    expect(version?.waves[0]?.state).toBe(state);
+  });
+});
+
+it('a budget says what `why` says, and leaves the waves to the picture', () => {
+  const held = { held: true, failed: 1, failures: [{ namespace: 'shop', name: 'a', uid: 'x' }], waves: [NONE] };
+  expect(budgetView(budget(held))).toMatchObject({
+    id: 'shop/fleet',
+    isHeld: true,
+    headline: '1 of 5 on their way, 2 waiting, 1 failed',
+    causes: [
+      'RolloutBudget shop/fleet has not been looked at yet',
+      'Version 1.0.0 is held: it has failed in 1 Rollout (shop/a)',
+    ],
+    label: 'wave',
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { trackOf } from '../../../client/board/row.ts';
+import type { Application, DeploymentView, Step } from '../../../client/explain/application.ts';
+
+const runs = (outcome: DeploymentView['outcome'], rest: Partial<DeploymentView> = {}): DeploymentView => ({
+  id: 1,
+  version: '1.0.0',
+  outcome,
+  by: { kind: 'System', name: '' },
+  at: '2026-11-22T08:00:00Z',
+  approvals: [],
+  failedChecks: [],
+  ...rest,
+});
+const step = (kind: Step['kind'], state: Step['state'], rest: Partial<Step> = {}): Step => ({
+  id: kind,
+  kind,
+  state,
+  title: kind,
+  ...rest,
+});
+const app = (rest: Partial<Application>): Application => ({
+  namespace: 'shop',
+  name: 'checkout',
+  labels: {},
+  state: 'done',
+  headline: '',
+  steps: [],
+  causes: [],
+  remedies: [],
+  history: [],
+  unread: [],
+  releases: 0,
+  ...rest,
+});
+const waiting = { version: '1.1.0' };
+
+describe('the track of a version', () => {
+  it.each<[string, Partial<Application>, object | undefined]>([
+    ['nothing is on its way', { runs: runs('Succeeded') }, undefined],
+    ['nothing in its way', { waiting }, { version: '1.1.0', at: 'waits', halted: false }],
+    ['a gate that somebody has to open', { waiting, steps: [step('gate', 'blocks')] }, { at: 'gates', halted: true }],
+    ['a stage that goes on by itself', { waiting, steps: [step('stage', 'waits')] }, { at: 'gates', halted: false }],
+    [
+      'under way, though the next one waits',
+      { waiting, runs: runs('Deploying') },
+      { version: '1.0.0', at: 'deploying', halted: false },
+    ],
+    [
+      'held by a gate on its way',
+      { runs: runs('Deploying', { heldSince: '2026-11-22T08:01:00Z' }) },
+      { at: 'deploying', halted: true },
+    ],
+    [
+      'baking, from its start to its end',
+      {
+        runs: runs('InProgress', { bakeStartedAt: '2026-11-22T08:05:00Z' }),
+        steps: [step('bake', 'waits', { until: '2026-11-22T08:35:00Z' })],
+      },
+      { at: 'baking', from: '2026-11-22T08:05:00Z', until: '2026-11-22T08:35:00Z' },
+    ],
+    [
+      'failed in its bake',
+      { state: 'failed', runs: runs('Failed', { bakeStartedAt: '2026-11-22T08:05:00Z' }) },
+      { at: 'baking', halted: true },
+    ],
+    ['failed before it', { state: 'failed', runs: runs('Failed') }, { at: 'deploying', halted: true }],
+  ])('%s', (_, application, expected) => {
+    const track = trackOf(app(application));
+    if (expected) expect(track).toMatchObject(expected);
+    else expect(track).toBeUndefined();
+  });
+});

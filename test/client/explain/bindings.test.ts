@@ -1,0 +1,112 @@
+/** The Flux objects on the way of a version: what their FluxBindings say may be of the version before. */
+import { describe, expect, it } from 'vitest';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import { trackOf } from '../../../client/board/row.ts';
+import { explanationOf } from '../../../client/explain/explanation.ts';
+import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { isOfEarlier } from '../../../client/explain/step.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { bindingOf } from '../../../core/binding/spec.ts';
+import { kustomization, rollout } from '../../core/hold/objects.ts';
+
+/** 1.1.0 is the newest deployment, the second. */
+const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
+
+function binding(applied: number, status: 'True' | 'False' | 'Unknown', message: string): FluxBinding {
+  const { spec, ...rest } = bindingOf(kustomization(), { gates: [], problems: [] }, undefined)!;
+  const version = applied === 2 ? '1.1.0' : '1.0.0';
+  const condition = { type: 'Ready', status, reason: 'x', message, lastTransitionTime: '2026-03-04T08:00:00Z' };
+  const carried = { rollout: 'my-app', id: applied, version, uid: 'uid-my-app' };
+  return { ...rest, ...(spec && { spec }), status: { applied: [carried], conditions: [condition] } };
+}
+
+it.each<[string, FluxBinding, string, string, string]>([
+  ['it has the version', binding(2, 'True', 'applied'), 'passed', 'applied', '1.1.0'],
+  [
+    'it says so of the version before',
+    binding(1, 'True', 'applied'),
+    'waits',
+    'waiting for Flux to apply 1.1.0',
+    '1.0.0',
+  ],
+  ['it waits', binding(1, 'Unknown', 'waiting for Flux'), 'waits', 'waiting for Flux', '1.0.0'],
+  [
+    'it is held',
+    binding(1, 'False', 'waiting for gate shop/freeze'),
+    'blocks',
+    'waiting for gate shop/freeze',
+    '1.0.0',
+  ],
+])('%s', (_, bound, state, detail, version) => {
+  expect(bindingSteps(app, [bound], [])).toMatchObject([{ id: 'binding/Kustomization/web', state, detail, version }]);
+});
+
+it('waits since the deployment that it waits for, however long it has waited for the one before', () => {
+  const committed = '2026-03-04T09:00:00Z';
+  expect(bindingSteps(app, [binding(1, 'Unknown', 'waiting for Flux')], [])).toMatchObject([{ since: committed }]);
+  expect(bindingSteps(app, [binding(2, 'True', 'applied')], [])).toMatchObject([{ since: '2026-03-04T08:00:00Z' }]);
+});
+
+it('of the version before is no step that the waiting version has passed', () => {
+  const waiting = { ...app, status: { ...app.status, pendingVersion: '1.2.0' } };
+  const around = { ...NO_SURROUNDINGS, bindings: [binding(2, 'True', 'applied')] };
+  const isDone = (of: Rollout) =>
+    explainRollout(of, around, 0).steps.map((step) => isOfEarlier(step, of.status?.pendingVersion));
+  expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
+});
+
+describe('of which Flux reports a failure', () => {
+  const message = "health check failed after 30s: Deployment/shop/web status: 'InProgress'";
+  const failed = kustomization({
+    status: { conditions: [{ type: 'Ready', status: 'False', reason: 'HealthCheckFailed', message }] },
+  });
+  const explained = (of: Rollout, bound: FluxBinding, objects = [failed]) =>
+    explainRollout(of, { ...NO_SURROUNDINGS, bindings: [bound], objects }, 0);
+  const baking: Rollout = {
+    ...app,
+    status: { ...app.status, history: app.status!.history!.map((each) => ({ ...each, bakeStatus: 'Deploying' })) },
+  };
+
+  it.each([
+    ['before it has the version', binding(1, 'Unknown', 'waiting for Flux')],
+    ['after it had the version', binding(2, 'True', 'applied')],
+  ])('is failed %s, with what Flux reports', (_, bound) => {
+    const { steps, causes } = explained(app, bound);
+    expect(steps).toMatchObject([{ id: 'binding/Kustomization/web', state: 'failed', detail: message }]);
+    expect(causes[0]).toEqual({
+      code: 'FluxObjectFailed',
+      text: `Kustomization shop/web has failed: ${message}`,
+      step: 'binding/Kustomization/web',
+    });
+  });
+
+  it('makes the application no good one, however its deployment ended', () => {
+    const application = explained(app, binding(2, 'True', 'applied'));
+    expect(application).toMatchObject({ state: 'problem', headline: '1.1.0 runs, Kustomization shop/web failed' });
+    expect(explanationOf(application).state).toBe('failed');
+  });
+
+  it('halts the deployment that is under way', () => {
+    const application = explained(baking, binding(1, 'Unknown', 'waiting for Flux'));
+    expect(application.state).toBe('deploying');
+    expect(explanationOf(application).state).toBe('failed');
+    expect(trackOf(application)).toMatchObject({ at: 'deploying', halted: true });
+  });
+
+  it('stays held behind a closed gate, and is no failure of another object', () => {
+    const held = explained(app, binding(1, 'False', 'waiting for gate shop/freeze'));
+    expect(held.steps).toMatchObject([{ state: 'blocks' }]);
+    const other = { ...failed, metadata: { ...failed.metadata, name: 'other' } };
+    expect(explained(app, binding(2, 'True', 'applied'), [other]).steps).toMatchObject([{ state: 'passed' }]);
+  });
+
+  it('could not be read: that is told to whom it matters', () => {
+    const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: 'you may not read them' }];
+    const around = { ...NO_SURROUNDINGS, unread };
+    expect(explainRollout(app, { ...around, bindings: [binding(2, 'True', 'applied')] }, 0).unread).toEqual([
+      'Kustomizations in shop: you may not read them',
+    ]);
+    expect(explainRollout(app, around, 0).unread).toEqual([]);
+  });
+});

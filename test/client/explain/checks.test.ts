@@ -1,0 +1,102 @@
+/** The HealthChecks that a Rollout watches are steps of it, wherever they are; one that is left out, or cannot be seen, is said to be. */
+import { expect, it } from 'vitest';
+import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import { checkSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
+import { explainRollouts } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS, type Surroundings } from '../../../client/explain/surroundings.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const CONSENT = { 'healthcheck.kuberik.com/watched-from': 'shop' };
+
+const check = (namespace: string, name: string, annotations = {}): HealthCheck =>
+  objectOf('HealthCheck', {
+    metadata: { namespace, name, labels: { app: 'shop' }, annotations },
+    status: { status: 'Healthy' },
+  } as never);
+const namespace = (name: string, annotations = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { team: name }, annotations },
+});
+const rollout = (namespaceSelector: object | undefined, conditions: object[] = []): Rollout =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'app' },
+    spec: {
+      healthCheckSelector: {
+        selector: { matchLabels: { app: 'shop' } },
+        ...(namespaceSelector && { namespaceSelector }),
+      },
+    },
+    status: { conditions },
+  } as never);
+
+const around: Surroundings = {
+  ...NO_SURROUNDINGS,
+  healthChecks: [
+    check('shop', 'own'),
+    check('platform', 'db', CONSENT),
+    check('platform', 'dns'),
+    check('other', 'cache'),
+  ],
+  namespaces: [namespace('shop'), namespace('platform'), namespace('other')],
+};
+const PLATFORM = { matchExpressions: [{ key: 'team', operator: 'In', values: ['shop', 'platform'] }] };
+const LEFT_OUT = [{ type: 'HealthChecksLeftOut', status: 'True', reason: 'NotAllowed', message: '' }];
+
+const shown = (of: Rollout, where = around) =>
+  checkSteps(of, where).map(({ title, state, detail }) => `${state} ${title}: ${detail}`);
+
+it.each<[string, Rollout, Surroundings, string[]]>([
+  ['of its own namespace', rollout(undefined), around, ['passed HealthCheck shop/own: Healthy']],
+  [
+    'of class job, whose Job was run for something else',
+    rollout(undefined),
+    {
+      ...around,
+      healthChecks: [{ ...check('shop', 'smoke'), spec: { class: 'job', job: { template: { spec: {} } } } }],
+    },
+    ['waits HealthCheck shop/smoke: Pending: its Job has not been run for this deployment yet'],
+  ],
+  [
+    'of others, where all consent or nobody has to',
+    rollout(PLATFORM),
+    around,
+    [
+      'passed HealthCheck platform/db: Healthy',
+      'passed HealthCheck platform/dns: Healthy',
+      'passed HealthCheck shop/own: Healthy',
+    ],
+  ],
+  [
+    'of others, where one does not consent',
+    rollout(PLATFORM, LEFT_OUT),
+    around,
+    [
+      'passed HealthCheck platform/db: Healthy',
+      'unknown HealthCheck platform/dns: not watched: the annotation healthcheck.kuberik.com/watched-from: shop on it or on its namespace allows it',
+      'passed HealthCheck shop/own: Healthy',
+    ],
+  ],
+  [
+    'of others, where their namespace consents',
+    rollout(PLATFORM, LEFT_OUT),
+    { ...around, namespaces: [namespace('platform', CONSENT)] },
+    ['passed HealthCheck platform/db: Healthy', 'passed HealthCheck platform/dns: Healthy'],
+  ],
+  [
+    'of others, to somebody who may not list Namespaces',
+    rollout({}),
+    { ...around, healthChecks: [check('shop', 'own')], namespaces: { unread: 'you may not list Namespaces' } },
+    [
+      'passed HealthCheck shop/own: Healthy',
+      'unknown HealthChecks of other namespaces: could not be read: you may not list Namespaces',
+    ],
+  ],
+])('%s', (_, of, where, steps) => {
+  expect(shown(of, where)).toEqual(steps);
+});
+
+it('are there among many Rollouts too', () => {
+  const [application] = explainRollouts([rollout(PLATFORM)], around, 0);
+  expect(application?.steps.map(({ id }) => id)).toContain('check/platform/db');
+});

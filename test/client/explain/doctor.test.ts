@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { SCHEMAS } from '../../../api/generated/schemas.ts';
+import type { Gate } from '../../../api/types.ts';
+import { metricFindings } from '../../../client/explain/doctor/metrics.ts';
+import { type Schema, schemaFindings } from '../../../client/explain/doctor/schemas.ts';
+import { sharingFindings } from '../../../client/explain/doctor/sharing.ts';
+import { sizeFindings } from '../../../client/explain/doctor/sizes.ts';
+import { behind } from '../../../client/explain/doctor/waits.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const NOW = Date.parse('2026-11-25T10:00:00Z');
+
+const gate = (generation: number, status?: object, creationTimestamp = '2026-11-25T09:00:00Z'): Gate =>
+  objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'freeze', generation, creationTimestamp },
+    spec: { default: 'opened' },
+    ...(status && { status }),
+  } as never);
+
+describe('nobody looks after', () => {
+  it.each<[string, Gate, boolean]>([
+    ['what is of another generation than its status', gate(2, { observedGeneration: 1 }), true],
+    ['what has no status after a minute', gate(1), true],
+    [
+      'what should have changed minutes ago',
+      gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:58:00Z' }),
+      true,
+    ],
+    ['what has just been made', gate(1, undefined, '2026-11-25T09:59:50Z'), false],
+    ['what is about to change', gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:59:58Z' }), false],
+    ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
+  ])('%s: %o', (_, object, isBehind) => {
+    expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+  });
+});
+
+describe('a budget of the cluster', () => {
+  const of = (spec: object) =>
+    objectOf('ClusterRolloutBudget', {
+      metadata: { name: 'all' },
+      spec: { selector: {}, maxConcurrent: 1, slotTimeout: '2h', namespaceSelector: {}, ...spec },
+    });
+  const findings = (spec: object) => sharingFindings([of(spec)]).map(({ text }) => text);
+
+  it('is fine where it selects namespaces, and gives slots back', () => {
+    expect(findings({ namespaceSelector: { matchLabels: { tier: 'prod' } } })).toEqual([]);
+    const own = { metadata: { namespace: 'shop', name: 'fleet' }, spec: { selector: {}, maxConcurrent: 1 } };
+    expect(sharingFindings([objectOf('RolloutBudget', own)])).toEqual([]);
+  });
+
+  it.each([
+    [
+      'without namespaceSelector',
+      { namespaceSelector: undefined },
+      'ClusterRolloutBudget all has no spec.namespaceSelector: it grants no slot',
+    ],
+    [
+      'with an empty namespaceSelector',
+      { namespaceSelector: {} },
+      'ClusterRolloutBudget all selects every namespace: whoever may label a Rollout in one takes slots and holds versions in all',
+    ],
+    [
+      'without slotTimeout',
+      { namespaceSelector: { matchLabels: { tier: 'prod' } }, slotTimeout: undefined },
+      'ClusterRolloutBudget all has no spec.slotTimeout: a deployment that never ends takes its slot for ever',
+    ],
+  ])('%s is a finding', (_, spec, text) => {
+    expect(findings(spec)).toEqual([text]);
+  });
+});
+
+describe('a HealthCheck of class prometheus', () => {
+  const prometheus = { provider: 'main', query: 'up', thresholdRange: { min: 1 } };
+  const check = (spec: object) =>
+    objectOf('HealthCheck', {
+      metadata: { namespace: 'shop', name: 'errors' },
+      spec: { class: 'prometheus', ...spec },
+    });
+  const provider = (namespaceSelector?: object) =>
+    objectOf('MetricProvider', {
+      metadata: { name: 'main' },
+      spec: { address: 'http://x', namespaceSelector } as { address: string; namespaceSelector: object },
+    });
+  const SHOP = [{ metadata: { name: 'shop', labels: { team: 'a' } } }];
+
+  const NOT_SELECTED =
+    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select its namespace: it is never Healthy';
+  const INVALID = { matchExpressions: [{ key: 'team', operator: 'Maybe' }] };
+  it.each([
+    ['may query it', { prometheus }, [provider({ matchLabels: { team: 'a' } })], SHOP, []],
+    [
+      'of a namespace that nobody may look at',
+      { prometheus },
+      [provider({ matchLabels: { team: 'b' } })],
+      undefined,
+      [],
+    ],
+    ['is reported by others', {}, [], SHOP, []],
+    [
+      'names none that exists',
+      { prometheus },
+      [],
+      SHOP,
+      ['HealthCheck shop/errors queries MetricProvider main, which does not exist: it is never Healthy'],
+    ],
+    ['may not query it', { prometheus }, [provider({ matchLabels: { team: 'b' } })], SHOP, [NOT_SELECTED]],
+    ['may not, where nobody may', { prometheus }, [provider()], SHOP, [NOT_SELECTED]],
+    ['may not, where that makes no sense', { prometheus }, [provider(INVALID)], SHOP, [NOT_SELECTED]],
+  ])('%s', (_, spec, providers, namespaces, texts) => {
+    expect(metricFindings([check(spec)], providers, namespaces).map(({ text }) => text)).toEqual(texts);
+  });
+});
+
+describe('what a budget selects', () => {
+  const MIB = 1024 * 1024;
+  const labels = { app: 'web' };
+  const rollouts = (count: number, mib: number, namespace = 'shop') =>
+    Array.from({ length: count }, (_, i) =>
+      objectOf('Rollout', {
+        metadata: { namespace, name: `app-${i}`, labels, annotations: { note: 'x'.repeat(mib * MIB) } },
+        spec: { releasesImagePolicy: { name: 'app' } },
+      }),
+    );
+  const own = objectOf('RolloutBudget', {
+    metadata: { namespace: 'shop', name: 'fleet' },
+    spec: { selector: { matchLabels: labels }, maxConcurrent: 1 },
+  });
+  const ofCluster = objectOf('ClusterRolloutBudget', {
+    metadata: { name: 'all' },
+    spec: { selector: {}, namespaceSelector: { matchLabels: { tier: 'prod' } }, maxConcurrent: 1 },
+  });
+  const NAMESPACES = new Map([['shop', { tier: 'prod' }]]);
+  const textOf = (...asked: Parameters<typeof sizeFindings>) => sizeFindings(...asked).map(({ text }) => text);
+
+  it('is fine where it is small, of another namespace, or of other labels', () => {
+    expect(textOf([own], rollouts(5, 1), NAMESPACES)).toEqual([]);
+    expect(textOf([own, ofCluster], rollouts(8, 1, 'other'), NAMESPACES)).toEqual([]);
+    const others = rollouts(8, 1).map((each) => ({ ...each, metadata: { ...each.metadata, labels: {} } }));
+    expect(textOf([own], others, NAMESPACES)).toEqual([]);
+  });
+
+  it('is told before it is too large, and once it is', () => {
+    expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
+      'The 6 Rollouts that RolloutBudget shop/fleet selects are 6.0 MiB together: a request to its hook may have 7.0 MiB',
+    ]);
+    expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
+      'The 8 Rollouts that ClusterRolloutBudget all selects are 8.0 MiB together, and a request to its hook may have 7.0 MiB: ' +
+        'it is refused with 413, and nothing is granted',
+    ]);
+  });
+
+  it('in Namespaces that may not be read is not known', () => {
+    expect(textOf([ofCluster], rollouts(8, 1), undefined)).toEqual([]);
+  });
+});
+
+describe('a CRD', () => {
+  const known = SCHEMAS.Gate as { properties: Record<string, Schema> };
+  const without = (field: string) => {
+    const { [field]: _, ...spec } = known.properties.spec!.properties!;
+    return { properties: { ...known.properties, spec: { properties: spec } } };
+  };
+
+  it('as this command knows it is fine', () => {
+    expect(schemaFindings('Gate', 'gates', known)).toEqual([]);
+  });
+
+  it('that lacks a field is older, and one that has another is newer', () => {
+    expect(schemaFindings('Gate', 'gates', without('window'))[0]?.text).toMatch(
+      /is older than this command: it does not have spec\.window/,
+    );
+    const more = {
+      properties: { ...known.properties, spec: { properties: { ...known.properties.spec!.properties, later: {} } } },
+    };
+    expect(schemaFindings('Gate', 'gates', more)[0]?.text).toMatch(
+      /is newer than this command, which does not know spec\.later/,
+    );
+  });
+});

@@ -1,0 +1,107 @@
+/** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
+import { describe, expect, it } from 'vitest';
+import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { actionsOf } from '../../../client/board/actions.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const entry = (id: number, tag: string, bakeStatus: string): HistoryEntry => ({
+  id,
+  version: { tag },
+  timestamp: '2026-03-01T12:00:00Z',
+  bakeStatus: bakeStatus as 'Failed',
+});
+
+interface Parts {
+  history?: HistoryEntry[];
+  spec?: object;
+  pendingVersion?: string;
+  blocked?: boolean;
+}
+
+const HISTORY = [entry(4, '1.2.0', 'Failed'), entry(3, '1.1.1', 'Cancelled'), entry(2, '1.1.0', 'Succeeded')];
+const MESSAGE = 'Kustomization shop/web: health check failed after 30s: Deployment/shop/web';
+const failedCheck = { namespace: 'shop', name: 'web', message: MESSAGE };
+
+function failed({ history = HISTORY, spec = {}, pendingVersion, blocked = false }: Parts = {}): Rollout {
+  const [head, ...before] = history;
+  return objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'app', uid: 'u', generation: 1 },
+    spec: { releasesImagePolicy: { name: 'app' }, ...spec },
+    status: {
+      history: [{ ...head!, failedHealthChecks: [failedCheck] }, ...before],
+      ...(pendingVersion && { pendingVersion }),
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'False',
+          reason: 'BakeTimeFailed',
+          message: 'Bake of 1.2.0 failed',
+          lastTransitionTime: '',
+        },
+        ...(blocked
+          ? [
+              {
+                type: 'DeploymentBlocked',
+                status: 'True',
+                reason: 'PreviousDeploymentFailed',
+                message: 'Version 1.3.0 waits: 1.2.0 has failed',
+                lastTransitionTime: '',
+              },
+            ]
+          : []),
+      ],
+    },
+  } as never);
+}
+
+const explained = (rollout: Rollout) => explainRollout(rollout, NO_SURROUNDINGS, 0);
+const RETRY = 'kubectl rollouts retry app -n shop --reason "<why>"';
+const ROLLBACK = 'kubectl rollouts rollback app 1.1.0 -n shop --reason "<why>"';
+const UNBLOCK = 'kubectl rollouts unblock app -n shop --reason "<why>"';
+
+it('says what the failed HealthChecks reported, and which version succeeded last', () => {
+  const { causes, failure } = explained(failed());
+  expect(causes.map(({ text }) => text)).toEqual([
+    'Bake of 1.2.0 failed',
+    `HealthCheck shop/web failed 1.2.0: ${MESSAGE}`,
+    '1.1.0 is the last version that succeeded (deployment 2)',
+  ]);
+  expect(failure).toEqual({ lastGood: '1.1.0', lastGoodId: 2, wayBack: '1.1.0', unblocks: false });
+});
+
+describe('proposes', () => {
+  it.each<[string, Parts, string[]]>([
+    ['to try again and to go back', {}, [RETRY, ROLLBACK]],
+    [
+      'to let the next one through, where a failure holds it',
+      { spec: { onFailure: 'Hold' } },
+      [RETRY, ROLLBACK, UNBLOCK],
+    ],
+    ['the same for one that waits', { pendingVersion: '1.3.0', blocked: true }, [RETRY, ROLLBACK, UNBLOCK]],
+    ['no way back where nothing has succeeded', { history: [entry(1, '1.2.0', 'Failed')] }, [RETRY]],
+    [
+      'no way back to what is newer',
+      { history: [entry(2, '1.2.0', 'Failed'), entry(1, '1.3.0', 'Succeeded')] },
+      [RETRY],
+    ],
+  ])('%s', (_, parts, commands) => {
+    const own = explained(failed(parts)).remedies.filter(({ command }) => !command.includes(' deploy '));
+    expect(own.map(({ command }) => command)).toEqual(commands);
+  });
+
+  it('none of it for a deployment that has succeeded', () => {
+    const { failure, remedies } = explained(failed({ history: HISTORY.slice(2) }));
+    expect([failure, remedies]).toEqual([undefined, []]);
+  });
+
+  it('as buttons what it proposes as commands', () => {
+    const actions = actionsOf(explained(failed({ spec: { onFailure: 'Hold' } })));
+    expect(actions.map(({ label }) => label)).toEqual([
+      'Try 1.2.0 again',
+      'Roll back to 1.1.0',
+      'Let the next version through',
+    ]);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { explainRolloutGate } from '../../../client/explain/kinds/rolloutGate.ts';
+import { rolloutGateSteps } from '../../../client/explain/rollout/rolloutGateSteps.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const gate = objectOf('RolloutGate', {
+  metadata: { namespace: 'shop', name: 'two' },
+  spec: { rolloutRef: { name: 'web' }, passing: true, approvals: { required: 2 } },
+});
+
+const withList = (allowedVersions: string[]) =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { releasesImagePolicy: { name: 'web' } },
+    status: { gates: [{ name: 'two', passing: true, allowedVersions }] },
+  });
+
+it.each([
+  ['nothing', [], "RolloutGate 'two' of Rollout 'web': allows no version yet"],
+  ['some', ['1.1.0', '1.2.0'], "RolloutGate 'two' of Rollout 'web': allows 1.1.0, 1.2.0"],
+])('a RolloutGate whose list has %s says so where nothing waits', (_, list, text) => {
+  expect(explainRolloutGate(gate, withList(list)).causes[0]?.text).toBe(text);
+});
+
+it.each<[string, object, string]>([
+  ['lets a version through', { allowedVersions: ['1.2.0'] }, 'allowedVersions'],
+  ['rejects it', { rejectedVersions: ['1.2.0'] }, 'rejectedVersions'],
+  ['is closed', { passing: false }, 'passing'],
+])('that somebody %s says who, since when and why', (_, spec, field) => {
+  const version = field === 'passing' ? {} : { version: '1.2.0' };
+  const record = [{ field, ...version, by: 'sre', at: '2026-03-01T12:00:00Z', reason: 'QA-88' }];
+  const qa = objectOf('RolloutGate', {
+    metadata: {
+      namespace: 'shop',
+      name: 'two',
+      annotations: { 'rollout.kuberik.com/listed': JSON.stringify(record) },
+    },
+    spec: { rolloutRef: { name: 'web' }, passing: true, ...spec },
+  });
+  const { status, ...rest } = withList(['1.2.0']);
+  const gates = [{ name: 'two', passing: field !== 'passing', allowedVersions: ['1.2.0'] }];
+  const rollout = { ...rest, status: { ...status, pendingVersion: '1.2.0', gates } };
+  expect(explainRolloutGate(qa, rollout).causes[0]?.text).toContain(', by sre at 2026-03-01T12:00:00Z: QA-88');
+  expect(rolloutGateSteps(rollout, { ...NO_SURROUNDINGS, rolloutGates: [qa] }, '1.2.0')).toMatchObject([
+    { by: 'sre', since: '2026-03-01T12:00:00Z', reason: 'QA-88' },
+  ]);
+});
