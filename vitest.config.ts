@@ -13,10 +13,12 @@ process.env.GOGC ??= '400';
 /** Those on a control plane wait most of the time: more at once than there are cores. */
 const WAITING = { sequence: { groupOrder: 1 }, maxWorkers: 2 * availableParallelism() };
 
-/** Faults take longest: they begin first, and the files on the shared cluster fill what they leave. */
-class FaultsFirst extends BaseSequencer {
+const OWN_CONTROL_PLANE = { retry, testTimeout: 600_000, hookTimeout: 300_000, ...WAITING };
+
+/** The longest files begin first; those on the shared cluster fill the gaps. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification) => (project.name === 'faults' ? 0 : 1);
+    const rank = ({ project }: TestSpecification) => (project.name === 'cluster' ? 1 : 0);
     const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }
@@ -25,14 +27,14 @@ class FaultsFirst extends BaseSequencer {
 // biome-ignore lint/style/noDefaultExport: Vitest reads the default export.
 export default defineConfig({
   test: {
-    sequence: { sequencer: FaultsFirst },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           name: 'unit',
           retry,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cluster/**', 'test/faults/**'],
+          exclude: ['test/cluster/**', 'test/faults/**', 'test/long/**'],
           isolate: false,
           // Vitest's default leaves one core to itself, of two.
           maxWorkers: '100%',
@@ -54,17 +56,10 @@ export default defineConfig({
           ...WAITING,
         },
       },
-      {
-        // Each file has a control plane of its own, and breaks it.
-        test: {
-          name: 'faults',
-          retry,
-          include: ['test/faults/**/*.test.ts'],
-          testTimeout: 600_000,
-          hookTimeout: 300_000,
-          ...WAITING,
-        },
-      },
+      // Each file has a control plane of its own, and breaks it.
+      { test: { name: 'faults', include: ['test/faults/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
+      // `npm run test:long`.
+      { test: { name: 'long', include: ['test/long/**/*.test.ts'], ...OWN_CONTROL_PLANE } },
     ],
   },
 });

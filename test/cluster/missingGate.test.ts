@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Remedy } from '../../client/explain/application.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
-import { newReader, type Reader } from '../faults/install/reader.ts';
+import { newReader, type Reader } from '../long/install/reader.ts';
 import { gate, kustomization, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { storyOf } from './support/rolloutStory.ts';
 

@@ -21,8 +21,8 @@ import {
 import { gated, isHeld } from '../cluster/support/gates.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { history, tagArrives, variablesArrive } from '../cluster/support/versions.ts';
-import { stepsOf } from './install/page.ts';
-import { newReader, type Reader } from './install/reader.ts';
+import { stepsOf } from '../long/install/page.ts';
+import { newReader, type Reader } from '../long/install/reader.ts';
 
 const FLUX_FINALIZER = 'finalizers.fluxcd.io';
 let cluster: TestCluster;

@@ -20,7 +20,7 @@ import { masked } from '../cluster/support/golden.ts';
 import { healthCheck } from '../cluster/support/rolloutStory.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { conditionOf, variablesArrive } from '../cluster/support/versions.ts';
-import { newReader, type Reader } from './install/reader.ts';
+import { newReader, type Reader } from '../long/install/reader.ts';
 
 const NS = 'shop';
 let cluster: TestCluster;

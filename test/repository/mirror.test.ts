@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What is tested here is in no folder of the sources. */
-const OWN = ['cluster', 'faults', 'scenario', 'support', 'repository'];
+const OWN = ['cluster', 'faults', 'long', 'scenario', 'support', 'repository'];
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'test'], { cwd: ROOT })
   .toString()

@@ -84,7 +84,9 @@ it('a release is tested as every change is', () => {
   const { test, image, npm } = read('.github/workflows/release.yml').jobs;
   expect(test.uses).toBe('./.github/workflows/ci.yml');
   for (const job of [image, npm]) expect(job.needs).toContain('test');
-  expect(stepsOf('.github/workflows/ci.yml').map(({ run }) => run)).toContain('.ci/run');
+  const { strategy } = read('.github/workflows/ci.yml').jobs.test;
+  expect(stepsOf('.github/workflows/ci.yml').map(({ run }) => run)).toContain('$COMMAND');
+  for (const command of ['.ci/run', 'npm run test:long']) expect(strategy.matrix.command).toContain(`"${command}"`);
 });
 
 it('every file that pins a dependency is looked at by Dependabot', () => {

@@ -96,7 +96,7 @@ export const reference = (name = '') => ({
 /** cert-manager, installed by a Kustomization of its name. */
 export async function installCertManager({ admin }: ClusterView): Promise<void> {
   const sourceRef = { kind: 'OCIRepository', name: 'cert-manager' };
-  const spec = { interval: '1h', path: './', prune: true, suspend: true, sourceRef };
+  const spec = { interval: '1h', path: './/', prune: true, suspend: true, sourceRef };
   const { object } = await admin.create({ ...reference('cert-manager'), spec });
   const conditions = [{ ...READY, lastTransitionTime: new Date().toISOString() }];
   await admin.patchStatus(reference('cert-manager'), { observedGeneration: object.metadata.generation, conditions });

@@ -1,7 +1,7 @@
 /**
  * A day of eight applications with 120 releases (`DAY_RELEASES`): failures, what follows them, pins, gates, force-deploys, and the death of every process.
  * After each step the cluster must be where an independent model of the rules is; at the end all that was ever stored is judged.
- * `DAY_SEED=17 npx vitest run --project faults test/faults/day.test.ts` replays a day's choices.
+ * `DAY_SEED=17 npx vitest run --project long test/long/day.test.ts` replays a day's choices.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

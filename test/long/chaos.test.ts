@@ -1,5 +1,5 @@
 /**
- * Half a minute of `npm run chaos`. `CHAOS_SEED=17 npx vitest run --project faults test/faults/chaos.test.ts` makes the same choices.
+ * Half a minute of `npm run chaos`. `CHAOS_SEED=17 npx vitest run --project long test/long/chaos.test.ts` makes the same choices.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AUDIT_RULES } from '../../dev/chaos/audit.ts';

@@ -1,6 +1,6 @@
 /**
  * A budget is never overdrawn and an order never broken, whatever dies: judged from everything that was ever stored.
- * `BUDGET_SEED=17 npx vitest run --project faults test/faults/budget.test.ts` makes the same choices.
+ * `BUDGET_SEED=17 npx vitest run --project long test/long/budget.test.ts` makes the same choices.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomFrom } from '../../dev/actors/random.ts';
