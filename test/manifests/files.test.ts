@@ -31,6 +31,10 @@ describe('kustomizations', () => {
   });
 });
 
+it('of the kinds has no .yaml of kustomize beside them, which kubectl apply -f manifests/crds would send', () => {
+  expect(filesBelow('crds').filter((file) => file.endsWith('.yaml') && !/_\w+\.yaml$/.test(file))).toEqual([]);
+});
+
 describe('the installation', () => {
   it('names no registry: whoever installs it knows theirs', () => {
     const deployment = objectIn('app/deployment.yaml');

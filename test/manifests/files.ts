@@ -47,7 +47,7 @@ export function objectsBelow(folder: string): Manifest[] {
 
 export function kustomizations(): { folder: string; resources: string[]; components: string[]; patches: string[] }[] {
   return filesBelow('.')
-    .filter((file) => file.endsWith('kustomization.yaml'))
+    .filter((file) => /(^|\/)(kustomization\.yaml|Kustomization)$/.test(file))
     .map((file) => {
       const { resources = [], components = [], patches = [] } = objectIn(file);
       return {
