@@ -3,13 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
-import { type AnyObject, send } from '../../client/send.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
+import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
 import { EXPORTER_CONFIG, exporterRole } from './component.ts';
-
-const DAY_S = 86_400;
 
 export interface KubeStateMetrics {
   child: RunningChild;
@@ -68,30 +66,8 @@ export async function startKubeStateMetrics(admin: User, namespace: string): Pro
 /** A ServiceAccount that may do what manifests/components/monitoring/role.yaml says, and nothing else. */
 async function kubeconfigOf(admin: User, namespace: string): Promise<string> {
   const role = exporterRole();
-  const name = 'kube-state-metrics';
   await admin.apply(role, { manager: 'test' });
-  await admin.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } });
-  await admin.create({
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: `${namespace}-${name}` },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role.metadata.name },
-    subjects: [{ kind: 'ServiceAccount', namespace, name }],
-  } as AnyObject);
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const { object } = await send(admin.access, 'POST', path, {
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: DAY_S } },
-  });
-  const { url, ca } = admin.access;
-  const authority = Buffer.from(ca).toString('base64');
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'test',
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': authority } }],
-    users: [{ name: 'test', user: { token: object.status.token } }],
-  });
+  return serviceAccountKubeconfig(admin, { namespace, name: 'kube-state-metrics' }, role.metadata.name!);
 }
 
 function seriesOf(text: string, namespace: string): Record<string, number> {

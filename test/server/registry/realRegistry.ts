@@ -21,7 +21,7 @@ export interface RealRegistry {
   host: string;
   /** Pushes a manifest under a tag; its digest. `config` becomes the config blob. */
   push(repository: string, tag: string, manifest: object): Promise<string>;
-  pushBlob(repository: string, content: string): Promise<{ digest: string; size: number }>;
+  pushBlob(repository: string, content: string | Uint8Array): Promise<{ digest: string; size: number }>;
   /** undefined where there is none. */
   pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
   pullBlob(repository: string, digest: string): Promise<string>;
@@ -54,9 +54,9 @@ export async function startRealRegistry(): Promise<RealRegistry> {
     ready: async () => (await fetch(`http://${host}/v2/`)).status === 401,
   });
 
-  async function put(path: string, type: string, body: string): Promise<void> {
+  async function put(path: string, type: string, body: string | Uint8Array): Promise<void> {
     const headers = { authorization: AUTHORIZATION, 'content-type': type };
-    const response = await fetch(new URL(path, `http://${host}`), { method: 'PUT', headers, body });
+    const response = await fetch(new URL(path, `http://${host}`), { method: 'PUT', headers, body: body as BodyInit });
     if (response.status !== 201) throw new Error(`PUT ${path}: ${response.status} ${await response.text()}`);
   }
 
@@ -102,6 +102,6 @@ export async function startRealRegistry(): Promise<RealRegistry> {
   return registry;
 }
 
-function digestOf(content: string): string {
+function digestOf(content: string | Uint8Array): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
