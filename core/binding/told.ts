@@ -1,7 +1,7 @@
 /**
  * When a FluxBinding is told of what its object's decorator is sent. Where the decorator is sent all of it, nothing waits for that its object has not
  * applied a new deployment yet, or that a Gate has just opened or closed. Flux is done with most versions meanwhile, a freeze writes its
- * suspensions first, and each write of a binding is a sync of everything related. ADR 44.
+ * suspensions first, and each write of a binding is a sync of everything related. ADR 2.
  */
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -1,6 +1,7 @@
 /**
  * Requests to the API server over one pool of kept-alive connections.
- * client-node reads kubeconfigs and credentials; its own requests open a connection each (docs/adr), so they are not used.
+ * client-node reads kubeconfigs and credentials. Its own requests are not used: version 2 opens a connection for each, and the webhook reads in every
+ * write of a bound object, where a TLS handshake would cost more than everything else together.
  */
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';

@@ -46,7 +46,7 @@ describe(INDEX, () => {
     expect(linked).toContain(page);
   });
 
-  it('says of each decision what the decision says of itself', () => {
+  it('lists each decision by its title', () => {
     for (const page of pages.filter((file) => file.startsWith('docs/adr/'))) {
       const [, title] = /^# \d+\. (.+)\n/.exec(textOf(page)) ?? [];
       const name = page.slice('docs/'.length);
@@ -55,9 +55,12 @@ describe(INDEX, () => {
   });
 });
 
-it('the records of decisions are numbered without a gap', () => {
-  const numbers = readdirSync(join(ROOT, 'docs/adr')).map((name) => Number(name.slice(0, 4)));
-  expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, i) => i + 1));
+it("each decision has its file's number, which no other has", () => {
+  const names = readdirSync(join(ROOT, 'docs/adr'));
+  const numbers = names.map((name) => Number(name.slice(0, 4)));
+  const titled = names.map((name) => Number(/^# (\d+)\. /.exec(textOf(`docs/adr/${name}`))?.[1]));
+  expect(titled).toEqual(numbers);
+  expect(new Set(numbers).size).toBe(numbers.length);
 });
 
 /** As GitHub makes them of headings. */

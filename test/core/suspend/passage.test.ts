@@ -1,4 +1,4 @@
-/** Which deployment may pass which closed Gates (docs/adr/0028-a-hotfix-for-one-frozen-application.md). */
+/** Which deployment may pass which closed Gates (docs/adr/0028-bypass-for-one-deployment.md). */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
