@@ -14,7 +14,7 @@ export const ROLLED_BACK = 'RolledBack';
 export const PROGRESSING = 'Progressing';
 /** There only while a version waits for RolloutGates: which. */
 export const WAITING_FOR_ROLLOUT_GATES = 'WaitingForRolloutGates';
-/** There only while a version waits for the Rollouts of `spec.after`, or these are in a circle: which, and why. */
+/** There only while a version waits for the Rollouts of `spec.after`, or these are in a cycle: which, and why. */
 export const WAITING_FOR_ROLLOUTS = 'WaitingForRollouts';
 /** There only while a version waits for a slot of a RolloutBudget: whose, and why. */
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';

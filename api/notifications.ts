@@ -32,7 +32,7 @@ export const NOTIFIED: Readonly<Record<string, Severity>> = {
   CloseRequested: 'info',
   OpenPlanned: 'info',
   ClosePlanned: 'info',
-  GlassBroken: 'error',
+  GateBypassed: 'error',
   // Of a RolloutGate, and of a Gate that asks for approvals.
   Approved: 'info',
   ApprovalExpired: 'info',

@@ -221,7 +221,7 @@ export interface Settings {
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
   /** Users that start with `system:serviceaccount:` and may still bypass Gates. */
-  glassBreakers: string[];
+  bypassServiceAccounts: string[];
   /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
   noCrossNamespaceRefs: boolean;
   /** Health of other namespaces is watched without their consent, as the Go controller does. */

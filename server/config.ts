@@ -64,7 +64,7 @@ export const ENVIRONMENT: Record<string, string> = {
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   LIKE_KUBERIK:
     "true or false: whether the Go controller's rules say when a deployment has Succeeded, which version is currentVersion, how objects are judged, and that RolloutGates do not hold a first deployment: docs/compatibility.md (false)",
-  GLASS_BREAKERS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
+  BYPASS_SERVICE_ACCOUNTS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
@@ -128,7 +128,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       onFailure: onFailure as Settings['onFailure'],
       likeKuberik: flag('LIKE_KUBERIK'),
       metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
-      glassBreakers: listOf(env.GLASS_BREAKERS),
+      bypassServiceAccounts: listOf(env.BYPASS_SERVICE_ACCOUNTS),
       noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
       ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
       allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),

@@ -26,8 +26,11 @@ export async function getPast(
   call: WebhookCall,
 ): Promise<Granted | { granted: false; refused: string } | undefined> {
   if (reason === undefined || gates.length === 0) return undefined;
-  if (!mayAsk(userInfo.username, call.settings.glassBreakers)) {
-    return { granted: false, refused: `${userInfo.username} is a ServiceAccount and not listed in GLASS_BREAKERS` };
+  if (!mayAsk(userInfo.username, call.settings.bypassServiceAccounts)) {
+    return {
+      granted: false,
+      refused: `${userInfo.username} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS`,
+    };
   }
   const what = { verb: 'bypass', group: KINDS.Gate.group, resource: KINDS.Gate.resource };
   const may = await Promise.all(gates.map((gate) => call.access.may(userInfo, { ...what, ...gate })));
@@ -60,7 +63,7 @@ export async function recordBypass(
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
     // Of a Gate, for the others tell of themselves, or by what is bound to them.
     const standIns = standInsOf((regarding.status as GateStatus)?.heldObjects ?? [], fact.object.namespace);
-    const event = { type: 'Warning', reason: 'GlassBroken', message, key, at: call.now } as const;
+    const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;
     call.events.recordWhen({ regarding, ...event, standIns }, fact);
   }
   return { bypass: message };

@@ -48,18 +48,18 @@ function row(view: DeploymentView, look: Look, now: EpochMs): string[] {
   ];
 }
 
-/** Every reason that somebody has given: of the request, of those who opened gates, of those who broke the glass; then what went wrong. */
+/** Every reason that users gave, for the request, for opening gates, for a bypass; then what went wrong. */
 function whyText({ message, reason, approvals, bypass, failedChecks, outcome, detail }: DeploymentView): string {
   const approved = approvals.map(
     ({ gate, kind, by, reason: why }) =>
       `${kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}${by ? ` by ${by}` : ''}${why ? `: ${why}` : ''}`,
   );
-  const broken = bypass ? [`glass broken by ${bypass.by}: ${bypass.reason}`] : [];
+  const bypassed = bypass ? [`bypassed by ${bypass.by}: ${bypass.reason}`] : [];
   const failed = failedChecks.map(
     ({ namespace, name, message: said }) => `HealthCheck ${namespace}/${name}${said ? `: ${said}` : ''}`,
   );
   const wrong = outcome === 'Failed' && failed.length === 0 && detail ? [detail] : failed;
-  return [message, reason === message ? undefined : reason, ...approved, ...broken, ...wrong]
+  return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...wrong]
     .filter(Boolean)
     .join('; ');
 }

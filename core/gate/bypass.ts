@@ -54,8 +54,8 @@ export function recordReason<T extends AnyObject>(
 }
 
 /** A bypass is for people, and for the ServiceAccounts that the installation lists. */
-export function mayAsk(user: string, glassBreakers: readonly string[]): boolean {
-  return !user.startsWith(SERVICE_ACCOUNT) || glassBreakers.includes(user);
+export function mayAsk(user: string, bypassServiceAccounts: readonly string[]): boolean {
+  return !user.startsWith(SERVICE_ACCOUNT) || bypassServiceAccounts.includes(user);
 }
 
 function reasonOf(object: AnyObject): string | undefined {

@@ -106,7 +106,7 @@ export function fakeCluster(
 const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
-  glassBreakers: [],
+  bypassServiceAccounts: [],
   authenticatesCallers: true,
   noCrossNamespaceRefs: false,
 };

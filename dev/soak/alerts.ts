@@ -69,7 +69,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     const cause = happenings.find(({ what, of }) => what === 'remove' && of === app?.key);
     return span && cause && `its ImagePolicy was deleted at ${clock(cause.ms)}`;
   },
-  RolloutHooksGlassBroken: (firing, { happenings }) => {
+  RolloutHooksGateBypassed: (firing, { happenings }) => {
     const cause = before(firing, happenings, 'bypass', 15 * MINUTE_MS);
     return cause && `${cause.of} was let past a freeze at ${clock(cause.ms)}`;
   },

@@ -1,4 +1,4 @@
-/** What befalls a fleet, by a seed: releases in waves, freezes, restarts of processes, a broken glass, an ImagePolicy that somebody deletes. */
+/** What befalls a fleet, by a seed: releases in waves, freezes, restarts of processes, a bypass, an ImagePolicy that somebody deletes. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../actors/ask.ts';
 import { ref } from '../actors/objects.ts';
@@ -106,7 +106,7 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
       const some = new Set(Array.from({ length: FREEZE.teams }, (_, i) => teams[(first + i) % teams.length]!));
       const held = apps.filter(({ namespace }) => some.has(namespace));
       await told(() => turnFreeze('close', some, held));
-      if (turn % 2 === 0) await told(() => breakGlass(pick(random, held)));
+      if (turn % 2 === 0) await told(() => bypassGate(pick(random, held)));
       await pause((random.integer(FREEZE.leastMs, FREEZE.mostMs) * freezeMs) / FREEZE.everyMs);
       await told(() => turnFreeze('open', some, held));
     }
@@ -127,7 +127,7 @@ export async function happen(world: World, minutes: number, dice: () => Random, 
     else ledger.violations.push(`${what} of ${happening.of}: not everywhere within ${FREEZE_PATIENCE_MS / 1000} s`);
   }
 
-  async function breakGlass(app: App): Promise<void> {
+  async function bypassGate(app: App): Promise<void> {
     ledger.bypassed.add(app.key);
     // Before the write: an alert may be there before its answer.
     note('bypass', app.key);

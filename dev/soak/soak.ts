@@ -9,8 +9,8 @@ import { runSoak } from './run.ts';
 
 const HELP = `Usage: npm run soak -- [--minutes N] [--fleet N] [--seed S] [--patience S] [--out FILE] [--metacontroller PATH]
 
-Hours of a fleet that releases in waves, some of it versions that do not work, behind Gates, approvals, budgets and stages, with freezes, broken
-glasses, and restarts of the hook server, the driver and the API server. A real Prometheus with the alerts of manifests/components/monitoring and a
+Hours of a fleet that releases in waves, some of it versions that do not work, behind Gates, approvals, budgets and stages, with freezes,
+bypasses, and restarts of the hook server, the driver and the API server. A real Prometheus with the alerts of manifests/components/monitoring and a
 real kube-state-metrics look at it. In the end every gate is opened, everything has to arrive, and this has to hold:
 
   - each version that was published succeeded, or did not work and failed, or gave way to a newer one; none was deployed twice, and no history was rewritten

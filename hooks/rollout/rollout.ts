@@ -14,7 +14,7 @@ import { mayChangeUnseen } from './stages.ts';
 const POLICY_LOOK_S = 30;
 /** Nothing triggers a sync when a ConfigMap in its way is deleted. */
 const FOREIGN_LOOK_S = 30;
-/** Nothing triggers a sync when the Namespace of a stage begins to consent, or a circle ends elsewhere. */
+/** Nothing triggers a sync when the Namespace of a stage begins to consent, or a cycle ends elsewhere. */
 const STAGE_LOOK_S = 60;
 
 export const rolloutHook: CompositeHook = {

@@ -3,8 +3,8 @@ import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { orderProblem, unreadStages } from '../../core/order/circle.ts';
 import { consenting, namespacesToAsk } from '../../core/order/consent.ts';
+import { orderProblem, unreadStages } from '../../core/order/cycle.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 import type { Stages } from '../../core/order/stages.ts';
 
@@ -22,7 +22,7 @@ export function liveStages(rollout: Rollout, call: Reads): Promise<Stages | unde
   return stageRefs(rollout).length === 0 ? Promise.resolve(undefined) : readStages(rollout, new Map(), call);
 }
 
-/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a circle, wakes nobody. */
+/** Whether what was found may change without a sync: a Namespace that consents, or the other end of a cycle, wakes nobody. */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: Stages): boolean {
   return problem !== undefined || stageRefs(rollout).length > found.length;
 }

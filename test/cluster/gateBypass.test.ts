@@ -46,7 +46,7 @@ const recorded = (ns: string, user: string, verb: string, text: string) =>
   waitFor(async () => {
     expect(audited(ns)).toContainEqual({ user, verb, text: expect.stringContaining(text) });
     const events = await admin.list('v1', 'Event', ns);
-    const found = events.filter(({ reason }) => reason === 'GlassBroken').map(({ message }) => message);
+    const found = events.filter(({ reason }) => reason === 'GateBypassed').map(({ message }) => message);
     expect(found).toContainEqual(expect.stringContaining(text));
     expect(found.join()).toContain(user);
     return true;
@@ -139,7 +139,7 @@ describe.each<[string, User]>([
     await expect(
       user.mergePatch(object as never, { metadata: reason('INC-12'), spec: { path: './more' } }),
     ).rejects.toMatchObject({ code: 403 });
-    const events = (await admin.list('v1', 'Event', ns)).filter(({ reason }) => reason === 'GlassBroken');
+    const events = (await admin.list('v1', 'Event', ns)).filter(({ reason }) => reason === 'GateBypassed');
     expect(events.map(({ count }) => count ?? 1)).toEqual([1]);
   });
 });

@@ -132,7 +132,7 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     const said = `sre bypassed ${ns}/freeze (UPDATE, version 1.1.0): INC-7: login is broken`;
     await waitFor(async () => {
       const events = await admin.list('v1', 'Event', ns);
-      expect(events.map(({ reason, message }) => [reason, message])).toContainEqual(['GlassBroken', said]);
+      expect(events.map(({ reason, message }) => [reason, message])).toContainEqual(['GateBypassed', said]);
       expect(audited(ns).join()).toContain(said);
       return true;
     }, 'the Event and the audit annotation');

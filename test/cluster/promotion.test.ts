@@ -154,11 +154,11 @@ describe('stages', () => {
 });
 
 describe('a write of spec.after', () => {
-  it('that closes a circle of three, written one by one, is refused with its path', async () => {
+  it('that closes a cycle of three, written one by one, is refused with its path', async () => {
     const ns = await newNamespace();
     await developer.create(stage(ns, 'a', [{ name: 'b' }]));
     await developer.create(stage(ns, 'b', [{ name: 'c' }]));
-    const path = "spec.after is a circle: 'c' after 'a' after 'b' after 'c'";
+    const path = "spec.after has a dependency cycle: 'c' after 'a' after 'b' after 'c'";
     expect(await refusal(developer.create(stage(ns, 'c', [{ name: 'a' }])))).toContain(path);
     await developer.create(stage(ns, 'c'));
     expect(await refusal(comesAfter(ns, 'c', [{ name: 'a' }]))).toContain(path);
@@ -174,7 +174,7 @@ describe('a write of spec.after', () => {
   });
 });
 
-describe('a circle that two writes at the same time have closed', () => {
+describe('a cycle that two writes at the same time have closed', () => {
   it('holds both of its Rollouts, with its path, until one of them is changed', async () => {
     const ns = await newNamespace();
     await publish(ns, 'app', '1.0.0');
@@ -185,8 +185,8 @@ describe('a circle that two writes at the same time have closed', () => {
       const results = await Promise.allSettled(writes.map((object) => developer.create(object)));
       return results.every(({ status }) => status === 'fulfilled');
     }, 'both to be let in');
-    await waitsFor(ns, 'a', 'Circle', "spec.after is a circle: 'a' after 'b' after 'a'");
-    await waitsFor(ns, 'b', 'Circle', "spec.after is a circle: 'b' after 'a' after 'b'");
+    await waitsFor(ns, 'a', 'DependencyCycle', "spec.after has a dependency cycle: 'a' after 'b' after 'a'");
+    await waitsFor(ns, 'b', 'DependencyCycle', "spec.after has a dependency cycle: 'b' after 'a' after 'b'");
     await nothingIn(ns, 'a');
     await comesAfter(ns, 'a', []);
     await arrives(ns, 'a', '1.0.0');

@@ -42,8 +42,8 @@ describe('a fresh reason on a Rollout', () => {
     });
     await waitFor(async () => {
       const events = await admin.list('v1', 'Event', ns);
-      return events.some(({ reason, message }) => reason === 'GlassBroken' && String(message).includes('INC-1'));
-    }, 'the Event GlassBroken');
+      return events.some(({ reason, message }) => reason === 'GateBypassed' && String(message).includes('INC-1'));
+    }, 'the Event GateBypassed');
     await publish(ns, 'app', '1.1.0');
     await waits(ns, '1.1.0');
     expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);

@@ -166,7 +166,7 @@ describe.each([1, 2])('random order, budgets and failures %i', () => {
       },
       { name: 'few', selects: few, maxConcurrent: random.integer(1, 2) },
     ];
-    // From low to high: without a circle, and never against the waves.
+    // From low to high: without a cycle, and never against the waves.
     const after = Object.fromEntries(
       names.map((name, i) => [name, names.slice(0, i).filter(() => random.next() < 1 / (i + 1))]),
     );

@@ -24,7 +24,7 @@ describe('configuration', () => {
       settings: {
         onFailure: 'Continue',
         metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
-        glassBreakers: [],
+        bypassServiceAccounts: [],
         noCrossNamespaceRefs: false,
         trustPublishers: false,
       },
@@ -37,7 +37,7 @@ describe('configuration', () => {
       WEBHOOK_TLS_CERT: '/tls.crt',
       WEBHOOK_TLS_KEY: '/tls.key',
       ON_FAILURE: 'Hold',
-      GLASS_BREAKERS: 'system:serviceaccount:ops:robot, system:serviceaccount:ops:other',
+      BYPASS_SERVICE_ACCOUNTS: 'system:serviceaccount:ops:robot, system:serviceaccount:ops:other',
       EVENTS_ADDR: 'http://notification-controller/',
       RECEIVER_PORT: '9292',
       HEALTH_PORT: '8081',
@@ -56,7 +56,7 @@ describe('configuration', () => {
       logLevelFile: '/etc/level',
       settings: {
         onFailure: 'Hold',
-        glassBreakers: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
+        bypassServiceAccounts: ['system:serviceaccount:ops:robot', 'system:serviceaccount:ops:other'],
         noCrossNamespaceRefs: false,
         trustPublishers: true,
         copyImage: 'registry.example/rollout-hooks:1',

@@ -49,7 +49,7 @@ export async function bypassOf(
   if (!bypass.granted) {
     const refused = `Bypass refused: ${bypass.refused}`;
     // A Git sync that brings a reason along is not denied: that would stop everything else in it.
-    const isPerson = mayAsk(request.userInfo.username, call.settings.glassBreakers);
+    const isPerson = mayAsk(request.userInfo.username, call.settings.bypassServiceAccounts);
     if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
     const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates. ${refused}. In the way: `;
     return { ...none, refusal: { reason: 'gate_closed', text, closed } };

@@ -4,8 +4,8 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { orderProblem, unreadStages } from '../../core/order/circle.ts';
 import { consenting, namespacesToAsk } from '../../core/order/consent.ts';
+import { orderProblem, unreadStages } from '../../core/order/cycle.ts';
 import { stageName, stageRefs } from '../../core/order/refs.ts';
 
 export interface Order {

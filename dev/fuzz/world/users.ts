@@ -11,7 +11,7 @@ const LISTED_PIPELINE = 'system:serviceaccount:ops:emergency';
 export const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: METACONTROLLER,
-  glassBreakers: [LISTED_PIPELINE],
+  bypassServiceAccounts: [LISTED_PIPELINE],
   noCrossNamespaceRefs: false,
   copyImage: 'registry.example/rollout-hooks:1',
 };
@@ -44,9 +44,9 @@ export function may(user: UserInfo, { verb, namespace, name }: { verb: string; n
   return gates.includes('*') || gates.includes(`${namespace}/${name}`);
 }
 
-/** docs/gates.md: "It takes the verb bypass on each closed Gate. A ServiceAccount is refused unless GLASS_BREAKERS lists it." */
+/** docs/gates.md: "It takes the verb bypass on each closed Gate. A ServiceAccount is refused unless BYPASS_SERVICE_ACCOUNTS lists it." */
 export function mayBreak(user: string, closed: readonly string[]): boolean {
-  if (user.startsWith('system:serviceaccount:') && !SETTINGS.glassBreakers.includes(user)) return false;
+  if (user.startsWith('system:serviceaccount:') && !SETTINGS.bypassServiceAccounts.includes(user)) return false;
   const gates = gatesOf(user);
   return closed.every((gate) => gates.includes('*') || gates.includes(gate));
 }

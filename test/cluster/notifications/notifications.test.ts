@@ -109,7 +109,7 @@ it('a freeze is one message in each namespace that it holds, with who and why on
     'Kustomization',
     home,
     'web-1',
-    new RegExp(`^error GlassBroken: sre bypassed ${home}/freeze .*INC-43$`),
+    new RegExp(`^error GateBypassed: sre bypassed ${home}/freeze .*INC-43$`),
   );
 
   await ask(view.sre, home, 'freeze', 'open');

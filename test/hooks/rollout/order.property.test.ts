@@ -14,7 +14,7 @@ const NAMES = ['r0', 'r1', 'r2', 'r3'];
 const BAKED_FOR_MS = { '0s': 0, '10m': 600_000 };
 
 interface Node {
-  /** Indices of Rollouts; those that are not before it are left out, so that there is no circle. */
+  /** Indices of Rollouts; those that are not before it are left out, so that there is no cycle. */
   after: number[];
   bakedFor: keyof typeof BAKED_FOR_MS;
   bakeTime: '5m' | undefined;

@@ -57,13 +57,13 @@ describe('a stage', () => {
     expect(held.reads.filter((read) => read.includes('rollouts'))).toEqual([]);
   });
 
-  it('that has become part of a circle since the cache saw it holds the version', async () => {
+  it('that has become part of a cycle since the cache saw it holds the version', async () => {
     const objects = [as(stage('staging', 'Succeeded', [{ name: 'app' }]))];
     const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'Succeeded'))], {
       objects,
     });
     expect(tags).toBeUndefined();
-    expect(waits(status)).toMatchObject({ reason: 'Circle' });
+    expect(waits(status)).toMatchObject({ reason: 'DependencyCycle' });
   });
 
   it('has its own stages read live, each once', async () => {

@@ -149,7 +149,7 @@ it('behind a closed Gate nothing is applied, and after its opening the newest ve
   await release('1.3.0');
   await waitFor(async () => (await head()).version.tag === '1.3.0', 'the decision');
   await staysTrue(async () => (await applied())?.artifact === '1.0.0', 'nothing is applied', 5000);
-  await ask(sre, { namespace: ns, name: 'freeze' } as never, 'open');
+  await ask(sre, ns, 'freeze', 'open');
   await outcome('1.3.0', 'Succeeded');
   expect(await applied()).toEqual({ artifact: '1.3.0', variable: '1.3.0' });
 });

@@ -14,7 +14,7 @@ const rollout = (metadata: KubeObject['metadata']): KubeObject =>
 const event = (key = 'bypass-1'): EventRecord => ({
   regarding: rollout({}),
   type: 'Warning',
-  reason: 'GlassBroken',
+  reason: 'GateBypassed',
   message: 'alice bypassed apps/freeze',
   key,
   at: 0,

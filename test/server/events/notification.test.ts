@@ -117,8 +117,8 @@ describe('an event', () => {
 
   it('of a Flux object is that object’s alone', async () => {
     const regarding = objectOf('Kustomization', { metadata: { name: 'web', namespace: 'demo' } });
-    const events = await told({ ...NEWS, reason: 'GlassBroken', regarding });
-    expect(events).toMatchObject([{ involvedObject: WEB, message: `GlassBroken: ${NEWS.message}` }]);
+    const events = await told({ ...NEWS, reason: 'GateBypassed', regarding });
+    expect(events).toMatchObject([{ involvedObject: WEB, message: `GateBypassed: ${NEWS.message}` }]);
   });
 
   it('of a Gate is told in its own namespace with who and why, and in others without', async () => {

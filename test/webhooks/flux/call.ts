@@ -16,7 +16,7 @@ export interface World {
   mayBypass?: string[];
   /** `user namespace/gate` pairs that may read it. */
   mayGet?: string[];
-  glassBreakers?: string[];
+  bypassServiceAccounts?: string[];
   noCrossNamespaceRefs?: boolean;
   /** Plurals of kinds that cannot be read. */
   broken?: string[];
@@ -84,7 +84,7 @@ export async function send(handler: AdmissionHandler, write: Write, world: World
       },
     },
     settings: {
-      glassBreakers: world.glassBreakers ?? [],
+      bypassServiceAccounts: world.bypassServiceAccounts ?? [],
       noCrossNamespaceRefs: world.noCrossNamespaceRefs ?? false,
     },
   });

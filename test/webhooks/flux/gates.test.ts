@@ -92,7 +92,7 @@ describe('DELETE', () => {
     [
       'by a ServiceAccount that has the verb and is listed',
       { user: user('system:serviceaccount:ci:robot'), oldObject: frozen(given('system:serviceaccount:ci:robot', 10)) },
-      { ...bypass, glassBreakers: ['system:serviceaccount:ci:robot'] },
+      { ...bypass, bypassServiceAccounts: ['system:serviceaccount:ci:robot'] },
       'allowed',
     ],
   ];
@@ -120,7 +120,7 @@ describe('DELETE', () => {
     const answer = await send(validateFlux, write, stored);
     const message = 'admin bypassed shop/freeze (DELETE): INC-1';
     expect(answer.audit).toEqual({ bypass: message });
-    expect(answer.events).toEqual([expect.objectContaining({ reason: 'GlassBroken', type: 'Warning', message })]);
+    expect(answer.events).toEqual([expect.objectContaining({ reason: 'GateBypassed', type: 'Warning', message })]);
   });
 });
 

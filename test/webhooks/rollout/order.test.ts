@@ -31,7 +31,7 @@ describe('spec.after', () => {
       'one that is after it',
       [{ name: 'b' }],
       [named('b', [{ name: 'c' }]), named('c', [{ name: 'app' }])],
-      "spec.after is a circle: 'app' after 'b' after 'c' after 'app'",
+      "spec.after has a dependency cycle: 'app' after 'b' after 'c' after 'app'",
     ],
   ])('that names %s is refused, with the path', async (_title, after, objects, path) => {
     const { allowed, message } = await judged(named('app', after), objects, named('app'));

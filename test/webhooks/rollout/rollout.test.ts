@@ -333,7 +333,7 @@ describe('validate/rollout', () => {
     });
     const { verdict, events } = await judge({ object: reason, old: gated }, [closed], true);
     expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
-    expect(events.map((event) => event.reason)).toEqual(['GlassBroken']);
+    expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
     expect((await judge({ object: reason, old: gated }, [closed], false)).verdict.allowed).toBe(false);
   });
 });

@@ -144,7 +144,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     };
     const { verdict, events } = await judge([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
     expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
-    expect(events.map((event) => event.reason)).toEqual(['GlassBroken']);
+    expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
     expect((await judge([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
       allowed: false,
     });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { orderProblem, unreadStages } from '../../../core/order/circle.ts';
+import { orderProblem, unreadStages } from '../../../core/order/cycle.ts';
 import { objectOf } from '../../support/objects.ts';
 
 /** `a: [b]` is a after b; of another namespace as `team-b/a`. */
@@ -42,18 +42,18 @@ describe('the order of Rollouts', () => {
     ['a diamond', { a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }, undefined],
     ['what does not exist', { a: ['b', 'gone'], b: ['gone'] }, undefined],
     ['itself', { a: ['b', 'a'], b: [] }, 'spec.after names the Rollout itself'],
-    ['two', { a: ['b'], b: ['a'] }, "spec.after is a circle: 'a' after 'b' after 'a'"],
+    ['two', { a: ['b'], b: ['a'] }, "spec.after has a dependency cycle: 'a' after 'b' after 'a'"],
     [
       'three, by way of another namespace',
       { a: ['team-b/b'], 'team-b/b': ['team-a/c'], c: ['a'] },
-      "spec.after is a circle: 'a' after 'team-b/b' after 'c' after 'a'",
+      "spec.after has a dependency cycle: 'a' after 'team-b/b' after 'c' after 'a'",
     ],
     [
       'the shortest of two',
       { a: ['b', 'c'], b: ['d'], d: ['a'], c: ['a'] },
-      "spec.after is a circle: 'a' after 'c' after 'a'",
+      "spec.after has a dependency cycle: 'a' after 'c' after 'a'",
     ],
-    ['a circle that it is not in: it waits, but not for itself', { a: ['b'], b: ['c'], c: ['b'] }, undefined],
+    ['a cycle that it is not in: it waits, but not for itself', { a: ['b'], b: ['c'], c: ['b'] }, undefined],
   ])('%s', (_title, graph, expected) => {
     expect(read(graph).problem?.message).toBe(expected);
   });
@@ -74,7 +74,7 @@ describe('the order of Rollouts', () => {
     expect(beyond.asked.length).toBeLessThanOrEqual(LIMITS.stages);
   });
 
-  it('has a circle exactly where somebody who follows every way comes back', () => {
+  it('has a cycle exactly where somebody who follows every way comes back', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const graphs = fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray(names, { maxLength: 3 })])));
     fc.assert(

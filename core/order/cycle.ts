@@ -1,5 +1,5 @@
 /**
- * Whether a Rollout comes after itself: each Rollout of a circle waits for the next one, and none ever gets a version. The doors
+ * Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version. The doors
  * read the Rollouts; which ones, and what follows from them, is decided here.
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -12,7 +12,7 @@ import { stageName, stageRefs } from './refs.ts';
 export type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
 
 export interface OrderProblem {
-  reason: 'Circle' | 'TooManyStages';
+  reason: 'DependencyCycle' | 'TooManyStages';
   /** A clause without its end: callers add what follows from it. */
   message: string;
 }
@@ -26,24 +26,24 @@ export function unreadStages(rollout: Rollout, read: ReadRollouts): NamespacedNa
 
 /** undefined where the order is sound, as far as it was read. */
 export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
-  const { reached, circle } = walk(rollout, read);
+  const { reached, cycle } = walk(rollout, read);
   if (reached.size > LIMITS.stages) {
     const message = `spec.after reaches more than ${LIMITS.stages} Rollouts (limit stages), its stages' own stages included`;
     return { reason: 'TooManyStages', message };
   }
-  if (!circle) return undefined;
+  if (!cycle) return undefined;
   const { namespace } = rollout.metadata;
-  if (circle.length === 0) return { reason: 'Circle', message: 'spec.after names the Rollout itself' };
+  if (cycle.length === 0) return { reason: 'DependencyCycle', message: 'spec.after names the Rollout itself' };
   const own = identityOf(rollout);
-  const path = [own, ...circle, own].map((ref) => `'${stageName(ref, namespace)}'`).join(' after ');
-  return { reason: 'Circle', message: `spec.after is a circle: ${path}` };
+  const path = [own, ...cycle, own].map((ref) => `'${stageName(ref, namespace)}'`).join(' after ');
+  return { reason: 'DependencyCycle', message: `spec.after has a dependency cycle: ${path}` };
 }
 
 interface Walk {
   /** Every stage, the nearest first; one more than the limit at most. */
   reached: Map<string, NamespacedName>;
   /** The shortest way from the Rollout back to itself, without its ends. */
-  circle?: NamespacedName[];
+  cycle?: NamespacedName[];
 }
 
 /** Breadth first, each Rollout once: linear in what may be read. */
@@ -52,13 +52,13 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
   const reached = new Map<string, NamespacedName>();
   const cameFrom = new Map<string, string>();
   const queue: { key: string; at: Rollout | undefined }[] = [{ key: start, at: rollout }];
-  let circle: NamespacedName[] | undefined;
+  let cycle: NamespacedName[] | undefined;
   for (const { key: from, at } of queue) {
     if (!at) continue;
     for (const { namespace, name } of stageRefs(at)) {
       const ref = { namespace, name };
       const key = refKey(ref);
-      if (key === start) circle ??= wayTo(from, start, cameFrom, reached);
+      if (key === start) cycle ??= wayTo(from, start, cameFrom, reached);
       if (key === start || reached.has(key)) continue;
       reached.set(key, ref);
       cameFrom.set(key, from);
@@ -66,7 +66,7 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
       if (reached.size > LIMITS.stages) return { reached };
     }
   }
-  return { reached, ...(circle && { circle }) };
+  return { reached, ...(cycle && { cycle }) };
 }
 
 function wayTo(
