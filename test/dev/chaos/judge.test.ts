@@ -244,12 +244,12 @@ describe('of a Rollout it finds', () => {
   it('an outcome that changes, unless a retry begins it again', async () => {
     const failed = entry(1, '1.0.0', { bakeStatus: 'Failed', bakeEndTime: '2026-11-21T12:00:00Z' });
     const again = entry(1, '1.0.0', { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-11-21T12:00:09Z' });
-    const after = async (next: object) => {
+    const found = async (next: object) => {
       const steps = [...write('r1', ROLLOUT, 10, rollout(1, failed)), ...write('r2', ROLLOUT, 11, rollout(2, next))];
       return (await judge(steps)).violations;
     };
-    expect(await after(again)).toEqual([]);
-    expect(await after({ ...again, lastRetryTimestamp: undefined })).toEqual([
+    expect(await found(again)).toEqual([]);
+    expect(await found({ ...again, lastRetryTimestamp: undefined })).toEqual([
       expect.stringContaining('1 went from Failed at 2026-11-21T12:00:00Z to Deploying'),
     ]);
   });
