@@ -151,6 +151,11 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   ];
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const someVersion = () => tag(random.integer(1, Math.max(1, newest)));
+  /** One that the Rollout has never seen would be waited for. */
+  const knownVersion = async (): Promise<string | undefined> => {
+    const known: { tag: string }[] = (await developer.get(app)).status?.availableReleases ?? [];
+    return known.length > 0 ? any(known).tag : undefined;
+  };
   const request = (annotations: Record<string, string | null>) => {
     const named = Object.entries(annotations).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
     return { metadata: { annotations: Object.fromEntries(named) } };
@@ -205,14 +210,16 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     },
     pin: () => developer.mergePatch(app, { spec: { wantedVersion: random.next() < 0.5 ? someVersion() : null } }),
     force: async () => {
-      // One that was never seen would be waited for.
-      const known: { tag: string }[] = (await developer.get(app)).status?.availableReleases ?? [];
-      if (known.length === 0) return;
-      const wish = { 'force-deploy': any(known).tag, 'deploy-message': `request ${++requests}` };
+      const version = await knownVersion();
+      if (version === undefined) return;
+      const wish = { 'force-deploy': version, 'deploy-message': `request ${++requests}` };
       await developer.mergePatch(app, request(wish));
     },
     retry: () => developer.mergePatch(app, request({ retry: '' })),
-    pass: () => developer.mergePatch(app, request({ 'bypass-gates': someVersion() })),
+    pass: async () => {
+      const version = await knownVersion();
+      if (version !== undefined) await developer.mergePatch(app, request({ 'bypass-gates': version }));
+    },
     approve: async () => {
       if (takesApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
     },
