@@ -123,7 +123,7 @@ function authorsOf(
 
 export interface Progress {
   history: History;
-  /** The bake begins, or what does not bake has succeeded: whatever is bound has applied the head. */
+  /** Whatever is bound has applied the head; where nothing is bound, its bake begins, or it has succeeded without one. */
   endsApply: boolean;
   conditions: NewCondition[];
   events: NewEvent[];
@@ -144,19 +144,26 @@ export function takeProgress(
   const bound = boundTo(rollout, bindings);
   const checks = sortedChecks(healthChecks);
   const proven = withProgress(head, bound, rollout, checks, now);
-  if (!isBaking(proven) || config.problems.length > 0) return { history: withHead(history, proven), ...nothing };
+  // Whatever comes later relies on it: a bake that waits for health, and the retry of what has failed meanwhile.
+  const arrives = head.appliedTime === undefined && proven.appliedTime !== undefined;
+  if (!isBaking(proven) || config.problems.length > 0) {
+    return { history: withHead(history, proven), ...nothing, endsApply: arrives };
+  }
   const recovery = findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
   const context = { rollout, times: config, healthChecks: checks, bound, recovery, likeKuberik };
   const step = bakeStep(proven, context, now);
   return {
     history: withHead(history, step.head),
-    endsApply:
-      (proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined) ||
-      (step.head.bakeStatus === 'Succeeded' && isUnwatched(proven, rollout)),
+    endsApply: arrives || (proven.appliedTime === undefined && goesOn(proven, step.head, rollout)),
     conditions: step.ready ? [step.ready] : [],
     events: step.events,
     requeueAt: step.requeueAt === undefined ? [] : [step.requeueAt],
   };
+}
+
+function goesOn(before: HistoryEntry, after: HistoryEntry, rollout: Observed['rollout']): boolean {
+  const starts = before.bakeStartTime === undefined && after.bakeStartTime !== undefined;
+  return starts || (after.bakeStatus === 'Succeeded' && isUnwatched(before, rollout));
 }
 
 function withHead(history: History, head: HistoryEntry): History {

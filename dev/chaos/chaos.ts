@@ -9,8 +9,9 @@ import { type ChaosResult, runChaos } from './run.ts';
 const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--metacontroller PATH]
 
 Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each process,
-API server and etcd too, is killed, paused and started again at random, while versions are released, Gates close and open, Git is synced and
-people do what they may and what they may not. Then all Gates are opened, and everything has to arrive. What etcd stored and what the API
+API server and etcd too, is killed, paused and started again at random, while versions are released, Gates close and open, Git is synced, health
+is reported at random by clocks that may be an hour wrong, and people do what they may and what they may not. Then all Gates are opened, health is
+Healthy, what has failed is retried, and everything has to arrive. What etcd stored and what the API
 server's audit log says of it has to prove:
 
   - no deployment was lost or doubled, none was made behind a closed Gate, and no entry of a history was rewritten
@@ -18,6 +19,8 @@ server's audit log says of it has to prove:
   - never were more on their way by themselves than their budget allows, and none began without a slot
   - nothing was deployed before two people had approved it where that is asked for, each by a write of their own
   - no spec of a held object was changed, and none was resumed or deleted, while its Gate was closed
+  - a deployment that Succeeded was applied by every bound object, and each HealthCheck it selects had become Healthy since; one that Failed
+    had an error or its deployTimeout as the cause; and no outcome changed, except by a retry
   - every opening arrived: each object has what Git says and the newest version
   - when all is done, nothing writes any more
 
@@ -74,6 +77,8 @@ function asText({ driver, processes, releases, tally, audit, findings, freeze }:
     ...[...processes].map(([name, { killed, paused, crashed }]) => row(`  ${name}`, killed, paused, crashed)),
     row('releases', releases),
     row('deployments', findings.deployments),
+    row('  baked on health and Succeeded', findings.outcomes.Succeeded),
+    row('  baked on health and Failed', findings.outcomes.Failed),
     row('closings of gates', findings.closings),
     row('seconds until a freeze held all', freeze.heldAfterSeconds.toFixed(1)),
     row(

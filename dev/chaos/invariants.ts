@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
 
 const ACTIVE = new Set(['Deploying', 'InProgress']);
+const FINAL = new Set(['Succeeded', 'Failed', 'Cancelled']);
 
 type Entry = AnyObject & { id: number; bakeStatus: string };
 
@@ -63,13 +64,17 @@ function between(before: AnyObject, after: AnyObject): string[] {
   if (
     head &&
     successor &&
-    !ACTIVE.has(head.bakeStatus) &&
-    ACTIVE.has(successor.bakeStatus) &&
+    FINAL.has(head.bakeStatus) &&
+    !isDeepStrictEqual(outcomeOf(head), outcomeOf(successor)) &&
     !isRetry(head, successor)
   )
-    problems.push(`${at}: ${head.id} went from ${head.bakeStatus} back to ${successor.bakeStatus}`);
+    problems.push(
+      `${at}: ${head.id} went from ${outcomeOf(head).join(' at ')} to ${outcomeOf(successor).join(' at ')}`,
+    );
   return problems;
 }
+
+const outcomeOf = ({ bakeStatus, bakeEndTime }: Entry) => [bakeStatus, ...(bakeEndTime ? [bakeEndTime] : [])];
 
 const isRetry = (before: Entry, after: Entry) =>
   before.bakeStatus === 'Failed' && before.lastRetryTimestamp !== after.lastRetryTimestamp;

@@ -9,16 +9,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
 import { ApprovalJudge } from './approvalJudge.ts';
 import type { AuditTrail, Write } from './audit.ts';
+import { deploymentsOn } from './bakes/arrivals.ts';
+import { BakeJudge } from './bakes/bakeJudge.ts';
 import { BudgetJudge } from './budgetJudge.ts';
 import { type Closing, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './invariants.ts';
-import type { StoredVersion } from './recorder.ts';
+import type { SeenVersion } from './store.ts';
 
 const GATES = 'gate.fluxcd.io/gates';
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
-const DEPLOYED = 'rollout.kuberik.com/deployed';
 const GATE_PREFIX = '/registry/gating.toolkit.fluxcd.io/gates/';
 const ROLLOUTGATE_PREFIX = '/registry/kuberik.com/rolloutgates/';
 const ROLLOUT_PREFIX = '/registry/kuberik.com/rollouts/';
@@ -34,6 +35,8 @@ export interface Findings {
   underWay: number;
   closings: number;
   deployments: number;
+  /** Of deployments that select HealthChecks. */
+  outcomes: Record<'Succeeded' | 'Failed', number>;
 }
 
 interface Seen {
@@ -51,14 +54,7 @@ interface RolloutSeen {
 }
 
 export class Judge {
-  readonly findings: Findings = {
-    violations: [],
-    versions: 0,
-    unanswered: 0,
-    underWay: 0,
-    closings: 0,
-    deployments: 0,
-  };
+  readonly findings: Findings;
   private readonly audit: AuditTrail;
   private readonly seen = new Map<string, Seen>();
   private readonly gates = new Map<string, GateHistory>();
@@ -68,20 +64,33 @@ export class Judge {
   private readonly rollouts = new Map<string, RolloutSeen>();
   private readonly budgets = new BudgetJudge();
   private readonly approvals = new ApprovalJudge();
+  private readonly bakes: BakeJudge;
 
-  constructor(audit: AuditTrail) {
+  /** @param freshSince for the time of a decision: whatever was stored before the answer was in the caches by then */
+  constructor(audit: AuditTrail, freshSince: (ms: number) => number) {
     this.audit = audit;
+    this.bakes = new BakeJudge(freshSince);
+    this.findings = {
+      violations: [],
+      versions: 0,
+      unanswered: 0,
+      underWay: 0,
+      closings: 0,
+      deployments: 0,
+      outcomes: this.bakes.outcomes,
+    };
   }
 
   /** The next stored version. */
-  take({ key, revision, object }: StoredVersion): void {
+  take({ key, revision, object, seenMs }: SeenVersion): void {
     const before = this.seen.get(key);
     this.findings.versions++;
     const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
     if (!writer) this.findings.unanswered++;
     if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer);
     else if (this.budgets.isBudget(key)) this.accuseAll(key, revision, writer, this.budgets.takeBudget(key, object));
-    else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer });
+    else if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
+    else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer }, seenMs);
     else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision);
     else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
     if (object) this.seen.set(key, { object, revision });
@@ -105,8 +114,9 @@ export class Judge {
     }
   }
 
-  private takeFlux(change: FluxChange): void {
+  private takeFlux(change: FluxChange, seenMs: number): void {
     const { key, before, object, revision, writer } = change;
+    this.bakes.takeFlux(key, object, seenMs);
     const wrong = whatIsWrong(change);
     const required = before ? requiredGates(before.object) : namedGates(object);
     const lost = before && object ? required.filter((gate) => !requiredGates(object).includes(gate)) : [];
@@ -140,6 +150,7 @@ export class Judge {
     const writer = this.audit.writerOf(key, revision);
     this.accuseAll(key, revision, writer, rollout.check(object));
     this.accuseAll(key, revision, writer, this.budgets.takeRollout(before?.object, object));
+    this.accuseAll(key, revision, writer, this.bakes.takeRollout(before?.object, object));
     const head = object.status?.history?.[0];
     const isNew = head && !rollout.tags.has(head.id);
     if (isNew && before) this.checkHead(key, before.object, object, rollout.statusChanged, revision);
@@ -196,15 +207,13 @@ export class Judge {
     return [...gates, ...rolloutGates];
   }
 
-  /** `<rollout>=<id>/<version>/<uid>`, comma-separated: what the object says it carries is what was deployed, and what it carries. */
+  /** What the object says it carries is what was deployed, and what it carries. */
   private checkPins(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
-    for (const entry of (object.metadata.annotations?.[DEPLOYED] ?? '').split(',').filter(Boolean)) {
-      const [, name, id, version, uid = ''] = /^(.+)=(\d+)\/(.+)\/([^/]+)$/.exec(entry.trim()) ?? [];
-      const tag = this.rollouts.get(uid)?.tags.get(Number(id));
-      if (tag !== version) this.accuse(key, revision, writer, `says ${entry}, and that deployment is ${tag}`);
-      const carried = pinnedBy(object, name ?? '');
-      for (const value of carried) {
-        if (value !== version) this.accuse(key, revision, writer, `says ${entry}, and carries ${value}`);
+    for (const { text, rollout, uid, id, version } of deploymentsOn(object)) {
+      const tag = this.rollouts.get(uid)?.tags.get(id);
+      if (tag !== version) this.accuse(key, revision, writer, `says ${text}, and that deployment is ${tag}`);
+      for (const value of pinnedBy(object, rollout)) {
+        if (value !== version) this.accuse(key, revision, writer, `says ${text}, and carries ${value}`);
       }
     }
   }

@@ -16,6 +16,8 @@ export interface Mortal {
 export interface Misfortunes {
   /** By process; `crashed` counts the deaths that nobody here has caused. */
   counts: ReadonlyMap<string, { killed: number; paused: number; crashed: number }>;
+  /** When the process that lived at that time had been started; for the first one, when the misfortunes began. */
+  startedBefore(name: string, ms: number): number;
   /** No more of them; resolves when every process runs again. */
   stop(): Promise<void>;
   /** Rejects when a process cannot be started again. */
@@ -30,6 +32,7 @@ const STARTS = 40;
 
 export function startMisfortunes(mortals: readonly Mortal[], random: Random, log: Log): Misfortunes {
   const counts = new Map(mortals.map(({ name }) => [name, { killed: 0, paused: 0, crashed: 0 }]));
+  const starts = new Map(mortals.map(({ name }) => [name, [Date.now()]]));
   const busy = new Map<string, Promise<void>>();
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
@@ -43,7 +46,11 @@ export function startMisfortunes(mortals: readonly Mortal[], random: Random, log
     child.kill('SIGKILL');
     await child.exited;
     await wait(downMs);
-    watch(mortal, await startSurely(mortal));
+    watch(mortal, await start(mortal));
+  }
+
+  async function start(mortal: Mortal): Promise<RunningChild> {
+    return startSurely(mortal, () => starts.get(mortal.name)!.push(Date.now()));
   }
 
   /** As a kubelet does it. */
@@ -52,7 +59,7 @@ export function startMisfortunes(mortals: readonly Mortal[], random: Random, log
       if (asked) return;
       counts.get(mortal.name)!.crashed++;
       log(`${mortal.name} ended by itself (${signal ?? code}), and is started again`);
-      const again = startSurely(mortal).then((next) => watch(mortal, next));
+      const again = start(mortal).then((next) => watch(mortal, next));
       busy.set(
         mortal.name,
         again.catch(reject).finally(() => busy.delete(mortal.name)),
@@ -91,6 +98,7 @@ export function startMisfortunes(mortals: readonly Mortal[], random: Random, log
 
   return {
     counts,
+    startedBefore: (name, ms) => Math.max(...starts.get(name)!.filter((at) => at <= ms)),
     failed,
     stop: async () => {
       over = true;
@@ -100,8 +108,10 @@ export function startMisfortunes(mortals: readonly Mortal[], random: Random, log
   };
 }
 
-async function startSurely(mortal: Mortal): Promise<RunningChild> {
+/** `attempt` is told of each. */
+async function startSurely(mortal: Mortal, attempt: () => void): Promise<RunningChild> {
   for (let left = STARTS; ; left--) {
+    attempt();
     try {
       return await mortal.start();
     } catch (error) {

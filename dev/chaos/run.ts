@@ -35,6 +35,8 @@ export interface ChaosResult {
 
 const PROGRESS_MS = 10_000;
 const SILENCE_MS = 15_000;
+const LONGEST_RETRY_MS = 60_000;
+const BEHIND_MS = 15_000;
 /** A Gate counts what it holds every minute and a half at the latest. */
 const SILENCE_PATIENCE_MS = 180_000;
 
@@ -70,7 +72,7 @@ export async function runChaos(cluster: LocalCluster, replicas: Replicas, option
 
   log('Judging what was stored');
   const audit = await readAudit(join(cluster.dir, 'audit.log'));
-  const judge = new Judge(audit);
+  const judge = new Judge(audit, (ms) => freshSince(misfortunes.startedBefore(driver, ms), ms));
   for await (const version of readStored(stored)) judge.take(version);
   const { findings } = judge;
   findings.violations.push(...freeze.violations);
@@ -123,6 +125,16 @@ function asProgress(tally: Tally, { counts }: Misfortunes, store: Store): string
   const blows = [...counts.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
   const { done, denied, unavailable } = tally;
   return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${blows} misfortunes; ${store.versions()} versions stored`;
+}
+
+/**
+ * Since when what is stored was in the driver's caches at the time of a decision, at the latest. Everything was read anew when the driver
+ * started. Later a watch that has broken is begun again after at most a minute (client-go waits up to 30 s, and as much again at random).
+ * Besides, the API server answers from a cache of its own, which is behind while etcd is paused or down (up to 4 s), and driver and hook server may each
+ * be paused (up to 6 s) between the reading and the time that is written.
+ */
+function freshSince(driverStarted: number, decided: number): number {
+  return Math.max(driverStarted, decided - LONGEST_RETRY_MS) - BEHIND_MS;
 }
 
 /** Resolves when nothing of ours or Flux's was stored for a while, to the beginning of that time. */

@@ -4,6 +4,11 @@ import { linesOf } from '../local/process/lines.ts';
 import { GROUPS } from './audit.ts';
 import { recordStored, type StoredVersion } from './recorder.ts';
 
+/** A version and when it was seen, by the clock of this machine: it was stored then or earlier. */
+export interface SeenVersion extends StoredVersion {
+  seenMs: number;
+}
+
 export interface Store {
   /** So far. */
   versions(): number;
@@ -17,7 +22,7 @@ export function recordInto(file: string, etcdUrl: string): Store {
     if (!GROUPS.some((group) => key.startsWith(`/registry/${group}/`))) return;
     versions++;
     if (object) delete object.metadata.managedFields;
-    out.write(`${JSON.stringify({ key, revision, object })}\n`);
+    out.write(`${JSON.stringify({ key, revision, seenMs: Date.now(), object })}\n`);
   });
   return {
     versions: () => versions,
@@ -28,6 +33,6 @@ export function recordInto(file: string, etcdUrl: string): Store {
   };
 }
 
-export async function* readStored(file: string): AsyncGenerator<StoredVersion> {
-  for await (const line of linesOf(file)) yield JSON.parse(line) as StoredVersion;
+export async function* readStored(file: string): AsyncGenerator<SeenVersion> {
+  for await (const line of linesOf(file)) yield JSON.parse(line) as SeenVersion;
 }

@@ -29,4 +29,5 @@ it('nothing is lost and nothing gets past a closed gate while every process dies
   expect(misfortunes).toBeGreaterThan(5);
   expect(findings.closings).toBeGreaterThan(0);
   expect(findings.deployments).toBeGreaterThan(0);
+  expect(findings.outcomes.Succeeded).toBeGreaterThan(0);
 });

@@ -16,12 +16,14 @@ import {
 import type { Random } from '../../actors/random.ts';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
+import { reporterOf, WATCHED } from './reporter.ts';
 
 export interface People {
   admin: User;
   developer: User;
   sre: User;
   flux: User;
+  reporter: User;
 }
 
 type Ref = ReturnType<typeof refTo>;
@@ -56,6 +58,12 @@ const HAPPENINGS: Record<Happening, number> = {
   forge: 1,
 };
 
+/** A bake takes a while: people who deploy by hand cancel it. */
+const HAPPENINGS_WHERE_BAKED = { ...HAPPENINGS, pin: 1, force: 1, retry: 3 };
+/** Of the teams that bake, in turns. */
+const ON_FAILURE = ['Rollback', 'Continue', 'Hold'];
+const BAKE_TIMES = ['2s', '5s'];
+
 /** Of the Rollouts that share the budget. */
 export const SHARED = { chaos: '' };
 /** A window that ends by itself while others go on. */
@@ -80,13 +88,17 @@ export interface Team {
   reconcile(): Promise<void>;
   /** A person does something, allowed or not. */
   act(): Promise<void>;
+  /** Health is reported: at random, and Healthy once nobody wants anything any more. */
+  report(): Promise<void>;
   /** Nobody wants anything any more: no pins, no bypass, and every Gate open. */
   calm(): Promise<void>;
+  /** People retry what has failed, and deploy the newest version again where it was rolled back. */
+  mend(): Promise<void>;
   /** What is not yet as it must be in the end. */
   unsettled(): Promise<string[]>;
 }
 
-export function teamOf(index: number, { admin, developer, sre, flux }: People, random: Random): Team {
+export function teamOf(index: number, { admin, developer, sre, flux, reporter }: People, random: Random): Team {
   const namespace = `team-${index}`;
   const owner = { namespace: FLUX_NAMESPACE, name: namespace };
   const standIn = fluxStandIn({ flux });
@@ -98,6 +110,9 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
   /** What some deploy takes the word of two people, while others do not: those have more to do meanwhile. */
   const takesApprovals = index % 4 === 3;
   const signed = ref('gate', namespace, 'signed');
+  const bakes = index % 2 === 1;
+  const health = bakes ? reporterOf(namespace, reporter, random) : undefined;
+  let isCalm = false;
   let newest = 0;
   let requests = 0;
 
@@ -136,6 +151,11 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
   ];
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const someVersion = () => tag(random.integer(1, Math.max(1, newest)));
+  /** One that the Rollout has never seen would be waited for. */
+  const knownVersion = async (): Promise<string | undefined> => {
+    const known: { tag: string }[] = (await developer.get(app)).status?.availableReleases ?? [];
+    return known.length > 0 ? any(known).tag : undefined;
+  };
   const request = (annotations: Record<string, string | null>) => {
     const named = Object.entries(annotations).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
     return { metadata: { annotations: Object.fromEntries(named) } };
@@ -190,14 +210,16 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
     },
     pin: () => developer.mergePatch(app, { spec: { wantedVersion: random.next() < 0.5 ? someVersion() : null } }),
     force: async () => {
-      // One that was never seen would be waited for.
-      const known: { tag: string }[] = (await developer.get(app)).status?.availableReleases ?? [];
-      if (known.length === 0) return;
-      const wish = { 'force-deploy': any(known).tag, 'deploy-message': `request ${++requests}` };
+      const version = await knownVersion();
+      if (version === undefined) return;
+      const wish = { 'force-deploy': version, 'deploy-message': `request ${++requests}` };
       await developer.mergePatch(app, request(wish));
     },
     retry: () => developer.mergePatch(app, request({ retry: '' })),
-    pass: () => developer.mergePatch(app, request({ 'bypass-gates': someVersion() })),
+    pass: async () => {
+      const version = await knownVersion();
+      if (version !== undefined) await developer.mergePatch(app, request({ 'bypass-gates': version }));
+    },
     approve: async () => {
       if (takesApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
     },
@@ -227,7 +249,14 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       await admin.create(imagePolicy(namespace, 'app'));
       const names = [index % 2 === 0 ? 'freeze' : 'approval', ...(takesApprovals ? ['signed'] : [])];
       const gates = names.map((name) => ({ name }));
-      const bake = index % 2 === 0 ? {} : { bakeTime: '1s' };
+      const turn = index >> 1;
+      const bake = bakes && {
+        bakeTime: BAKE_TIMES[turn % BAKE_TIMES.length],
+        deployTimeout: '20s',
+        healthCheckSelector: { selector: { matchLabels: WATCHED } },
+        onFailure: ON_FAILURE[turn % ON_FAILURE.length],
+      };
+      await health?.create();
       await developer.create(rollout(namespace, 'app', { labels: SHARED, spec: { gates, ...bake } }));
       await developer.create(byHand());
     },
@@ -251,9 +280,13 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
     },
     reconcile: () => standIn.reconcile(namespace),
     act: async () => {
-      await happen[random.weighted(HAPPENINGS)]();
+      await happen[random.weighted(bakes ? HAPPENINGS_WHERE_BAKED : HAPPENINGS)]();
+    },
+    report: async () => {
+      await (isCalm ? health?.recover() : health?.act());
     },
     calm: async () => {
+      isCalm = true;
       if (!(await developer.find(held.at(-1)!))) await developer.create(byHand());
       // What a bypass asks for goes before all else, and would wait for approvals that nobody gives any more.
       await developer.mergePatch(app, { ...request({ 'bypass-gates': null }), spec: { wantedVersion: null } });
@@ -262,11 +295,21 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
       if (takesApprovals) await approveAll();
     },
+    mend: async () => {
+      const { status, metadata } = await admin.get(app);
+      const [head] = status?.history ?? [];
+      if (openRequests(metadata).length > 0) return;
+      if (head?.bakeStatus === 'Failed') await developer.mergePatch(app, request({ retry: '' }));
+      else if (head?.bakeStatus === 'Succeeded' && status.rolledBackReleases?.includes(tag(newest))) {
+        const wish = { 'force-deploy': tag(newest), 'deploy-message': `request ${++requests}` };
+        await developer.mergePatch(app, request(wish));
+      }
+    },
     unsettled: async () => {
       const objects = await Promise.all([...manifests(), byHand()].map(async (wanted) => differences(wanted)));
       const { status, metadata } = await admin.get(app);
       const [head] = status?.history ?? [];
-      const open = REQUESTS.filter((name) => metadata.annotations?.[`rollout.kuberik.com/${name}`] !== undefined);
+      const open = openRequests(metadata);
       return [
         ...objects.flat(),
         ...(head?.version.tag === tag(newest) ? [] : [`Rollout app has ${head?.version.tag}, not ${tag(newest)}`]),
@@ -291,6 +334,10 @@ export function teamOf(index: number, { admin, developer, sre, flux }: People, r
       ...(metadata.name !== 'app' || pin === tag(newest) ? [] : [`${name} has ${pin}, not ${tag(newest)}`]),
     ];
   }
+}
+
+function openRequests({ annotations }: AnyObject['metadata']): string[] {
+  return REQUESTS.filter((name) => annotations?.[`rollout.kuberik.com/${name}`] !== undefined);
 }
 
 const source = { kind: 'GitRepository', name: 'fleet' };

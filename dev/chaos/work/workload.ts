@@ -1,4 +1,4 @@
-/** Everybody at work, whatever is down: releases, Gates, Git syncs and people, until they are stopped. */
+/** Everybody at work, whatever is down: releases, Gates, Git syncs, health and people, until they are stopped. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../actors/ask.ts';
 import { gate, rolloutBudget } from '../../actors/objects.ts';
@@ -25,7 +25,7 @@ export interface Workload {
   tally: Tally;
   /** Closes the platform team's Gate while everybody goes on; resolves to what of the hostile tenant's was not held in time, or not for long. */
   freeze(): Promise<{ heldAfterSeconds: number; violations: string[] }>;
-  /** Nobody begins anything new, every Gate is opened; Git and Flux go on. Resolves when all has arrived, or to what never did. */
+  /** Nobody begins anything new, every Gate is opened, all is Healthy; Git and Flux go on. Resolves when all has arrived, or to what never did. */
   settle(patienceMs: number): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -36,8 +36,14 @@ export async function startWorkload(
   teamCount: number,
   log: Log,
 ): Promise<Workload> {
-  const as = (user: 'admin' | 'developer' | 'sre' | 'flux') => new User(cluster.accessOf(user));
-  const people: People = { admin: as('admin'), developer: as('developer'), sre: as('sre'), flux: as('flux') };
+  const as = (user: 'admin' | 'developer' | 'sre' | 'flux' | 'reporter') => new User(cluster.accessOf(user));
+  const people: People = {
+    admin: as('admin'),
+    developer: as('developer'),
+    sre: as('sre'),
+    flux: as('flux'),
+    reporter: as('reporter'),
+  };
   const next = () => randomFrom(random.integer(0, 2 ** 31));
   const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, people, next()));
   const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
@@ -90,7 +96,11 @@ export async function startWorkload(
       habit(isRestless, 2000, team.commit),
     ]),
   ];
-  const lasting = teams.flatMap((team) => [habit(isAlive, 1000, team.sync), habit(isAlive, 500, team.reconcile)]);
+  const lasting = teams.flatMap((team) => [
+    habit(isAlive, 1000, team.sync),
+    habit(isAlive, 500, team.reconcile),
+    habit(isAlive, 1000, team.report),
+  ]);
 
   async function unsettled(): Promise<string[]> {
     return (await Promise.all(teams.map((team) => team.unsettled()))).flat();
@@ -131,6 +141,7 @@ export async function startWorkload(
       for (const team of teams) await surely(team.calm, deadline);
       await surely(hostile.leave, deadline);
       for (;;) {
+        await Promise.all(teams.map((team) => attempt(team.mend)));
         const left = await unsettled().catch((error: Error) => [error.message]);
         if (left.length === 0) return [];
         if (performance.now() > told + TELL_MS) {

@@ -25,6 +25,8 @@ export const USERS = {
   developer: { file: 'developer.kubeconfig', userName: 'developer', groups: [] },
   /** A person who sets gates and may bypass them. */
   sre: { file: 'sre.kubeconfig', userName: 'sre', groups: [] },
+  /** A client that reports health: docs/healthchecks.md. */
+  reporter: { file: 'reporter.kubeconfig', userName: 'reporter', groups: [] },
   metacontroller: { file: 'metacontroller.kubeconfig', ...serviceAccount('metacontroller', 'metacontroller') },
   hooks: { file: 'hooks.kubeconfig', ...serviceAccount('rollout-hooks', 'rollout-hooks') },
   flux: { file: 'flux.kubeconfig', ...serviceAccount('flux-system', 'kustomize-controller') },

@@ -12,6 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const APP = { apiGroup: 'kustomize.toolkit.fluxcd.io', resource: 'kustomizations', namespace: 'apps', name: 'app' };
 const FREEZE = { apiGroup: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace: 'apps', name: 'freeze' };
 const ROLLOUT = { apiGroup: 'kuberik.com', resource: 'rollouts', namespace: 'apps', name: 'app' };
+const HEALTH = { apiGroup: 'kuberik.com', resource: 'healthchecks', namespace: 'apps', name: 'app' };
 const BEGIN = Date.parse('2026-11-21T12:00:00Z');
 
 type Ref = typeof APP;
@@ -47,15 +48,20 @@ async function judge(steps: Step[]) {
   });
   const file = join(folder, 'audit.log');
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const found = new Judge(await readAudit(file));
-  for (const step of steps) {
+  const found = new Judge(await readAudit(file), (ms) => ms - 15_000);
+  for (const [i, step] of steps.entries()) {
     if (!('stored' in step)) continue;
     const { namespace, name } = step.stored;
     const object = step.object && {
       ...step.object,
       metadata: { namespace, name, uid: `uid-${name}`, ...(step.object as any).metadata },
     };
-    found.take({ key: keyOf(step.stored), revision: step.revision, object: object as any });
+    found.take({
+      key: keyOf(step.stored),
+      revision: step.revision,
+      seenMs: BEGIN + i * 1000,
+      object: object as any,
+    });
   }
   return found.findings;
 }
@@ -193,9 +199,59 @@ describe('of a Rollout it finds', () => {
       ],
       "'request 7' made the deployments 2 and 3",
     ],
+    [
+      'another outcome than before',
+      write('r2', ROLLOUT, 11, rollout(2, entry(1, '1.0.0', { bakeStatus: 'Failed' }))),
+      '1 went from Succeeded to Failed',
+    ],
+    [
+      'an outcome that is decided again',
+      write('r2', ROLLOUT, 11, rollout(2, entry(1, '1.0.0', { bakeEndTime: '2026-11-21T12:00:09Z' }))),
+      '1 went from Succeeded to Succeeded at 2026-11-21T12:00:09Z',
+    ],
+    [
+      'another outcome of what gives way to the next',
+      write('r2', ROLLOUT, 11, rollout(2, entry(2, '1.1.0'), entry(1, '1.0.0', { bakeStatus: 'Cancelled' }))),
+      '1 went from Succeeded to Cancelled',
+    ],
+    [
+      'an arrival that no object has shown',
+      [
+        ...write('a1', APP, 5, { spec: {}, metadata: { annotations: { 'rollout.kuberik.com/rollout': 'app' } } }),
+        ...write('r2', ROLLOUT, 11, rollout(2, entry(1, '1.0.0', { appliedTime: '2026-11-21T13:00:00Z' }))),
+      ],
+      'deployment 1 (1.0.0) counts as applied, and undefined app never showed it',
+    ],
+    [
+      'a success without health',
+      [
+        ...write('h1', HEALTH, 11, { metadata: { labels: {} }, status: { status: 'Pending' } }),
+        ...write('r2', ROLLOUT, 12, {
+          spec: { healthCheckSelector: { matchLabels: {} } },
+          status: {
+            revision: 2,
+            history: [entry(2, '1.1.0', { bakeEndTime: '2026-11-21T13:00:00Z' }), entry(1, '1.0.0')],
+          },
+        }),
+      ],
+      'succeeded, and HealthCheck apps/app reported no new health',
+    ],
   ])('%s', async (_, steps, text) => {
     const { violations } = await judge([...write('g1', FREEZE, 1, opened), ...first, ...steps]);
     expect(violations).toContainEqual(expect.stringContaining(text));
+  });
+
+  it('an outcome that changes, unless a retry begins it again', async () => {
+    const failed = entry(1, '1.0.0', { bakeStatus: 'Failed', bakeEndTime: '2026-11-21T12:00:00Z' });
+    const again = entry(1, '1.0.0', { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-11-21T12:00:09Z' });
+    const found = async (next: object) => {
+      const steps = [...write('r1', ROLLOUT, 10, rollout(1, failed)), ...write('r2', ROLLOUT, 11, rollout(2, next))];
+      return (await judge(steps)).violations;
+    };
+    expect(await found(again)).toEqual([]);
+    expect(await found({ ...again, lastRetryTimestamp: undefined })).toEqual([
+      expect.stringContaining('1 went from Failed at 2026-11-21T12:00:00Z to Deploying'),
+    ]);
   });
 
   it('a deployment that was decided behind a closed gate, and none that was decided before', async () => {

@@ -67,6 +67,30 @@ describe('a version that is asked for by hand while the last one is still on its
   });
 });
 
+describe('an arrival that comes before its bake, which waits for health', () => {
+  const healthCheck = object('kuberik.com/v1alpha1', 'HealthCheck', 'app', {}, { status: 'Pending' });
+  const knownHealth = [{ namespace: 'team-a', name: 'app', status: 'Pending' }];
+  const spec = { bakeTime: '1h', healthCheckSelector: { selector: {} } };
+
+  it.each<[title: string, bakeStatus: 'Deploying' | 'Failed', live: AnyObject[], arrives: boolean]>([
+    ['counts where every bound object has the version', 'Deploying', [], true],
+    ['does not count where another object has no FluxBinding yet', 'Deploying', [bound('new')], false],
+    ['does not count for a failed deployment, which may be retried', 'Failed', [bound('new')], false],
+    [
+      'does not count where the FluxBinding is that of a deleted object of its name',
+      'Deploying',
+      [bound('new'), bindingOf('new', [], 'old')],
+      false,
+    ],
+  ])('%s', async (_, bakeStatus, live, arrives) => {
+    const parent = rollout(spec, { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus, knownHealth }] });
+    const cached = [bindingOf('prod'), healthCheck];
+    const objects = [bound('prod'), ...cached, ...live];
+    const { status } = await sync(parent, [imagePolicy('1.0.0'), ...cached], { objects });
+    expect(status.history?.[0]?.appliedTime !== undefined).toBe(arrives);
+  });
+});
+
 it('no plan that commits is answered as it was made, without the live reads', () => {
   const made = () => planRollout({} as Observed, NOW);
   // @ts-expect-error: only hooks/rollout/decide.ts makes a plan that may commit into one that is answered.

@@ -1,0 +1,180 @@
+/**
+ * Whether outcomes of deployments are true, by what was stored before them: docs/rollouts.md "Bake", a second time and as plainly as
+ * possible. It judges the entries of the history when their `bakeStatus` becomes Succeeded or Failed.
+ *
+ * A decision is made from a cache. A HealthCheck counts as Healthy if any version of it was that the cache may have held: one that was
+ * current after `freshSince(bakeEndTime)`. In the same way an object that was bound later than `freshSince` need not have been known.
+ */
+import type { AnyObject } from '../../client/send.ts';
+import { Arrivals } from './arrivals.ts';
+import { HealthHistory, type HealthVersion } from './healthHistory.ts';
+
+const HEALTH_PREFIX = '/registry/kuberik.com/healthchecks/';
+const SECOND_MS = 1000;
+
+type Entry = AnyObject & { id: number; bakeStatus?: string };
+type Report = { status?: string; lastChangeTime?: string; lastErrorTime?: string };
+
+export class BakeJudge {
+  /** Outcomes of deployments that select HealthChecks. */
+  readonly outcomes = { Succeeded: 0, Failed: 0 };
+  private readonly health = new HealthHistory();
+  private readonly arrivals = new Arrivals();
+  private readonly freshSince: (ms: number) => number;
+
+  /** @param freshSince for the time of a decision: whatever was stored before the answer was in the caches by then */
+  constructor(freshSince: (ms: number) => number) {
+    this.freshSince = freshSince;
+  }
+
+  isHealthCheck(key: string): boolean {
+    return key.startsWith(HEALTH_PREFIX);
+  }
+
+  takeHealth(key: string, check: AnyObject | undefined, seenMs: number): void {
+    this.health.take(key.slice(HEALTH_PREFIX.length), check, seenMs);
+  }
+
+  takeFlux(key: string, object: AnyObject | undefined, seenMs: number): void {
+    this.arrivals.take(key, object, seenMs);
+  }
+
+  /** Sentences about a Rollout's next stored version; `before` is the one it replaces. */
+  takeRollout(before: AnyObject | undefined, rollout: AnyObject): string[] {
+    // One write may end a deployment and begin the next.
+    return historyOf(rollout)
+      .slice(0, 2)
+      .flatMap((entry) => {
+        const old = historyOf(before).find(({ id }) => id === entry.id);
+        const what = `deployment ${entry.id} (${entry.version?.tag}) `;
+        return this.judge(rollout, entry, old, isInRecovery(before)).map((problem) => what + problem);
+      });
+  }
+
+  private judge(rollout: AnyObject, entry: Entry, old: Entry | undefined, recovers: boolean): string[] {
+    const problems: string[] = [];
+    const hasEnded = entry.bakeStatus !== old?.bakeStatus || entry.lastRetryTimestamp !== old?.lastRetryTimestamp;
+    const succeeds = hasEnded && entry.bakeStatus === 'Succeeded';
+    const fails = hasEnded && entry.bakeStatus === 'Failed';
+    const applied = old?.appliedTime === undefined ? entry.appliedTime : undefined;
+    const arrived = applied ?? (succeeds && entry.appliedTime === undefined ? entry.bakeEndTime : undefined);
+    if (arrived !== undefined) problems.push(...this.notArrived(rollout, entry, Date.parse(arrived)));
+    if (succeeds) problems.push(...tooEarly(rollout, entry));
+    if (!selectorOf(rollout) || !(succeeds || fails)) return problems;
+    this.outcomes[succeeds ? 'Succeeded' : 'Failed']++;
+    // The next deployment takes it off the entry.
+    const known: AnyObject[] = entry.knownHealth ?? old?.knownHealth ?? [];
+    if (succeeds) return [...problems, ...this.unhealthy(rollout, entry, known)];
+    if (recovers) problems.push('failed in recovery mode');
+    const hasCause = isOverdue(rollout, entry) || this.reportsError(rollout, entry, known);
+    return hasCause ? problems : [...problems, 'failed before its deployTimeout, and no HealthCheck reported an error'];
+  }
+
+  private notArrived(rollout: AnyObject, { id }: Entry, at: number): string[] {
+    const missing = this.arrivals.missing(rollout, id, this.freshSince(at));
+    return missing.map((object) => `counts as applied, and ${object} never showed it`);
+  }
+
+  /** What a success lacks of health. */
+  private unhealthy(rollout: AnyObject, entry: Entry, known: readonly AnyObject[]): string[] {
+    const fresh = this.freshSince(Date.parse(entry.bakeEndTime));
+    const begun = this.freshSince(begunAt(entry));
+    const since = this.freshSince(Math.max(begunAt(entry), timeOf(entry.appliedTime)));
+    const reports = new Map(known.map((each) => [`${each.namespace}/${each.name}`, each as Report]));
+    const problems: string[] = [];
+    for (const name of this.selected(rollout)) {
+      const isThroughout = (ms: number) => this.health.since(name, ms).every(({ check }) => isSelected(rollout, check));
+      if (isThroughout(begun) && !reports.has(name)) {
+        problems.push(`succeeded without HealthCheck ${name}, which has been there since before it`);
+      }
+      if (!reports.has(name) && !isThroughout(fresh)) continue;
+      const proves = ({ check, seenMs }: HealthVersion) =>
+        isSelected(rollout, check) &&
+        check?.status?.status === 'Healthy' &&
+        seenMs >= since &&
+        !isSameReport(reports.get(name), check.status);
+      if (!this.health.since(name, fresh).some(proves)) {
+        const when = new Date(fresh).toISOString();
+        problems.push(`succeeded, and HealthCheck ${name} reported no new health that was current after ${when}`);
+      }
+    }
+    return problems;
+  }
+
+  /** Whether a cause for a failure was stored: an error that was not known before, or any in a bake. */
+  private reportsError(rollout: AnyObject, entry: Entry, known: readonly AnyObject[]): boolean {
+    const fresh = this.freshSince(Date.parse(entry.bakeEndTime));
+    return this.selected(rollout).some((name) => {
+      const report = known.find((each) => `${each.namespace}/${each.name}` === name);
+      return this.health.since(name, fresh).some(({ check }) => {
+        if (!isSelected(rollout, check)) return false;
+        const { status, lastErrorTime } = (check?.status ?? {}) as Report;
+        const isNew = lastErrorTime !== undefined && !isSameTime(lastErrorTime, report?.lastErrorTime);
+        return isNew || (entry.bakeStartTime !== undefined && status === 'Unhealthy');
+      });
+    });
+  }
+
+  /** Names of HealthChecks of its namespace that it has ever selected. */
+  private selected(rollout: AnyObject): string[] {
+    const names = this.health.namesIn(rollout.metadata.namespace ?? '');
+    const all = (name: string) => this.health.since(name, Number.NEGATIVE_INFINITY);
+    return names.filter((name) => all(name).some(({ check }) => isSelected(rollout, check)));
+  }
+}
+
+const historyOf = (rollout: AnyObject | undefined): Entry[] => rollout?.status?.history ?? [];
+const timeOf = (text: string | undefined) => (text === undefined ? Number.NEGATIVE_INFINITY : Date.parse(text));
+const begunAt = ({ timestamp, lastRetryTimestamp }: Entry) => Math.max(timeOf(timestamp), timeOf(lastRetryTimestamp));
+
+function selectorOf({ spec }: AnyObject): Record<string, string> | undefined {
+  const { selector, matchLabels } = spec?.healthCheckSelector ?? {};
+  return selector?.matchLabels ?? matchLabels;
+}
+
+function isSelected(rollout: AnyObject, check: AnyObject | undefined): boolean {
+  const labels = Object.entries(selectorOf(rollout) ?? {});
+  return check !== undefined && labels.every(([label, value]) => check.metadata.labels?.[label] === value);
+}
+
+function isInRecovery(rollout: AnyObject | undefined): boolean {
+  const conditions: AnyObject[] = rollout?.status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === 'BakeFailureDisabled' && String(status) === 'True');
+}
+
+/** Of a duration in whole seconds. */
+function durationMs(text: string | undefined): number | undefined {
+  const seconds = /^(\d+)s$/.exec(text ?? '')?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * SECOND_MS;
+}
+
+function tooEarly({ spec }: AnyObject, { bakeStartTime, bakeEndTime }: Entry): string[] {
+  const bakeTime = durationMs(spec?.bakeTime);
+  if (bakeTime === undefined) return [];
+  if (bakeStartTime === undefined) return ['succeeded without a bake'];
+  const took = Date.parse(bakeEndTime) - Date.parse(bakeStartTime);
+  return took < bakeTime ? [`succeeded ${took / SECOND_MS} s after the start of its bake of ${spec.bakeTime}`] : [];
+}
+
+/** Whether its deployTimeout had passed, before the bake or after it. Stored times have whole seconds. */
+function isOverdue({ spec }: AnyObject, entry: Entry): boolean {
+  const timeout = durationMs(spec?.deployTimeout);
+  if (timeout === undefined) return false;
+  const began =
+    entry.bakeStartTime === undefined
+      ? begunAt(entry) + (entry.waitedSeconds ?? 0) * SECOND_MS
+      : Date.parse(entry.bakeStartTime) + (durationMs(spec.bakeTime) ?? 0);
+  return Date.parse(entry.bakeEndTime) + SECOND_MS > began + timeout;
+}
+
+/** An error that is missing has been taken off by a reset: that is no report. */
+function isSameReport(known: Report | undefined, { status, lastChangeTime, lastErrorTime }: Report): boolean {
+  return (
+    known !== undefined &&
+    known.status === status &&
+    isSameTime(known.lastChangeTime, lastChangeTime) &&
+    (lastErrorTime === undefined || isSameTime(known.lastErrorTime, lastErrorTime))
+  );
+}
+
+const isSameTime = (a: string | undefined, b: string | undefined) => a === b || timeOf(a) === timeOf(b);
