@@ -158,7 +158,8 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
   return {
     create: async () => {
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: { chaos: '' } } });
-      await sre.create(gate(NAMESPACE, 'own', { spec: { default: 'opened' } }));
+      // Counts what requires it often enough to be still before the end.
+      await sre.create(gate(NAMESPACE, 'own', { spec: { default: 'opened', interval: '5s' } }));
     },
     act: async () => {
       await ways[random.weighted(WAYS)]();

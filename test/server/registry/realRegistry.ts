@@ -56,7 +56,11 @@ export async function startRealRegistry(): Promise<RealRegistry> {
 
   async function put(path: string, type: string, body: string | Uint8Array): Promise<void> {
     const headers = { authorization: AUTHORIZATION, 'content-type': type };
-    const response = await fetch(new URL(path, `http://${host}`), { method: 'PUT', headers, body: body as Uint8Array<ArrayBuffer> | string });
+    const response = await fetch(new URL(path, `http://${host}`), {
+      method: 'PUT',
+      headers,
+      body: body as Uint8Array<ArrayBuffer> | string,
+    });
     if (response.status !== 201) throw new Error(`PUT ${path}: ${response.status} ${await response.text()}`);
   }
 
