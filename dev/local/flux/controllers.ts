@@ -1,5 +1,5 @@
 /** The real Flux controllers (pinned in dev/tools/flux), each as the ServiceAccount that Flux installs it with. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
@@ -23,10 +23,7 @@ export async function startFlux(admin: User): Promise<FluxControllers> {
   const dir = mkdtempSync(join(tmpdir(), 'flux-'));
   const storage = `127.0.0.1:${await freePort()}`;
   const started: RunningChild[] = [];
-  const stop = async () => {
-    await Promise.all(started.map((child) => child.stop()));
-    rmSync(dir, { recursive: true, force: true });
-  };
+  const stop = () => Promise.all(started.map((child) => child.stop()));
   const start = async (name: ControllerName, args: string[]) => {
     const kubeconfig = join(dir, `${name}.kubeconfig`);
     const account = { namespace: NAMESPACE, name };
@@ -50,6 +47,7 @@ export async function startFlux(admin: User): Promise<FluxControllers> {
       }),
     );
   };
+  mkdirSync(join(dir, 'storage'));
   try {
     await start('source-controller', [
       `--storage-path=${join(dir, 'storage')}`,
@@ -58,8 +56,15 @@ export async function startFlux(admin: User): Promise<FluxControllers> {
     ]);
     await start('kustomize-controller', []);
   } catch (error) {
+    // The directory stays: the error names a log in it.
     await stop();
     throw error;
   }
-  return { log: (name) => started.find((child) => child.name === name)?.output() ?? '', stop };
+  return {
+    log: (name) => started.find((child) => child.name === name)?.output() ?? '',
+    async stop() {
+      await stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
 }
