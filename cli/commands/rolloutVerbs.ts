@@ -75,7 +75,6 @@ export const withdrawCommand: CommandDefinition = {
   examples: [
     ['a typo in the version', 'withdraw my-app'],
     ['your approval', 'withdraw rolloutgate/qa 1.2.0'],
-    ['at a Gate, which is for many Rollouts', 'withdraw gate/year-end shop/my-app:1.2.0 -n flux-system'],
   ],
   async run(context, invocation) {
     const [text, version] = invocation.arguments as [string, string?];

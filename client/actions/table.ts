@@ -68,9 +68,9 @@ export const ACTIONS: Record<ActionType, Definition> = {
     takes: ['version'],
     write: (request, found) => deploy(found, version(request), reason(request)),
     words: onVersion,
-    label: (request) => `Deploy ${version(request)} now`,
+    label: (request) => `Deploy ${version(request)} manually`,
     submit: (request) => `Deploy ${version(request)}`,
-    text: () => 'Deploys it manually. Only closed Gates, missing approvals and rejections can hold it.',
+    text: () => 'It is deployed at once. Only closed Gates, missing approvals and rejections can hold it.',
     confirm: true,
   },
   pin: {

@@ -110,7 +110,7 @@ describe('an application that waits for an approval', () => {
   it('is pinned to what ran before, and unpinned', async () => {
     await story.arrive('1.1.0');
     const tab = await developer.tab(at);
-    await ask(tab, 'Pin 1.0.0', 'leaks memory', 'Pin');
+    await ask(tab, 'Roll back to 1.0.0', 'leaks memory', 'Roll back');
     await accepted(tab);
     await story.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
     await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor();
