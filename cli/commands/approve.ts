@@ -31,6 +31,7 @@ import { awaitRolloutGate } from '../write/awaitRolloutGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { WAITING, WAITING_FOR_LIST, WRITING } from '../write/options.ts';
+import { howToCreate } from './freeze.ts';
 
 const ARGUMENTS = [
   { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
@@ -132,7 +133,7 @@ async function ask(
   const version = given[1] as string;
   const { reason } = options;
   // As it is now: somebody may have written meanwhile.
-  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`);
+  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
   if (isGate(live)) {
     const of = rollout && identityOf(rollout);
     if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());

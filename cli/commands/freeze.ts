@@ -118,7 +118,7 @@ async function closeForRollout(cluster: Cluster, text: string, of: string, reaso
 }
 
 /** The next step where there is no such gate. */
-function howToCreate({ kind, namespace, name }: Named): string {
+export function howToCreate({ kind, namespace, name }: Named): string {
   const gate = shell`${OURS} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
   const rolloutGate = shell`${OURS} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
   return [

@@ -253,5 +253,7 @@ describe('close', () => {
       "  kubectl rollouts close rolloutgate/web -n shop --rollout '<rollout>'",
     ]);
     expect(await written(commands[0]!.trim(), [DEPLOYED])).toMatchObject({ code: 0, writes: [{ method: 'POST' }] });
+    const approved = await written('kubectl rollouts approve rolloutgate/web 1.2.0 -n shop', [DEPLOYED]);
+    expect(approved.err.split('\n')).toContain(commands[1]);
   });
 });
