@@ -53,7 +53,7 @@ export const closeCommand: CommandDefinition = {
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
-    ['during an incident', "close payments-freeze -n flux-system --reason 'INC-42'"],
+    ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
     [
       'a new Gate: no change of what the namespace applies and deploys for a day',
       'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',

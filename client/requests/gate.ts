@@ -90,7 +90,7 @@ export function approveAtGate(
 /** Takes one's own approval back. */
 export function withdrawAtGate(gate: Gate, version: string): Asked {
   if (!gate.spec.approvals) return wrong(`${nameOf(gate)} has no spec.approvals: nobody has approved anything there.`);
-  const text = `Took your approval of ${version} at ${nameOf(gate)} back`;
+  const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
 }
 

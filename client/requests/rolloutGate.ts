@@ -77,7 +77,7 @@ function giveApproval(gate: RolloutGate, version: string, reason: Reason): Asked
 /** Takes one's own approval back. */
 export function withdraw(gate: RolloutGate, version: string): Asked {
   if (!gate.spec?.approvals) return wrong(`${nameOf(gate)} has no spec.approvals: nobody has approved anything there.`);
-  const text = `Took your approval of ${version} at ${nameOf(gate)} back`;
+  const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
 }
 
