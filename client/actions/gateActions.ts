@@ -9,6 +9,7 @@ import type { JudgedGate } from '../../core/gate/judge.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvals.ts';
+import { finder } from '../explain/surroundings.ts';
 import { budgetKind, heldVersions } from '../requests/budget.ts';
 import { type Action, rightOn } from './action.ts';
 import { makeable, offer } from './offer.ts';
@@ -31,13 +32,15 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
   return makeable([...approvals, ...open], now);
 }
 
-/** `closed`: the Gates that hold it. `isByHand`: a user has suspended it. */
+/** `closed`: the Gates that hold it, of these. `isByHand`: a user has suspended it. */
 export function fluxActions(
   object: FluxObject,
   ref: ObjectRef,
   closed: readonly JudgedGate[],
+  gates: readonly Gate[],
   isByHand: boolean,
 ): Action[] {
+  const find = finder(gates);
   const gateOf = ({ ref: { namespace, name } }: { ref: NamespacedName }) => ({
     kind: KINDS.Gate.kind,
     namespace,
@@ -49,7 +52,7 @@ export function fluxActions(
     ...absent.flatMap((gate) =>
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),
     ),
-    ...there.flatMap((gate) => offer({ type: 'open', object: gate })),
+    ...there.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
     ...ownActions(object, ref, there, isByHand),
   ];
 }

@@ -77,7 +77,7 @@ export function explainFluxObject(
     state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
-    remedies: remediesOf(fluxActions(object, ref, closed, isSuspended && !isOurs), now),
+    remedies: remediesOf(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
     unread: unreadTexts(unread),
   };
 }

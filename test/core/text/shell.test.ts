@@ -196,7 +196,10 @@ describe('a command in', () => {
       const gate = { ref, missing: true } as never;
       const all = [
         ...explainRollout(rollout as never, NO_SURROUNDINGS, 0).remedies,
-        ...remediesOf([...offered, ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], true)], 0),
+        ...remediesOf(
+          [...offered, ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true)],
+          0,
+        ),
       ];
       const legal = isLegalTag(pendingVersion);
       for (const { command, kubectl } of all) {
