@@ -61,7 +61,7 @@ const forbidden: [file: string, line: string, rule: string][] = [
     "import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';",
     'noRestrictedImports',
   ],
-  ['hooks/h.ts', "import { remedies } from '../client/explain/remedies.ts';", 'noRestrictedImports'],
+  ['hooks/h.ts', "import { remedies } from '../client/actions/lines.ts';", 'noRestrictedImports'],
   ['api/c.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
   ['hooks/g.ts', "import { run } from '../cli/run.ts';", 'noRestrictedImports'],
   ['ui/a.tsx', "import { servePage } from '../cli/ui/server.ts';", 'noRestrictedImports'],
@@ -95,7 +95,7 @@ const allowed: [file: string, line: string][] = [
   ['server/cluster/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
   ['cli/ok.ts', "export { explainRollout } from '../client/explain/rollout/explainRollout.ts';"],
   ['cli/kube/ok.ts', "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';"],
-  ['ui/ok.ts', "export { rightKey } from '../client/board/actions.ts';"],
+  ['ui/ok.ts', "export { rightKey } from '../client/actions/action.ts';"],
   ['ui/ok.tsx', "export { render } from 'preact';"],
   ['dev/ok.ts', "export { KubeConfig } from '@kubernetes/client-node';"],
 ];

@@ -1,17 +1,10 @@
 /** approve and reject: a version, at the gate that is meant. */
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { approveAtGate, withdrawAtGate } from '../../client/requests/gate.ts';
+import { approveAtGate } from '../../client/requests/gate.ts';
 import { type Asked, nothing, wrong } from '../../client/requests/request.ts';
 import { passRolloutGates } from '../../client/requests/rollout.ts';
-import {
-  approve,
-  holdsVersion,
-  reject,
-  rejectByNewGate,
-  scheduleOf,
-  withdraw,
-} from '../../client/requests/rolloutGate.ts';
+import { approve, holdsVersion, reject, rejectByNewGate, scheduleOf } from '../../client/requests/rolloutGate.ts';
 import { few, unknownText } from '../../client/requests/versions.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { opensFor } from '../../core/gate/requests.ts';
@@ -38,6 +31,7 @@ import { awaitRolloutGate } from '../write/awaitRolloutGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { WAITING, WAITING_FOR_LIST, WRITING } from '../write/options.ts';
+import { howToCreate } from './freeze.ts';
 
 const ARGUMENTS = [
   { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
@@ -53,12 +47,7 @@ const GATE = {
 export const approveCommand: CommandDefinition = {
   description: `Lets one version through the gate that holds it, and nothing after it: a RolloutGate gets it on its list, a Gate is opened for it alone. Of a Rollout it is the gate in the version's way; where there are several it says which, and asks.`,
   arguments: ARGUMENTS,
-  options: [
-    GATE,
-    { flags: '--withdraw', help: 'take your own approval back, where a gate asks for several' },
-    ...WRITING,
-    ...WAITING,
-  ],
+  options: [GATE, ...WRITING, ...WAITING],
   exitCodes: WAIT_CODES,
   examples: [
     ['1.2.0 is tested', "approve my-app 1.2.0 --reason 'tested, QA-88'"],
@@ -142,16 +131,14 @@ async function ask(
 ): Promise<Asked> {
   if (!gate) return none!;
   const version = given[1] as string;
-  const { reason, withdraw: takesBack } = options;
+  const { reason } = options;
   // As it is now: somebody may have written meanwhile.
-  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`);
+  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
   if (isGate(live)) {
-    if (takesBack) return withdrawAtGate(live, version);
     const of = rollout && identityOf(rollout);
     if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
     return wrong(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
   }
-  if (takesBack) return withdraw(live, version);
   return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
 }
 

@@ -1,61 +1,131 @@
+/** `close`, and `freeze`, which is the same with defaults. */
 import type { Gate } from '../../api/types.ts';
 import { FROZEN_KINDS, type Freeze, freeze, parseKinds } from '../../client/requests/freeze.ts';
+import { closeGate } from '../../client/requests/gate.ts';
 import { freezeConcerns, heldText } from '../../client/requests/held.ts';
-import { type Asked, isRequest } from '../../client/requests/request.ts';
+import { type Asked, isRequest, OURS, wrong } from '../../client/requests/request.ts';
+import { closeByNewGate, setPassing } from '../../client/requests/rolloutGate.ts';
 import { parseSelector } from '../../client/requests/selector.ts';
 import { parseDays, parseHours } from '../../client/requests/when.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
-import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
+import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { findGate, parseNamed } from '../read/gate.ts';
+import { findGate, findRolloutGate, isGate, type Named, parseNamed, readAnyGate } from '../read/gate.ts';
 import { readSelected } from '../read/held.ts';
+import { readRollout } from '../read/rollouts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { make } from '../write/make.ts';
 import { WAITING_FOR_GATE, WRITING } from '../write/options.ts';
 import { endOf, spanOf, timeOf } from '../write/times.ts';
+import { afterGate } from './gateVerbs.ts';
 
 /** What a freeze without a name is called. */
 const DEFAULT_NAME = 'freeze';
 
-export const freezeCommand: CommandDefinition = {
-  description: `Holds what is there as it is: closes the Gate of that name, or makes one that selects Flux objects and Rollouts. It says first what it would hold, and asks. Without an end it holds until it is thawed.`,
-  arguments: [{ syntax: '[name]', help: `of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
+/** What makes `close` create a Gate where there is none. */
+const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
+
+export const closeCommand: CommandDefinition = {
+  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; it first says what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
+  arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
-    { flags: '--kinds <kinds>', help: `what it selects; ${FROZEN_KINDS.join(',')} when absent` },
+    { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
+    { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '2027-01-04'" },
+    { flags: '--at <time>', help: "not now, but then: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long" },
+    { flags: '--kinds <kinds>', help: `what a new Gate selects; ${FROZEN_KINDS.join(',')} when absent` },
     { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
     {
       flags: '--namespace-selector <labels>',
       help: 'of the namespaces with these labels, instead of its own; "" means all',
     },
-    { flags: '--for <time>', help: 'it ends after this: 30m, 24h, 2d' },
-    { flags: '--until <time>', help: "it ends then: 'Mon 08:00', '18:00', '2027-01-04'" },
-    { flags: '--at <time>', help: 'it begins then; with --for it lasts as long' },
     { flags: '--every <days>', help: 'by the calendar instead: Friday, sat,sun, weekend, weekday, day' },
     { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
     { flags: '--timezone <name>', help: 'with --every: of its days and hours; yours when absent' },
+    {
+      flags: '--rollout <name>',
+      help: 'of a new RolloutGate: the Rollout whose versions it holds',
+      completes: 'rollouts',
+    },
     ...WRITING,
     ...WAITING_FOR_GATE,
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
-    ['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42'],
-    ['no deployments on Fridays', 'freeze no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
-    ['all syncs of a team', "freeze payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
+    ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
+    [
+      'a new Gate: no change of what the namespace applies and deploys for a day',
+      'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',
+    ],
+    ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
+    ['all syncs of a team', "close payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
+    ['hold the next versions of one Rollout', 'close rolloutgate/qa -n shop --rollout my-app'],
   ],
   async run(context, invocation) {
+    const [text = ''] = invocation.arguments as [string?];
+    const { options } = invocation;
+    const stray = ['between', 'timezone'].some((option) => options[option] !== undefined);
+    if (stray || SELECTING.some((option) => options[option] !== undefined)) return freezeBy(context, invocation, text);
+    const { reason, rollout } = options;
+    const at = timeOf(context, '--at', options.at);
+    const until = endOf(context, options);
     const cluster = await context.cluster();
-    const [name = DEFAULT_NAME] = invocation.arguments as [string?];
-    const named = parseNamed(name, cluster.namespace);
-    const wanted = wantedOf(context, invocation, { namespace: named.namespace, name: named.name });
     const made = await make(context, invocation, async () => {
-      const existing = await findGate(cluster.client, wanted.ref);
-      const asked = freeze(wanted, existing, context.now());
-      return withWhatItHolds(cluster.client, asked, existing);
+      if (rollout !== undefined) return closeForRollout(cluster, text, rollout, reason);
+      const gate = await readAnyGate(cluster, text, howToCreate);
+      if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
+      if (until !== undefined || at !== undefined)
+        return wrong('A RolloutGate is closed until it is opened: it takes neither --for, --until nor --at.');
+      return setPassing(gate, false, reason);
     });
-    return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
+    return afterGate(context, invocation, made, at !== undefined);
   },
 };
+
+/** `close`, which creates the Gate without being told what it selects. */
+export const freezeCommand: CommandDefinition = {
+  ...closeCommand,
+  description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,
+  arguments: [{ syntax: '[name]', help: `of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
+  examples: [['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42']],
+  run: (context, invocation) => freezeBy(context, invocation, (invocation.arguments as [string?])[0] ?? DEFAULT_NAME),
+};
+
+async function freezeBy(context: Context, invocation: Invocation, text: string): Promise<number> {
+  const cluster = await context.cluster();
+  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  if (kind === 'RolloutGate') throw new Problem('A RolloutGate selects nothing: it is for one Rollout.', EXIT.usage);
+  const wanted = wantedOf(context, invocation, { namespace, name });
+  const made = await make(context, invocation, async () => {
+    const existing = await findGate(cluster.client, wanted.ref);
+    const asked = freeze(wanted, existing, context.now());
+    return withWhatItHolds(cluster.client, asked, existing);
+  });
+  return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
+}
+
+/** Closes the RolloutGate of that Rollout, or creates it. */
+async function closeForRollout(cluster: Cluster, text: string, of: string, reason: string | undefined): Promise<Asked> {
+  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  if (kind && kind !== 'RolloutGate') return wrong(`--rollout is for a RolloutGate, and '${text}' is none.`);
+  const existing = await findRolloutGate(cluster.client, { namespace, name });
+  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, of), name, reason);
+  const other = existing.spec?.rolloutRef.name;
+  return other === of
+    ? setPassing(existing, false, reason)
+    : wrong(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${other}: choose another name.`);
+}
+
+/** The next step where there is no such gate. */
+export function howToCreate({ kind, namespace, name }: Named): string {
+  const gate = shell`${OURS} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
+  const rolloutGate = shell`${OURS} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
+  return [
+    ...(kind === 'RolloutGate' ? [] : ['To create a Gate, for what the namespace applies and deploys:', `  ${gate}`]),
+    ...(kind === 'Gate' ? [] : ['To create a RolloutGate, for the versions of one Rollout:', `  ${rolloutGate}`]),
+  ].join('\n');
+}
 
 function wantedOf(context: Context, { options }: Invocation, ref: Freeze['ref']): Freeze {
   const at = timeOf(context, '--at', options.at);

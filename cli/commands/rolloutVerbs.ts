@@ -1,8 +1,16 @@
-/** The commands that ask one thing of one Rollout. */
+/** The commands that change one thing of one Rollout. */
+import { withdrawAtGate } from '../../client/requests/gate.ts';
+import { wrong } from '../../client/requests/request.ts';
 import { rollback } from '../../client/requests/rollback.ts';
-import { deploy, pin, retry, unblock, unpin } from '../../client/requests/rollout.ts';
-import { readPolicy } from '../read/rollouts.ts';
+import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/requests/rollout.ts';
+import { withdraw } from '../../client/requests/rolloutGate.ts';
+import type { CommandDefinition } from '../command/command.ts';
+import { isGate, parseNamed, readAnyGate } from '../read/gate.ts';
+import { readPolicy, readRollout } from '../read/rollouts.ts';
+import { EXIT } from '../terminal/exit.ts';
+import { make } from '../write/make.ts';
 import { onRollout } from '../write/onRollout.ts';
+import { WRITING } from '../write/options.ts';
 
 export const deployCommand = onRollout({
   description: `Deploys a version now, by hand: past RolloutGates, HealthChecks and a running bake, but not past closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,
@@ -56,3 +64,34 @@ export const rollbackCommand = onRollout({
     return rollback(rollout, policy, { version: version || undefined, stays: options.pin !== false, reason });
   },
 });
+
+export const withdrawCommand: CommandDefinition = {
+  description: `Calls off a version that was requested with deploy or bypass and is not deployed yet. At a gate that requires approvals, withdraws your own approval of a version.`,
+  arguments: [
+    { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: 'targets' },
+    { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag' },
+  ],
+  options: WRITING,
+  examples: [
+    ['a typo in the version', 'withdraw my-app'],
+    ['your approval', 'withdraw rolloutgate/qa 1.2.0'],
+  ],
+  async run(context, invocation) {
+    const [text, version] = invocation.arguments as [string, string?];
+    const { reason } = invocation.options;
+    const cluster = await context.cluster();
+    const { kind } = parseNamed(text, cluster.namespace);
+    await make(context, invocation, async () => {
+      if (kind !== 'Gate' && kind !== 'RolloutGate') {
+        const rollout = await readRollout(cluster, text);
+        return version === undefined
+          ? withdrawRequest(rollout, reason)
+          : wrong(`To withdraw an approval of ${version}, name the gate: rolloutgate/NAME or gate/NAME.`);
+      }
+      const gate = await readAnyGate(cluster, text);
+      if (version === undefined) return wrong('Name the version whose approval you withdraw.');
+      return isGate(gate) ? withdrawAtGate(gate, version) : withdraw(gate, version);
+    });
+    return EXIT.ok;
+  },
+};

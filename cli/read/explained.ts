@@ -103,8 +103,14 @@ async function readable<T>(read: Promise<T>): Promise<T | undefined> {
 /** The remedies with whether the reader may use them; an API server that does not answer that question leaves it open. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
   const asked = new Map<string, Promise<boolean | undefined>>();
-  const may = (remedy: Remedy) => {
-    const { verb, group, resource, subresource, namespace, name } = remedy;
+  const mayOne = ({
+    verb,
+    group,
+    resource,
+    subresource,
+    namespace,
+    name,
+  }: Omit<Remedy, 'text' | 'command' | 'kubectl'>) => {
     const key = JSON.stringify([verb, group, resource, subresource, namespace, name]);
     const answer =
       asked.get(key) ??
@@ -114,6 +120,10 @@ export async function withRights(client: KubeClient, remedies: readonly Remedy[]
       });
     asked.set(key, answer);
     return answer;
+  };
+  const may = async (remedy: Remedy): Promise<boolean | undefined> => {
+    const answers = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayOne));
+    return answers.includes(false) ? false : answers.includes(undefined) ? undefined : true;
   };
   return Promise.all(
     remedies.map(async (remedy) => {

@@ -43,8 +43,12 @@ export async function rolloutGatesOf(client: KubeClient, { metadata }: Rollout):
   return all.filter(({ spec }) => spec?.rolloutRef.name === metadata.name);
 }
 
-/** A Gate or a RolloutGate. @throws Problem where there is neither, or both, under that name. */
-export async function readAnyGate({ client, namespace: home }: Cluster, text: string): Promise<Gate | RolloutGate> {
+/** A Gate or a RolloutGate. @throws Problem where there is neither, with the `next` step, or both under that name. */
+export async function readAnyGate(
+  { client, namespace: home }: Cluster,
+  text: string,
+  next?: (named: Named) => string,
+): Promise<Gate | RolloutGate> {
   const named = parseNamed(text, home);
   const [gate, rolloutGate] = await Promise.all([
     named.kind === 'RolloutGate' ? undefined : findGate(client, named),
@@ -58,9 +62,8 @@ export async function readAnyGate({ client, namespace: home }: Cluster, text: st
   const found = gate ?? rolloutGate;
   if (found) return found;
   const what = named.kind ?? 'Gate or RolloutGate';
-  throw new Problem(
-    `There is no ${what} '${named.name}' in namespace '${named.namespace}'.${await hint(client, named)}`,
-  );
+  const none = `There is no ${what} '${named.name}' in namespace '${named.namespace}'.${await hint(client, named)}`;
+  throw new Problem(next ? `${none}\n${next(named)}` : none);
 }
 
 async function hint(client: KubeClient, { kind, namespace, name }: Named): Promise<string> {

@@ -1,6 +1,7 @@
-/** What the page has posted, as one of the requests that it can make. Anything else is refused: this is no proxy. */
+/** What the page has posted, as an action. Anything else is refused: this is no proxy. */
 import type { Gate } from '../../api/types.ts';
-import type { Asked } from '../../client/board/requests.ts';
+import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
+import { ACTIONS } from '../../client/actions/table.ts';
 import type { TakeOverAsked } from '../../client/board/takeOver.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
@@ -13,41 +14,31 @@ const MOST_REASON = 1000;
 type Fields = Record<string, unknown>;
 
 /** undefined: it is none. */
-export function askedOf(value: unknown): Asked | undefined {
-  if (!isRecord(value) || (value.reason !== undefined && !isReason(value.reason))) return undefined;
-  const reason = (value.reason as string | undefined) ?? '';
-  const action = value.do;
-  const rollout = refOf(value.rollout);
-  const gate = refOf(value.gate);
-  const rolloutGate = refOf(value.rolloutGate);
-  const version = typeof value.version === 'string' && isLegalTag(value.version) ? value.version : undefined;
-  const at = typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined;
-  switch (action) {
-    case 'deploy':
-    case 'pin':
-    case 'rollback':
-    case 'bypass':
-    case 'pass-gates':
-      return rollout && version ? { do: action, rollout, version, reason } : undefined;
-    case 'unpin':
-    case 'retry':
-    case 'unblock':
-      return rollout && { do: action, rollout, reason };
-    case 'approve':
-    case 'reject':
-      return rolloutGate && version ? { do: action, rolloutGate, version, reason } : undefined;
-    case 'approve-at-gate':
-      return gate && rollout && version ? { do: action, gate, rollout, version, reason } : undefined;
-    case 'open':
-    case 'close':
-      return gate && { do: action, gate, reason, ...(version && { version }), ...(at && { at }) };
-    case 'freeze':
-      return gate && isRecord(value.spec) && typeof value.closes === 'boolean'
-        ? { do: action, gate, reason, spec: value.spec as Gate['spec'], closes: value.closes, ...(at && { at }) }
-        : undefined;
-    default:
-      return undefined;
-  }
+export function actionRequestOf(value: unknown): ActionRequest | undefined {
+  if (!isRecord(value) || typeof value.type !== 'string' || !Object.hasOwn(ACTIONS, value.type)) return undefined;
+  const type = value.type as ActionType;
+  const { kinds, takes = [] } = ACTIONS[type];
+  const object = objectOf(value.object, kinds);
+  const given = {
+    version: typeof value.version === 'string' && isLegalTag(value.version) ? value.version : undefined,
+    rollout: refOf(value.rollout),
+    gate: refOf(value.gate),
+    at: typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined,
+    spec: isRecord(value.spec) ? (value.spec as Gate['spec']) : undefined,
+    reason: isReason(value.reason) ? value.reason : undefined,
+  };
+  const isWrong = Object.entries(given).some(([key, each]) => value[key] !== undefined && each === undefined);
+  if (!object || isWrong || takes.some((key) => given[key] === undefined)) return undefined;
+  const known = Object.entries(given).filter(([, each]) => each !== undefined);
+  return { type, object, ...Object.fromEntries(known) };
+}
+
+function objectOf<Kind extends string>(value: unknown, kinds: readonly Kind[]) {
+  if (!isRecord(value)) return undefined;
+  const kind = kinds.find((each) => each === value.kind);
+  const ref =
+    value.namespace === '' && kind?.startsWith('Cluster') ? { namespace: '', name: value.name } : refOf(value);
+  return kind && ref && isName(ref.name) ? { kind, namespace: ref.namespace, name: ref.name } : undefined;
 }
 
 /** What is to be put under a Rollout, with what was chosen where it could not be seen. undefined: it is none. */

@@ -3,11 +3,13 @@
 import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type ActionRight, actionsOf, gateActions, rightKey, versionActions } from '../../client/board/actions.ts';
+import { type Action, type ActionRequest, type Right, rightKey, rightOn } from '../../client/actions/action.ts';
+import { gateActions } from '../../client/actions/gateActions.ts';
+import { rolloutActions } from '../../client/actions/rolloutActions.ts';
+import { writeOf } from '../../client/actions/table.ts';
 import { approvalViews } from '../../client/board/approvals.ts';
 import { gateView } from '../../client/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/messages.ts';
-import { type Asked, type Found, objectOf, requestOf } from '../../client/board/requests.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { isRequest, type NoRequest, type WriteRequest } from '../../client/requests/request.ts';
 import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
@@ -30,16 +32,16 @@ export interface Desk {
   /** Any other object of ours or of Flux's: why it is as it is. undefined: there is none, or the reader may not see it. */
   explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
   /** Whether the reader may do each. */
-  rightsOf(rights: readonly ActionRight[]): Promise<Rights>;
-  act(asked: Asked, dryRun: boolean): Promise<Answer>;
+  rightsOf(rights: readonly Right[]): Promise<Rights>;
+  act(request: ActionRequest, dryRun: boolean): Promise<Answer>;
   /** What a Gate would hold that does not exist yet. */
-  preview(asked: Extract<Asked, { do: 'freeze' }>): Promise<Preview>;
+  preview(request: ActionRequest): Promise<Preview>;
 }
 
 export function createDesk(client: KubeClient, views: Views, now: () => EpochMs): Desk {
   const known = new Map<string, { at: EpochMs; answer: Promise<boolean> }>();
 
-  const may = (right: ActionRight): Promise<boolean> => {
+  const may = (right: Right): Promise<boolean> => {
     const key = rightKey(right);
     const before = known.get(key);
     if (before && now() - before.at < RIGHTS_MS) return before.answer;
@@ -49,31 +51,31 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
     return answer;
   };
 
-  const rightsOf = async (rights: readonly ActionRight[]): Promise<Rights> => {
+  const rightsOf = async (rights: readonly Right[]): Promise<Rights> => {
     const each = new Map(rights.map((right) => [rightKey(right), right]));
     return Object.fromEntries(
       await Promise.all([...each].map(async ([key, right]) => [key, await may(right)] as const)),
     );
   };
 
-  const act = async (asked: Asked, dryRun: boolean): Promise<Answer> => {
+  const act = async (request: ActionRequest, dryRun: boolean): Promise<Answer> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const request = requestOf(asked, await foundOf(client, asked), now());
-        if (!isRequest(request)) return unasked(request, dryRun);
-        const { warnings } = await send(client, request, dryRun);
+        const write = writeOf(request, await foundOf(client, request), now());
+        if (!isRequest(write)) return unasked(write, dryRun);
+        const { warnings } = await send(client, write, dryRun);
         // Before it is agreed to, what whoever asks should know stands beside what the API server says.
         return dryRun
           ? {
               ok: true,
-              warnings: [...request.concerns.map(ended), ...warnings],
+              warnings: [...write.concerns.map(ended), ...warnings],
               message: 'The API server would accept it.',
             }
           : { ok: true, warnings, message: 'The API server has accepted it.' };
       } catch (error) {
         if (!isApiError(error)) throw error;
         // Somebody has written meanwhile: it is computed anew from what is there.
-        if (error.code === 409 && attempt < ATTEMPTS && asked.do !== 'freeze') continue;
+        if (error.code === 409 && attempt < ATTEMPTS && request.type !== 'freeze') continue;
         return { ok: false, code: error.code, message: error.message, warnings: [...error.warnings] };
       }
     }
@@ -84,19 +86,20 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
       const application = views.application(id);
       const rollout = views.objects.get<Rollout>('Rollout', id);
       if (!application || !rollout) return undefined;
-      const gates = views.objects.around(rollout).rolloutGates;
-      const rolloutGates = Object.fromEntries(gates.map((gate) => [gate.metadata.name ?? '', gate]));
-      const actions = [...actionsOf(application), ...versionActions(application, 'any', application.runs)];
+      const actions = rolloutActions(rollout, application, views.objects.around(rollout), now());
       const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
-      return { application, rolloutGates, releases, rights: await rightsOf(actions.flatMap(({ rights }) => rights)) };
+      const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
+      const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);
+      return { application, actions: actions.map(brief), releases, rights };
     },
     async gate(id) {
       const gate = views.objects.get<Gate>('Gate', id);
       if (!gate) return undefined;
-      const view = gateView(gate, now());
-      const approvals = approvalViews(gate, views.waitingFor(id), now());
-      const actions = gateActions(view, approvals);
-      return { gate: view, approvals, rights: await rightsOf(actions.flatMap(({ rights }) => rights)) };
+      const waiting = views.waitingFor(id);
+      const actions = gateActions(gate, waiting, now());
+      const rights = await rightsOf(actions.flatMap((action) => action.rights));
+      const approvals = approvalViews(gate, waiting, now());
+      return { gate: gateView(gate, now()), approvals, actions: actions.map(brief), rights };
     },
     async explanation(kind, { namespace, name }) {
       try {
@@ -110,12 +113,12 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
     },
     rightsOf,
     act,
-    async preview(asked) {
-      const request = requestOf(asked, undefined, now());
+    async preview(request) {
+      const write = writeOf(request, undefined, now());
       const nothing = { objects: [], count: 0, unread: [] };
       const [answer, found] = await Promise.all([
-        act(asked, true),
-        isRequest(request) ? held(client, request.body as unknown as Gate) : nothing,
+        act(request, true),
+        isRequest(write) ? held(client, write.body as unknown as Gate) : nothing,
       ]);
       return { answer, ...found };
     },
@@ -125,9 +128,17 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
 /** Between the read and the write somebody else may write; more often than that it is somebody's loop. */
 const ATTEMPTS = 5;
 
-function foundOf(client: KubeClient, asked: Asked): Promise<Found | undefined> {
-  const { kind, ...ref } = objectOf(asked);
-  return client.get<Found>({ ...resourceOf(KINDS[kind]), ...ref });
+function foundOf(client: KubeClient, { object: { kind, namespace, name } }: ActionRequest) {
+  return client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
+}
+
+/** As much of a Rollout as its writes depend on: its history and its releases are long. */
+function brief(action: Action): Action {
+  const { found } = action;
+  if (found?.kind !== KINDS.Rollout.kind) return action;
+  const { history = [], pendingVersion, handledRequest, namedGates, observedGeneration } = found.status ?? {};
+  const status = { history: history.slice(0, 1), pendingVersion, handledRequest, namedGates, observedGeneration };
+  return { ...action, found: { ...found, status } };
 }
 
 /** There is nothing to write. Nobody has agreed to anything in a dry run: there it is only said. */
@@ -137,7 +148,7 @@ function unasked({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
 
 function send(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun: boolean) {
   const { resource, namespace, name } = object;
-  const to = { apiVersion, resource, namespace };
+  const to = { apiVersion, resource, namespace: namespace || undefined };
   return creates ? client.create(to, body, { dryRun }) : client.patch({ ...to, name }, body, { dryRun });
 }
 

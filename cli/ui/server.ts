@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Hello } from '../../client/board/messages.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { askedOf, takeOverAskedOf } from './asked.ts';
+import { actionRequestOf, takeOverAskedOf } from './asked.ts';
 import type { Assets } from './assets.ts';
 import type { Desk } from './desk.ts';
 import type { Feed } from './feed.ts';
@@ -122,7 +122,7 @@ async function post(
 }
 
 /** Nothing of it has been looked at. */
-type Posted = Partial<Record<'asked' | 'dryRun' | 'agreed', unknown>>;
+type Posted = Partial<Record<'action' | 'asked' | 'dryRun' | 'agreed', unknown>>;
 
 /** undefined: it is nothing that the page can ask for. */
 async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: TakeOverDesk): Promise<unknown> {
@@ -133,10 +133,10 @@ async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: 
     const { agreed } = posted;
     return pathname === '/api/take-over/make' && typeof agreed === 'string' ? takeOver.make(asked, agreed) : undefined;
   }
-  const asked = askedOf(posted.asked);
-  if (!asked) return undefined;
-  if (pathname === '/api/act') return desk.act(asked, posted.dryRun === true);
-  return pathname === '/api/preview' && asked.do === 'freeze' ? desk.preview(asked) : undefined;
+  const request = actionRequestOf(posted.action);
+  if (!request) return undefined;
+  if (pathname === '/api/act') return desk.act(request, posted.dryRun === true);
+  return pathname === '/api/preview' && request.type === 'freeze' ? desk.preview(request) : undefined;
 }
 
 /** undefined: too long. */

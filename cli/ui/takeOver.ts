@@ -3,7 +3,7 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../api/flux.ts
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { ActionRight } from '../../client/board/actions.ts';
+import type { Right } from '../../client/actions/action.ts';
 import type { Answer, Rights } from '../../client/board/messages.ts';
 import {
   type TakeOverAsked,
@@ -41,7 +41,7 @@ interface TakeOverOptions {
   /** Read where the whole cluster may not be. */
   fallback: string;
   rollouts(): Iterable<Rollout>;
-  rightsOf(needs: readonly ActionRight[]): Promise<Rights>;
+  rightsOf(needs: readonly Right[]): Promise<Rights>;
 }
 
 export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf }: TakeOverOptions): TakeOverDesk {
@@ -110,7 +110,7 @@ async function planOf(object: FluxObject, adoption: Adoption, { choices }: TakeO
     diff: await diffOf(object, adoption),
     notes: adoption.notes,
     command: adoptCommandOf(adoption.object, choices),
-    kubectl: writes.map(kubectlOf).join('\n'),
+    kubectl: writes.map((write) => kubectlOf(write)).join('\n'),
     needs: writes.map(rightOf),
   };
 }
@@ -129,7 +129,7 @@ function inOrder(adoption: Adoption): WriteRequest[] {
 }
 
 /** A right to create has no name. */
-function rightOf({ object: { group, resource, namespace, name }, creates }: WriteRequest): ActionRight {
+function rightOf({ object: { group, resource, namespace, name }, creates }: WriteRequest): Right {
   return { verb: creates ? 'create' : 'patch', group, resource, namespace, name: creates ? '' : name };
 }
 

@@ -1,7 +1,8 @@
 /** An explanation in sentences: the cause first, what happens by itself, then what lets it go, and whether you may. */
+
 import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
-import { PROGRAM } from '../../client/explain/remedies.ts';
+import { PROGRAM } from '../../client/requests/request.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { EXPLAINED_TONES, type Look } from './look.ts';
@@ -30,14 +31,17 @@ function remedyLines(
 ): string[] {
   const right =
     allowed === undefined
-      ? look.faint('(not known whether you may)')
+      ? look.faint('(permission unknown)')
       : allowed
-        ? look.tone('good', '(you may)')
-        : look.tone('bad', `(you may not: it takes ${verb} on ${resource})`);
+        ? look.tone('good', '(allowed)')
+        : look.tone('bad', `(not allowed: it takes ${verb} on ${resource})`);
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
     ...wrapped(`To ${text} ${right}`, look.columns),
-    ...[...new Set([ours, kubectl])].map((line) => `  ${allowed === false ? look.faint(line) : line}`),
+    // A manifest begins at the margin, and ends there.
+    ...[...new Set([ours, kubectl])].flatMap((text) =>
+      `  ${text}`.split('\n').map((line) => (allowed === false ? look.faint(line) : line)),
+    ),
   ];
 }
 

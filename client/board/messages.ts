@@ -1,5 +1,5 @@
 /** What goes over the page's one stream, and what its other requests answer. Plain JSON. */
-import type { RolloutGate } from '../../api/types.ts';
+import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { GateView } from './bands.ts';
 import type { BudgetView } from './budgets.ts';
@@ -55,8 +55,7 @@ export interface ReleaseView {
 
 export interface ApplicationPage {
   application: Application;
-  /** Its RolloutGates, by name. */
-  rolloutGates: Record<string, RolloutGate>;
+  actions: Action[];
   /** Newest first. */
   releases: ReleaseView[];
   rights: Rights;
@@ -79,6 +78,7 @@ export interface GatePage {
   gate: GateView;
   /** Where people approve versions at it: those that wait first. */
   approvals: ApprovalView[];
+  actions: Action[];
   rights: Rights;
 }
 

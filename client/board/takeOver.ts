@@ -7,9 +7,9 @@ import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { boundRollouts } from '../../core/pin/annotations.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
+import type { Right } from '../actions/action.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../requests/adopt.ts';
 import { named } from '../requests/request.ts';
-import type { ActionRight } from './actions.ts';
 import type { Rights } from './messages.ts';
 
 export type TakenKind = Adoption['object']['kind'];
@@ -45,7 +45,7 @@ export interface TakeOverPlan {
   notes: string[];
   command: string;
   kubectl: string;
-  needs: ActionRight[];
+  needs: Right[];
 }
 
 export interface TakeOverLook {

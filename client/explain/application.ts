@@ -158,13 +158,13 @@ export interface Next {
   at?: string;
 }
 
-/** What a person can do about it. */
+/** An action as command lines (client/actions): what a user can do about it. */
 export interface Remedy {
   /** What comes of it: `open the Gate, for everything it holds`. */
   text: string;
   /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
   command: string;
-  /** The same with kubectl alone. */
+  /** The same with kubectl alone; `command` again where the object that it depends on could not be read. */
   kubectl: string;
   /** The right that it takes, for a SelfSubjectAccessReview. */
   verb: string;
@@ -173,6 +173,8 @@ export interface Remedy {
   subresource?: string;
   namespace: string;
   name: string;
+  /** Further rights, where it takes more than one. */
+  needs?: { verb: string; group: string; resource: string; namespace: string; name: string }[];
   /** Id of the step it removes. */
   step?: string;
   /** Whether the reader has the right; absent where nobody has asked. Filled in by the command and the page. */

@@ -2,7 +2,7 @@
 import { BYPASS_REASON } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { GovernedKind } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { kstatusOf } from '../../core/kstatus/kstatus.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { type Asked, named, nothing, patching, type Reached } from './request.ts';
@@ -23,6 +23,11 @@ export function bypassObject(object: FluxObject, reason: string, now: EpochMs): 
       concerns: [`${name} runs again although a Gate is closed; who did it and why is recorded`],
     },
   );
+}
+
+/** Of one that a user has suspended. */
+export function resumeObject(kind: GovernedKind, ref: NamespacedName): Asked {
+  return patching(kind, ref, { spec: { suspend: false } }, { text: `Resumed ${named(kind, ref)}` });
 }
 
 /** Whether Flux has done what it does with the object as it is now, by its own status. */

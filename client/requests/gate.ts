@@ -9,6 +9,7 @@ import {
   OPEN_REQUESTED_AT,
   UNAPPROVE_FOR,
 } from '../../api/annotations.ts';
+import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { namedIn } from '../../core/approval/accept.ts';
@@ -18,7 +19,7 @@ import { requirerText } from '../../core/gate/requirers.ts';
 import { parseRequestTime } from '../../core/gate/timestamp.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../core/kube/time.ts';
-import { type Asked, named, nothing, patching, wrong } from './request.ts';
+import { type Asked, creating, named, nothing, patching, wrong } from './request.ts';
 import { few, versionProblem } from './versions.ts';
 
 export interface When {
@@ -89,8 +90,19 @@ export function approveAtGate(
 /** Takes one's own approval back. */
 export function withdrawAtGate(gate: Gate, version: string): Asked {
   if (!gate.spec.approvals) return wrong(`${nameOf(gate)} has no spec.approvals: nobody has approved anything there.`);
-  const text = `Took your approval of ${version} at ${nameOf(gate)} back`;
+  const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
+}
+
+/** Open, and for whatever names it. */
+export function createGate({ namespace, name }: NamespacedName): Asked {
+  const gate = {
+    apiVersion: apiVersionOf(KINDS.Gate),
+    kind: 'Gate',
+    metadata: { namespace, name },
+    spec: { default: 'opened' },
+  };
+  return creating('Gate', gate, { text: `Created ${named('Gate', { namespace, name })}, open` });
 }
 
 /** With `until` it is opened again by a second request in the same write. */

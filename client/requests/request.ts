@@ -1,8 +1,10 @@
 /** What a person asks for, as the one write that asks for it: what the command sends, and the same with kubectl. */
 import { CHANGE_CAUSE, REASON } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import { quoted, shell } from '../../core/text/shell.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { formatTime, wholeSeconds } from '../../core/kube/time.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
+import { type Expanded, NOW, quoted, shell, WHY } from '../../core/text/shell.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { objectRef } from '../explain/objectRef.ts';
 
@@ -14,6 +16,8 @@ export interface WriteRequest {
   /** A merge patch, or with `creates` the whole object. */
   body: MergePatch;
   creates?: true;
+  /** Where all that it changes is one more entry of a list: kubectl appends it, whatever the list has by then. */
+  appends?: { list: string; value: string };
   /** What somebody should agree to first, a sentence each. Empty for what can be taken back. */
   concerns: readonly string[];
   /** What a Rollout does because of it: deploys this version, or whichever comes next. Absent where nobody knows. */
@@ -89,17 +93,38 @@ export function named(kind: KindName, { namespace, name }: NamespacedName): stri
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
 }
 
-/** The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. */
-export function kubectlOf({ object, body, creates }: WriteRequest): string {
+export const PROGRAM = 'kubectl rollouts';
+/** The same where a command is made. */
+export const OURS: Expanded = { expanded: PROGRAM };
+
+/** A sentence, and what to do about it: each command on a line of its own. */
+export function withCommands(text: string, ...commands: readonly (readonly [what: string, line: string])[]): string {
+  return [oneLine(text), ...commands.map(([what, line]) => `${what}:\n  ${line}`)].join('\n');
+}
+
+/** Stands for a reason that the user has not given yet. */
+export const TO_FILL_IN = '<why>';
+
+/**
+ * The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. `now`: a time of this second is the time
+ * at which the command is run.
+ */
+export function kubectlOf({ object, body, creates, appends }: WriteRequest, now?: EpochMs): string {
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
   if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
   const target = `${object.kind.toLowerCase()}/${object.name}`;
+  if (appends) {
+    const patch = [{ op: 'add', path: `/spec/${appends.list}/-`, value: appends.value }];
+    return `${kubectl} patch ${quoted(target)} --type=json -p ${quoted(JSON.stringify(patch))}`;
+  }
   const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
   const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
   if (annotations && isAnnotation) {
-    const marks = Object.entries(annotations).map(([key, value]) =>
-      value === null ? quoted(`${key}-`) : shell`${key}=${value}`,
-    );
+    const atRun = now === undefined ? undefined : formatTime(wholeSeconds(now));
+    const marks = Object.entries(annotations).map(([key, value]) => {
+      if (value === null) return quoted(`${key}-`);
+      return shell`${key}=${value === atRun ? NOW : value === TO_FILL_IN ? WHY : value}`;
+    });
     return `${kubectl} annotate --overwrite ${quoted(target)} ${marks.join(' ')}`;
   }
   const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};

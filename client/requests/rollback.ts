@@ -4,8 +4,8 @@ import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { policyRules } from '../../core/policy/rules.ts';
 import { releaseOrder } from '../../core/release/candidates.ts';
-import { type Asked, isRequest, named, wrong } from './request.ts';
-import { deploy, pin } from './rollout.ts';
+import { type Asked, isRequest, named, withCommands, wrong } from './request.ts';
+import { deploy, onRollout, pin } from './rollout.ts';
 import { few } from './versions.ts';
 
 export interface WayBack {
@@ -39,7 +39,12 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   if (wanted.version !== undefined) {
     const why = refusal(wanted.version);
     if (why)
-      return wrong(`${name} cannot go back to ${wanted.version}: ${why}. Use pin ${wanted.version} if that is meant.`);
+      return wrong(
+        withCommands(`${name} cannot go back to ${wanted.version}: ${why}.`, [
+          'To deploy it anyway, and stay on it',
+          onRollout(rollout, 'pin', wanted.version),
+        ]),
+      );
   }
   const succeeded = new Set(
     history.flatMap(({ bakeStatus, version }) => (bakeStatus === 'Succeeded' ? version.tag : [])),

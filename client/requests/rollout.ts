@@ -4,17 +4,32 @@ import {
   BYPASS_REASON,
   BYPASS_ROLLOUT_GATES,
   DEPLOY_MESSAGE,
+  DEPLOY_USER,
   FORCE_DEPLOY,
   RETRY,
   UNBLOCK_FAILED,
 } from '../../api/annotations.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { neverSeen } from '../../core/evaluation/namedGates.ts';
 import { versionRequests } from '../../core/evaluation/requesters.ts';
-import { identityOf } from '../../core/kube/names.ts';
+import { requestsOf } from '../../core/evaluation/requests.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { isUnderWay } from '../../core/suspend/passage.ts';
-import { type Asked, because, changeCause, type MergePatch, named, nothing, patching, wrong } from './request.ts';
+import { nameWord, quoted, shell } from '../../core/text/shell.ts';
+import {
+  type Asked,
+  because,
+  changeCause,
+  type MergePatch,
+  named,
+  nothing,
+  OURS,
+  patching,
+  withCommands,
+  wrong,
+} from './request.ts';
 import { versionConcerns, versionProblem } from './versions.ts';
 
 type Reason = string | undefined;
@@ -26,7 +41,11 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Asked
   const pinned = rollout.spec?.wantedVersion;
   if (pinned) {
     return wrong(
-      `${nameOf(rollout)} is pinned to ${pinned}, and a deployment of another version waits for as long: use pin ${version}, or unpin first.`,
+      withCommands(
+        `${nameOf(rollout)} is pinned to ${pinned}: no other version is deployed until it is unpinned.`,
+        [`To pin it to ${version} instead`, onRollout(rollout, 'pin', version)],
+        ['To resume automation', onRollout(rollout, 'unpin')],
+      ),
     );
   }
   if (runs(rollout, version)) return nothing(`${nameOf(rollout)} has ${version} already.`);
@@ -150,6 +169,44 @@ export function passRolloutGates(rollout: Rollout, version: string, reason: Reas
   });
 }
 
+/** Calls off a deployment by hand that has not begun. */
+export function withdrawRequest(rollout: Rollout, reason: Reason): Asked {
+  const { forceDeploy: version } = requestsOf(rollout);
+  if (version === undefined) {
+    const pinned = rollout.spec?.wantedVersion;
+    const none = `Nobody has requested a version of ${nameOf(rollout)} that is not deployed yet.`;
+    if (!pinned) return nothing(none);
+    return nothing(withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', onRollout(rollout, 'unpin')]));
+  }
+  const set = rollout.metadata.annotations ?? {};
+  const own = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, BYPASS_FOR, BYPASS_REASON].filter((key) => key in set);
+  const annotations = {
+    ...Object.fromEntries(own.map((key) => [key, null])),
+    ...changeCause(`withdraw ${version}`, reason),
+  };
+  return request(
+    rollout,
+    { metadata: { annotations } },
+    `Withdrew the request to deploy ${version} in ${nameOf(rollout)}`,
+  );
+}
+
+/** Takes a Gate out of `spec.gates`: of one that has existed it takes a bypass. */
+export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason): Asked {
+  const { namespace: home } = identityOf(rollout);
+  const all = rollout.spec?.gates ?? [];
+  const gates = all.filter(({ name, namespace = home }) => name !== gate.name || namespace !== gate.namespace);
+  const name = named('Gate', gate);
+  if (gates.length === all.length) return nothing(`${nameOf(rollout)} does not require ${name}.`);
+  const isFree = neverSeen(rollout).has(refKey(gate));
+  if (!isFree && !reason) return wrong('A bypass needs a reason, which is recorded.');
+  const body = {
+    ...(!isFree && reason && { metadata: { annotations: { [BYPASS_REASON]: reason } } }),
+    spec: { gates: gates.length > 0 ? gates : null },
+  };
+  return request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
+}
+
 /** Only a reason that is new in its write gets anybody past a Gate. */
 export function freshReason({ metadata }: Pick<Rollout, 'metadata'>, reason: string, now: EpochMs): string {
   return metadata.annotations?.[BYPASS_REASON] === reason ? `${reason} (${formatTime(now)})` : reason;
@@ -193,4 +250,11 @@ function headText({ status }: Rollout): string {
 
 function nameOf(rollout: Rollout): string {
   return named('Rollout', identityOf(rollout));
+}
+
+/** A command about it: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
+export function onRollout(rollout: Rollout, verb: string, version?: string): string {
+  const { namespace, name } = identityOf(rollout);
+  const tag = { expanded: version === undefined ? '' : ` ${quoted(version)}` };
+  return shell`${OURS} ${verb} ${nameWord(name)}${tag} -n ${nameWord(namespace)}`;
 }

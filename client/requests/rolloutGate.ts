@@ -10,7 +10,17 @@ import {
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { identityOf, labelValue } from '../../core/kube/names.ts';
-import { type Asked, because, creating, type MergePatch, named, nothing, patching, wrong } from './request.ts';
+import {
+  type Asked,
+  because,
+  creating,
+  type MergePatch,
+  named,
+  nothing,
+  patching,
+  type WriteRequest,
+  wrong,
+} from './request.ts';
 import { versionProblem } from './versions.ts';
 
 type Reason = string | undefined;
@@ -49,9 +59,11 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Ask
     ...(others.length < rejectedVersions.length && { rejectedVersions: others }),
   };
   const rejected = others.length < rejectedVersions.length ? [`${version} was rejected there`] : [];
+  const isOnlyNew = passing && allowedVersions !== undefined && rejected.length === 0;
   return patched(gate, spec, `Approved ${version} at ${nameOf(gate)}`, because(reason), {
     concerns: rejected,
     brings: { version },
+    ...(isOnlyNew && { appends: { list: 'allowedVersions', value: version } }),
   });
 }
 
@@ -65,7 +77,7 @@ function giveApproval(gate: RolloutGate, version: string, reason: Reason): Asked
 /** Takes one's own approval back. */
 export function withdraw(gate: RolloutGate, version: string): Asked {
   if (!gate.spec?.approvals) return wrong(`${nameOf(gate)} has no spec.approvals: nobody has approved anything there.`);
-  const text = `Took your approval of ${version} at ${nameOf(gate)} back`;
+  const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patching('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
 }
 
@@ -76,28 +88,42 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Aske
   const { rejectedVersions = [] } = gate.spec ?? {};
   if (rejectedVersions.includes(version)) return nothing(`${nameOf(gate)} rejects ${version} already.`);
   const spec = { rejectedVersions: [...rejectedVersions, version] };
-  return patched(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, because(reason));
+  const isOnlyNew = rejectedVersions.length > 0;
+  return patched(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, because(reason), {
+    ...(isOnlyNew && { appends: { list: 'rejectedVersions', value: version } }),
+  });
 }
 
 /** For a Rollout that has no gate to write it on. */
 export function rejectByNewGate(rollout: Rollout, version: string, reason: Reason): Asked {
   const problem = versionProblem(version);
   if (problem) return wrong(problem);
-  const { namespace, name } = identityOf(rollout);
-  const gate = {
-    apiVersion: apiVersionOf(KINDS.RolloutGate),
-    kind: 'RolloutGate',
-    metadata: {
-      namespace,
-      name: `${name}-rejected`,
-      labels: { [ROLLOUT_NAME_LABEL]: labelValue(name) },
-      ...(reason && { annotations: because(reason) }),
-    },
-    spec: { rolloutRef: { name }, rejectedVersions: [version] },
-  };
+  const gate = newGate(rollout, `${rollout.metadata.name}-rejected`, { rejectedVersions: [version] }, reason);
   return creating('RolloutGate', gate, {
     text: `Rejected ${version} at the new ${named('RolloutGate', identityOf(gate))}`,
   });
+}
+
+/** Holds the versions of a Rollout that are not deployed by hand. */
+export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): Asked {
+  const gate = newGate(rollout, name, { passing: false }, reason);
+  const text = `Closed the new ${named('RolloutGate', identityOf(gate))} of ${named('Rollout', identityOf(rollout))}`;
+  return creating('RolloutGate', gate, { text });
+}
+
+function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
+  const of = identityOf(rollout);
+  return {
+    apiVersion: apiVersionOf(KINDS.RolloutGate),
+    kind: 'RolloutGate',
+    metadata: {
+      namespace: of.namespace,
+      name,
+      labels: { [ROLLOUT_NAME_LABEL]: labelValue(of.name) },
+      ...(reason && { annotations: because(reason) }),
+    },
+    spec: { rolloutRef: { name: of.name }, ...spec },
+  };
 }
 
 /** All versions pass, or none. */
@@ -122,7 +148,7 @@ function patched(
   spec: Record<string, unknown>,
   text: string,
   annotations: Record<string, string>,
-  { concerns = [], brings }: { concerns?: readonly string[]; brings?: { version: string } } = {},
+  { concerns = [], brings, appends }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'appends'>> = {},
 ): Asked {
   const { resourceVersion } = gate.metadata;
   const metadata = {
@@ -130,7 +156,8 @@ function patched(
     ...(resourceVersion && { resourceVersion }),
   };
   const body: MergePatch = { ...(Object.keys(metadata).length > 0 && { metadata }), spec };
-  return patching('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
+  const write = patching('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
+  return appends ? { ...write, appends } : write;
 }
 
 function nameOf(gate: RolloutGate): string {

@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { quoted, shell } from '../../core/text/shell.ts';
 import type { Adoption, Choices } from './adopt.ts';
-import { creating, named, patching, type WriteRequest } from './request.ts';
+import { creating, named, OURS, PROGRAM, patching, type WriteRequest, withCommands } from './request.ts';
 
 export interface TakeOverWrites {
   /** Absent where nothing newer is out. */
@@ -49,14 +49,17 @@ export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'r
 /** Why the object cannot be bound yet. */
 export function notBegunText({ object, rolloutName, version }: Adoption, seconds: number): string {
   const ref = rolloutRef({ object, rolloutName });
-  return `${named('Rollout', ref)} has not begun with ${version} in ${seconds} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: see ${shell`kubectl rollouts why ${ref.name} -n ${ref.namespace}`}, and run this again.`;
+  return withCommands(
+    `${named('Rollout', ref)} has not begun with ${version} in ${seconds} s: a closed Gate holds it, or Metacontroller does not run. Nothing is bound yet: run this again once it has begun.`,
+    ['To see what it waits for', shell`${OURS} why ${ref.name} -n ${ref.namespace}`],
+  );
 }
 
 /** The command that does the same: `kubectl rollouts -n shop adopt kustomization/checkout --apply`. */
 export function adoptCommandOf(
   { kind, namespace, name }: Adoption['object'],
   choices: Choices,
-  program = 'kubectl rollouts',
+  program = PROGRAM,
 ): string {
   const chosen = (['policy', 'variable', 'rollout', 'runs'] as const).flatMap((key) =>
     choices[key] ? [`--${key}`, choices[key]] : [],

@@ -64,13 +64,13 @@ async function page(): Promise<string> {
   const shown = COMMANDS.filter(({ isHidden }) => !isHidden);
   const loaded = await Promise.all(shown.map(async (entry) => ({ entry, definition: await entry.load() })));
   const groups = [...new Set(shown.map(({ group }) => group))];
-  const index = shown.map(({ name, summary }) => `| [\`${name}\`](#${name}) | ${summary} |`);
+  const index = shown.map(({ name, aliasOf, summary }) => `| [\`${name}\`](#${aliasOf ?? name}) | ${summary} |`);
   return `${[
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
     EXIT_CODES,
     `| command | what it does |\n|---|---|\n${index.join('\n')}`,
-    ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group).map(section)),
+    ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group && !entry.aliasOf).map(section)),
   ].join('\n\n')}\n`;
 }
 

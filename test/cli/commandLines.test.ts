@@ -1,9 +1,9 @@
-/** Command lines that we show, the examples of each command and the equivalents on the page, are ones that the program takes. */
+/** Command lines that we show, the examples of each command and those of the runbooks, are ones that the program takes. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { commandFirst, createProgram } from '../../cli/program.ts';
-import { type Asked, commandOf, PROGRAM } from '../../client/board/requests.ts';
+import { PROGRAM } from '../../client/requests/request.ts';
 
 /** Which command runs with which arguments. @throws where the line is not taken. */
 async function taken(shown: string): Promise<string> {
@@ -26,17 +26,10 @@ describe.each(COMMANDS.filter(({ isHidden }) => !isHidden).map((entry) => [entry
     it('has examples that it takes', async () => {
       const { examples } = await entry.load();
       expect(examples.length).toBeGreaterThan(0);
-      for (const [, line] of examples) expect(await taken(line)).toMatch(new RegExp(`^${name}\\b`));
+      for (const [, line] of examples) expect(await taken(line)).toMatch(new RegExp(`^(${name}|${entry.aliasOf})\\b`));
     });
   },
 );
-
-const rollout = { namespace: 'shop', name: 'checkout' };
-const gate = { namespace: 'shop', name: 'incident' };
-const rolloutGate = { namespace: 'shop', name: 'qa' };
-const reason = "it's INC-42";
-const spec = { default: 'opened' as const, selects: { kinds: ['Kustomization' as const, 'Rollout' as const] } };
-const friday = { timezone: 'Europe/Berlin', action: 'Close' as const, rules: [{ daysOfWeek: ['Friday' as const] }] };
 
 const RUNBOOKS = readFileSync(new URL('../../docs/runbooks.md', import.meta.url), 'utf8');
 
@@ -44,29 +37,3 @@ it.each([...RUNBOOKS.matchAll(/`kubectl rollouts (\w[^`]*)`/g)].map(([, line]) =
   'docs/runbooks.md: kubectl rollouts %s',
   async (line) => expect(await taken(line)).toMatch(new RegExp(`^${line.split(' ')[0]}\\b`)),
 );
-
-describe('what the page shows as its equivalent', () => {
-  it.each<[Asked, string]>([
-    [{ do: 'deploy', rollout, version: '1.2.0', reason: 'fix' }, 'deploy checkout 1.2.0'],
-    [{ do: 'bypass', rollout, version: '1.2.0', reason: 'fix' }, 'bypass checkout 1.2.0'],
-    [{ do: 'pin', rollout, version: '1.2.0', reason: '' }, 'pin checkout 1.2.0'],
-    [{ do: 'pass-gates', rollout, version: '1.2.0', reason: '' }, 'approve checkout 1.2.0'],
-    [{ do: 'unpin', rollout, reason: '' }, 'unpin checkout'],
-    [{ do: 'retry', rollout, reason: '' }, 'retry checkout'],
-    [{ do: 'unblock', rollout, reason: '' }, 'unblock checkout'],
-    [{ do: 'approve', rolloutGate, version: '1.2.0', reason: 'tested' }, 'approve rolloutgate/qa 1.2.0'],
-    [{ do: 'reject', rolloutGate, version: '1.2.0', reason: '' }, 'reject rolloutgate/qa 1.2.0'],
-    [{ do: 'open', gate, reason: '', version: '1.2.0' }, 'open incident'],
-    [{ do: 'close', gate, reason: '', at: '2026-12-24T08:00:00Z' }, 'close incident'],
-    [{ do: 'freeze', gate, reason: '', spec: { ...spec, window: '24h' }, closes: true }, 'freeze incident'],
-    [{ do: 'freeze', gate, reason: '', spec: { ...spec, schedule: friday }, closes: false }, 'freeze incident'],
-  ])('%o', async (asked, command) => {
-    const line = commandOf(asked);
-    expect(line.startsWith(`${PROGRAM} `)).toBe(true);
-    expect(await taken(line.slice(PROGRAM.length + 1))).toBe(command);
-  });
-
-  it('keeps a reason in one word', () => {
-    expect(commandOf({ do: 'unpin', rollout, reason })).toContain("--reason 'it'\\''s INC-42'");
-  });
-});

@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Those of `ui` are driven by the tests of the page. */
-const SHOWN = COMMANDS.filter(({ isHidden, name }) => !isHidden && name !== 'ui');
+const SHOWN = COMMANDS.filter(({ isHidden, aliasOf, name }) => !isHidden && !aliasOf && name !== 'ui');
 /** What they print is about the whole cluster, and other tests share it. */
 const ABOUT_ALL = [/^doctor/, /^calendar -A/];
 

@@ -1,5 +1,5 @@
 /** Every deployment that is remembered: how it went, who asked for it and why, how long each part took. */
-import { versionActions } from '../../client/board/actions.ts';
+import { versionActions } from '../../client/actions/versionActions.ts';
 import type { Rights } from '../../client/board/messages.ts';
 import type { Application, DeploymentView } from '../../client/explain/application.ts';
 import { pinText } from '../../client/explain/pinText.ts';
@@ -11,7 +11,7 @@ import { Ago } from '../parts/Time.tsx';
 import { span } from '../state/clock.ts';
 
 export function History({ application, rights }: { application: Application; rights: Rights }) {
-  const { history, runs, pin } = application;
+  const { history, pin } = application;
   if (history.length === 0) return <p class="none">Nothing has been deployed yet.</p>;
   return (
     <>
@@ -36,7 +36,7 @@ export function History({ application, rights }: { application: Application; rig
           </thead>
           <tbody>
             {history.map((each) => (
-              <Entry key={each.id} each={each} application={application} runs={runs} rights={rights} />
+              <Entry key={each.id} each={each} application={application} rights={rights} />
             ))}
           </tbody>
         </table>
@@ -48,15 +48,12 @@ export function History({ application, rights }: { application: Application; rig
 interface EntryProps {
   each: DeploymentView;
   application: Application;
-  runs: DeploymentView | undefined;
   rights: Rights;
 }
 
-function Entry({ each, application, runs, rights }: EntryProps) {
+function Entry({ each, application, rights }: EntryProps) {
   const look = OUTCOMES[each.outcome];
-  const actions = versionActions(application, each.version, runs).filter((action) =>
-    mayDo({ ...action, rights: action.rights }, rights),
-  );
+  const actions = versionActions(application, each.version).filter((action) => mayDo(action, rights));
   return (
     <tr>
       <td>

@@ -1,6 +1,6 @@
 /** Every release that is known, also those that no deployment has had: to deploy one by hand, or to stay on it. */
 import { useState } from 'preact/hooks';
-import { versionActions } from '../../client/board/actions.ts';
+import { versionActions } from '../../client/actions/versionActions.ts';
 import type { ReleaseView, Rights } from '../../client/board/messages.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { mayDo, open } from '../parts/Actions.tsx';
@@ -15,9 +15,7 @@ interface ReleasesProps {
 export function Releases({ application, releases, rights }: ReleasesProps) {
   const [tag, setTag] = useState('');
   const chosen = releases.find((release) => release.tag === tag);
-  const actions = chosen
-    ? versionActions(application, chosen.tag, application.runs).filter((action) => mayDo(action, rights))
-    : [];
+  const actions = chosen ? versionActions(application, chosen.tag).filter((action) => mayDo(action, rights)) : [];
   if (releases.length === 0) return null;
   return (
     <section class="card panel releases" aria-labelledby="releases-title">

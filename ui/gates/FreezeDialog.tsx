@@ -7,7 +7,7 @@ import { Equivalent } from '../parts/Equivalent.tsx';
 import { namespaces } from '../state/board.ts';
 import { api } from '../state/session.ts';
 import { gates, hello } from '../state/stream.ts';
-import { askedOf, DAYS, emptyFreeze, type Freeze, KINDS, lacking, nameOf } from './freeze.ts';
+import { DAYS, emptyFreeze, type Freeze, KINDS, lacking, nameOf, requestOf } from './freeze.ts';
 
 const LOOK_MS = 350;
 
@@ -27,20 +27,20 @@ export function FreezeDialog({ planned, onClose }: FreezeDialogProps) {
   const [answer, setAnswer] = useState<Answer | 'sending' | undefined>();
   const change = (changes: Partial<Freeze>) => setFreeze({ ...freeze, ...changes });
   const name = nameOf(freeze, (id) => gates.value.has(id));
-  const asked = askedOf(freeze, name);
+  const request = requestOf(freeze, name);
   const lacks = lacking(freeze);
   useEffect(() => element.current?.showModal(), []);
   useEffect(() => {
     setPreview(undefined);
     if (lacks) return;
-    const timer = setTimeout(() => void api.preview(asked).then(setPreview, () => {}), LOOK_MS);
+    const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), LOOK_MS);
     return () => clearTimeout(timer);
-  }, [JSON.stringify(asked)]);
+  }, [JSON.stringify(request)]);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (lacks || answer === 'sending') return;
     setAnswer('sending');
-    setAnswer(await api.act(asked).catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
+    setAnswer(await api.act(request).catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
   };
   const isDone = typeof answer === 'object' && answer.ok;
   return (
@@ -59,7 +59,7 @@ export function FreezeDialog({ planned, onClose }: FreezeDialogProps) {
         {!isDone && <Form freeze={freeze} change={change} name={name} />}
         {lacks && !isDone && <p class="dialog-text">{lacks}</p>}
         {!isDone && <Holds preview={preview} isComing={!lacks} />}
-        {!isDone && <Equivalent asked={asked} />}
+        {!isDone && <Equivalent request={request} />}
         {preview && !answer && <Said answer={preview.answer} isDryRun />}
         {typeof answer === 'object' && <Said answer={answer} />}
         <footer>

@@ -1,6 +1,6 @@
 /** A freeze in the making: what is filled in, and the Gate that comes of it. */
 import type { Gate } from '../../api/types.ts';
-import type { Asked } from '../../client/board/requests.ts';
+import type { ActionRequest } from '../../client/actions/action.ts';
 
 export const KINDS = ['Kustomization', 'HelmRelease', 'Rollout'] as const;
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
@@ -39,22 +39,16 @@ export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (
   }
 }
 
-export function askedOf(freeze: Freeze, name: string): Extract<Asked, { do: 'freeze' }> {
+export function requestOf(freeze: Freeze, name: string): ActionRequest {
   const { when, namespace, reason, kinds, lasts, from, days, timezone } = freeze;
   const selects = { kinds: [...kinds] } as NonNullable<Gate['spec']['selects']>;
-  const gate = { namespace, name };
+  const object = { kind: 'Gate' as const, namespace, name };
   if (when === 'weekly') {
     const rules = [{ daysOfWeek: [...days] }] as NonNullable<Gate['spec']['schedule']>['rules'];
-    return {
-      do: 'freeze',
-      gate,
-      reason,
-      closes: false,
-      spec: { default: 'opened', schedule: { timezone, rules }, selects },
-    };
+    return { type: 'freeze', object, reason, spec: { default: 'opened', schedule: { timezone, rules }, selects } };
   }
   const spec: Gate['spec'] = { default: 'opened', ...(lasts && { window: lasts }), selects };
-  return { do: 'freeze', gate, reason, closes: true, spec, ...(when === 'planned' && from && { at: from }) };
+  return { type: 'freeze', object, reason, spec, ...(when === 'planned' && from && { at: from }) };
 }
 
 /** Why it cannot be asked for yet. */

@@ -1,7 +1,6 @@
 /** One application: what waits and why, who can do what about it, the way of a release, and every deployment there was. */
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { actionsOf } from '../../client/board/actions.ts';
 import type { ApplicationPage as Data } from '../../client/board/messages.ts';
 import { trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
@@ -103,7 +102,7 @@ function Application({ data }: { data: Data }) {
 }
 
 /** What there is to know at 3 a.m., in the words of the conditions, and what can be done about it. */
-function Banner({ data: { application, rights, rolloutGates } }: { data: Data }) {
+function Banner({ data: { application, actions, rights } }: { data: Data }) {
   const { state, headline, causes, next, unread } = application;
   const track = trackOf(application);
   const isQuiet = state === 'done' && causes.length === 0;
@@ -119,7 +118,7 @@ function Banner({ data: { application, rights, rolloutGates } }: { data: Data })
         )}
       </div>
       <Why causes={causes} next={next} unread={unread} />
-      <Actions actions={actionsOf(application, rolloutGates)} rights={rights} />
+      <Actions actions={actions} rights={rights} />
     </section>
   );
 }

@@ -1,6 +1,5 @@
 /** One Gate: is it open, who made it so and why, until when, what it holds, and the weeks to come. */
 import { useEffect } from 'preact/hooks';
-import { gateActions } from '../../client/board/actions.ts';
 import type { GateView } from '../../client/board/bands.ts';
 import type { GatePage as Data } from '../../client/board/messages.ts';
 import { Approvals } from '../gates/Approvals.tsx';
@@ -37,7 +36,7 @@ export function GatePage({ id }: { id: string }) {
   );
 }
 
-function Gate({ data: { gate, approvals, rights } }: { data: Data }) {
+function Gate({ data: { gate, approvals, actions, rights } }: { data: Data }) {
   const tone = gate.opened ? 'good' : 'held';
   const facts: [string, preact.ComponentChildren][] = [
     ['Holds', gate.selects ?? 'what names it in gate.fluxcd.io/gates or spec.gates'],
@@ -89,7 +88,7 @@ function Gate({ data: { gate, approvals, rights } }: { data: Data }) {
             )}
           </span>
         </p>
-        <Actions actions={gateActions(gate, approvals)} rights={rights} />
+        <Actions actions={actions} rights={rights} />
       </section>
       {gate.approvals && <Approvals rule={gate.approvals.rule} approvals={approvals} />}
       <section class="card panel" aria-labelledby="calendar-title">

@@ -56,7 +56,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
       </section>
       {remedies.length > 0 && (
         <section class="card panel remedies" aria-labelledby="remedies-title">
-          <h2 id="remedies-title">What would let it go</h2>
+          <h2 id="remedies-title">What you can do</h2>
           {remedies.map((remedy) => (
             <RemedyBox key={remedy.command} remedy={remedy} />
           ))}
@@ -78,7 +78,7 @@ function RemedyBox({ remedy: { text, command, allowed, verb, resource, namespace
         {to ? <a href={to}>{text}</a> : text}
         {allowed !== undefined && (
           <Badge tone={allowed ? 'good' : 'calm'} icon={allowed ? 'done' : 'closed'}>
-            {allowed ? 'you may' : `takes ${verb} on ${resource} ${namespace}/${name}`}
+            {allowed ? 'allowed' : `takes ${verb} on ${resource} ${namespace}/${name}`}
           </Badge>
         )}
       </p>

@@ -1,16 +1,13 @@
 /** A request in the making: what comes of it, why it is asked for, the command that does the same, and what the API server said. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Action } from '../../client/board/actions.ts';
+import type { Action } from '../../client/actions/action.ts';
 import type { Answer } from '../../client/board/messages.ts';
-import type { Asked } from '../../client/board/requests.ts';
 import { Icon } from '../look/Icon.tsx';
 import { api } from '../state/session.ts';
 import { Equivalent } from './Equivalent.tsx';
 
 export const dialog = signal<Action | undefined>(undefined);
-
-const NEEDS_REASON: Asked['do'][] = ['bypass'];
 
 export function ActionDialog() {
   const action = dialog.value;
@@ -26,19 +23,19 @@ function Dialog({ action }: { action: Action }) {
   useEffect(() => {
     element.current?.showModal();
     // What the API server would say, before anybody has to decide. A bypass without a reason would only be told that it lacks one.
-    if (!NEEDS_REASON.includes(action.asked.do)) void api.act(action.asked, true).then(setCheck, () => {});
+    if (!action.needsReason) void api.act(action.request, true).then(setCheck, () => {});
   }, []);
   const close = () => {
     dialog.value = undefined;
   };
-  const asked = { ...action.asked, reason: reason.trim() };
-  const needsReason = NEEDS_REASON.includes(asked.do);
-  const isReady = (!action.confirm || typed === action.confirm) && (!needsReason || asked.reason !== '');
+  const { needsReason } = action;
+  const request = { ...action.request, reason: reason.trim() };
+  const isReady = (!action.confirm || typed === action.confirm) && (!needsReason || request.reason !== '');
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!isReady || answer === 'sending') return;
     setAnswer('sending');
-    setAnswer(await api.act(asked).catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
+    setAnswer(await api.act(request).catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
   };
   const isDone = typeof answer === 'object' && answer.ok;
   return (
@@ -78,7 +75,7 @@ function Dialog({ action }: { action: Action }) {
                 />
               </label>
             )}
-            <Equivalent asked={asked} found={action.found} />
+            <Equivalent request={request} found={action.found} />
             {check && !answer && <Said answer={check} isDryRun />}
           </>
         )}

@@ -1,5 +1,5 @@
 /** A button for what the reader may do; for the rest, who it takes. */
-import { type Action, rightKey } from '../../client/board/actions.ts';
+import { type Action, rightKey } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/messages.ts';
 import { dialog } from './ActionDialog.tsx';
 

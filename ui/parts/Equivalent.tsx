@@ -1,10 +1,11 @@
 /** The command that asks for the same: of ours, and with kubectl alone; to be copied. */
 import { useState } from 'preact/hooks';
-import { type Asked, equivalentOf, type Found } from '../../client/board/requests.ts';
+import type { Action, ActionRequest } from '../../client/actions/action.ts';
+import { linesOf } from '../../client/actions/lines.ts';
 import { Icon } from '../look/Icon.tsx';
 
-export function Equivalent({ asked, found }: { asked: Asked; found?: Found | undefined }) {
-  return <Commands {...equivalentOf(asked, found, Date.now())} />;
+export function Equivalent({ request, found }: { request: ActionRequest; found?: Action['found'] }) {
+  return <Commands {...linesOf(request, found, Date.now())} />;
 }
 
 export function Commands({ command, kubectl }: { command: string; kubectl: string }) {

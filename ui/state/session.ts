@@ -1,6 +1,6 @@
 /** The key to the server, and requests with it. It comes in the address, behind the #, which no server is ever sent. */
+import type { ActionRequest } from '../../client/actions/action.ts';
 import type { Answer, ApplicationPage, GatePage, Preview } from '../../client/board/messages.ts';
-import type { Asked } from '../../client/board/requests.ts';
 import type { TakeOverAsked, TakeOverList, TakeOverLook } from '../../client/board/takeOver.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 
@@ -55,9 +55,9 @@ export const api = {
   explanation: (kind: string, id: string, signal: AbortSignal) =>
     get<Explanation>(`/api/objects/${kind}/${item(id)}`, signal),
   gate: (id: string, signal: AbortSignal) => get<GatePage>(`/api/gates/${item(id)}`, signal),
-  act: (asked: Asked, dryRun = false) => post<Answer>('/api/act', { asked, dryRun }),
+  act: (action: ActionRequest, dryRun = false) => post<Answer>('/api/act', { action, dryRun }),
   takeOvers: (signal: AbortSignal) => get<TakeOverList>('/api/take-over', signal),
   takeOverLook: (asked: TakeOverAsked) => post<TakeOverLook>('/api/take-over/look', { asked }),
   takeOverMake: (asked: TakeOverAsked, agreed: string) => post<Answer>('/api/take-over/make', { asked, agreed }),
-  preview: (asked: Asked) => post<Preview>('/api/preview', { asked }),
+  preview: (action: ActionRequest) => post<Preview>('/api/preview', { action }),
 };

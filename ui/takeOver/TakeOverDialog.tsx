@@ -1,6 +1,6 @@
 /** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { rightKey } from '../../client/board/actions.ts';
+import { rightKey } from '../../client/actions/action.ts';
 import type { Answer } from '../../client/board/messages.ts';
 import type { TakeOverAsked, TakeOverLook } from '../../client/board/takeOver.ts';
 import { Icon } from '../look/Icon.tsx';

@@ -4,10 +4,11 @@ import type { Budget } from '../../../api/types.ts';
 
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { budgetActions } from '../../actions/gateActions.ts';
+import { remediesOf } from '../../actions/lines.ts';
 import type { Cause } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
-import { continueVersion } from '../remedies.ts';
 
 type Versions = NonNullable<NonNullable<Budget['status']>['versions']>;
 
@@ -36,7 +37,7 @@ export function explainBudget(budget: Budget): Explanation {
     causes,
     ...((status?.waiting ?? 0) > 0 &&
       held.length === 0 && { next: { text: 'the next Rollout begins when one of those on their way has ended' } }),
-    remedies: held.map(({ version }) => continueVersion(object, version)),
+    remedies: remediesOf(budgetActions(budget).slice(0, TOLD), 0),
     unread: [],
   };
 }

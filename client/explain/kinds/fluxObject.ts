@@ -13,11 +13,12 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/pin/deployment.ts';
 import { awaitsText } from '../../../core/suspend/resume.ts';
 import { parseState } from '../../../core/suspend/stateAnnotation.ts';
-import type { Cause, Next, ObjectRef, Remedy } from '../application.ts';
+import { fluxActions } from '../../actions/gateActions.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import type { Cause, Next, ObjectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { earlierFailure, type FluxFailure, fluxFailure } from '../fluxFailure.ts';
 import { objectRef } from '../objectRef.ts';
-import { bypassObject, createGate, openGate, resumeObject } from '../remedies.ts';
 import { finder, type Unread, unreadTexts } from '../surroundings.ts';
 
 export interface AroundFluxObject {
@@ -76,7 +77,7 @@ export function explainFluxObject(
     state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
-    remedies: remediesOf(ref, closed, isSuspended && !isOurs),
+    remedies: remediesOf(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
     unread: unreadTexts(unread),
   };
 }
@@ -177,12 +178,4 @@ function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
   const ready = findCondition(status?.conditions, READY);
   if (spec?.suspend === true || !ready || ready.status === 'True') return [];
   return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];
-}
-
-function remediesOf(object: ObjectRef, closed: readonly JudgedGate[], isByHand: boolean): Remedy[] {
-  const there = closed.filter(({ missing, isLimit }) => !missing && !isLimit);
-  const opened = there.map(({ ref }) => openGate(objectRef('Gate', ref)));
-  const created = closed.filter(({ missing }) => missing).map(({ ref }) => createGate(objectRef('Gate', ref)));
-  const bypassed = there.slice(0, 1).map(({ ref }) => bypassObject(object, objectRef('Gate', ref)));
-  return [...created, ...opened, ...bypassed, ...(isByHand ? [resumeObject(object)] : [])];
 }

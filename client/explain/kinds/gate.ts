@@ -3,20 +3,20 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
 import { verdictText } from '../../../core/approval/verdict.ts';
-import { takesOpening } from '../../../core/gate/approved.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { askedBy } from '../../../core/gate/judge.ts';
 import { requirerText } from '../../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import type { Cause, ObjectRef, Remedy } from '../application.ts';
+import { gateActions } from '../../actions/gateActions.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import type { Cause } from '../application.ts';
 import { approvalsAt, ruleText } from '../approvals.ts';
 import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
 import { objectRef } from '../objectRef.ts';
-import { approveOnGate, closeGate, openGate } from '../remedies.ts';
 
-/** How many of the objects that it holds are named. */
+/** How many of the objects that it holds are named, and of the versions that lack approvals. */
 const NAMED = 5;
 
 export function explainGate(gate: Gate, now: EpochMs): Explanation {
@@ -43,7 +43,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     next: byPlan ?? {
       text: staysText(gate, opened),
     },
-    remedies: remediesOf(gate, object, opened, now),
+    remedies: remediesOf(gateActions(gate, [], now).slice(0, NAMED), now),
     unread: [],
   };
 }
@@ -53,15 +53,6 @@ function staysText({ spec }: Gate, opened: boolean): string {
   return spec.approvals
     ? 'nothing by itself: it stays closed, and lets those versions through that are approved'
     : 'nothing by itself: it stays closed until somebody opens it';
-}
-
-/** With approvals no request opens it: what has some and lacks others is approved. Where that is nothing, `why` of the Rollout says what waits. */
-function remediesOf(gate: Gate, object: ObjectRef, opened: boolean, now: EpochMs): Remedy[] {
-  if (opened) return [closeGate(object)];
-  if (!gate.spec.approvals) return [openGate(object)];
-  const lacking = approvalsAt(gate, [], now).filter(({ verdict }) => !verdict.enough);
-  const approved = lacking.slice(0, NAMED).map(({ rollout, version }) => approveOnGate(rollout, version, object));
-  return [...(takesOpening(gate, now) ? [openGate(object)] : []), ...approved];
 }
 
 function scheduleCause(gate: Gate): Cause[] {

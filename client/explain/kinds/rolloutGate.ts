@@ -1,12 +1,12 @@
 /** What a RolloutGate lets through, and what waits for it. */
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf } from '../../../core/kube/names.ts';
-import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import type { Cause, Remedy } from '../application.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import { rolloutGateActions } from '../../actions/rolloutGateActions.ts';
+import type { Cause } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
-import { approveVersion, deployByHand, giveApproval, openRolloutGate } from '../remedies.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 import { NO_SURROUNDINGS } from '../surroundings.ts';
 
@@ -57,16 +57,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
         ? [{ code: 'Rejects', text: `It rejects ${rejected.slice(0, 5).join(', ')}: these are never deployed` }]
         : []),
     ],
-    remedies: isHeld ? remedies(gate, rollout, version) : [],
+    remedies: isHeld ? remediesOf(rolloutGateActions(gate, rollout, version), 0) : [],
     unread: [],
   };
-}
-
-function remedies(gate: RolloutGate, rollout: Rollout | undefined, version: string | undefined): Remedy[] {
-  const object = objectRef('RolloutGate', identityOf(gate));
-  const { passing, approvals } = gate.spec ?? {};
-  if (version === undefined || !isLegalTag(version)) return passing === false ? [openRolloutGate(object)] : [];
-  if (passing !== false && approvals) return [giveApproval(object, version)];
-  const byGate = passing === false ? openRolloutGate(object) : approveVersion(object, version);
-  return [byGate, ...(rollout ? [deployByHand(rollout, version)] : [])];
 }

@@ -11,24 +11,17 @@ import { pinRecordOf } from '../../../core/evaluation/pinRecord.ts';
 import { requesterOf } from '../../../core/evaluation/requesters.ts';
 import { requestsOf } from '../../../core/evaluation/requests.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import type {
-  Application,
-  ApplicationState,
-  Cause,
-  DeploymentView,
-  Remedy,
-  Step,
-  WaitingVersion,
-} from '../application.ts';
+import { remediesOf } from '../../actions/lines.ts';
+import { rolloutActions } from '../../actions/rolloutActions.ts';
+import type { Application, ApplicationState, DeploymentView, Step, WaitingVersion } from '../application.ts';
 import { defined } from '../defined.ts';
-import { remediesOf } from '../remedies.ts';
 import { isFailedObject } from '../step.ts';
 import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
-import { failureCauses, failureOf, failureRemedies } from './failure.ts';
+import { failureCauses, failureOf } from './failure.ts';
 import { gateSteps } from './gateSteps.ts';
 import { nextOf } from './next.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
@@ -55,9 +48,8 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
   const failure = failureOf(rollout, steps);
   const said = causesOf(rollout, steps);
   const causes = [...said, ...failureCauses(rollout, failure, said)];
-  const ways = failureRemedies(rollout, failure, steps);
-  const others = remediesOf(rollout, steps, waiting?.version);
   const next = nextOf(rollout, steps, waiting?.version);
+  const actions = rolloutActions(rollout, { steps, waiting, failure, causes }, around, now);
   return {
     namespace,
     name,
@@ -78,17 +70,11 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     }),
     steps,
     causes,
-    remedies: causeFirst(waiting ? [...others, ...ways] : [...ways, ...others], causes),
+    remedies: remediesOf(actions, now),
     history,
     unread: unreadTexts(unreadOf(around, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
-}
-
-/** What removes the cause stands first. */
-function causeFirst(remedies: readonly Remedy[], [cause]: readonly Cause[]): Remedy[] {
-  const isFirst = ({ step }: Remedy) => step !== undefined && step === cause?.step;
-  return [...remedies.filter(isFirst), ...remedies.filter((remedy) => !isFirst(remedy))];
 }
 
 function stepsOf(

@@ -1,11 +1,9 @@
-/** A deployment that failed: what its HealthChecks reported, the last good version, and what a person can do. */
-import { RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
+/** A deployment that failed: what its HealthChecks reported, and the last good version. */
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { isRequest } from '../../requests/request.ts';
 import { rollback } from '../../requests/rollback.ts';
-import type { Cause, FailureView, Remedy, Step } from '../application.ts';
+import type { Cause, FailureView, Step } from '../application.ts';
 import { defined } from '../defined.ts';
-import { goBack, onRollout } from '../remedies.ts';
 
 export function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | undefined {
   const [head, ...before] = rollout.status?.history ?? [];
@@ -37,17 +35,4 @@ export function failureCauses({ status }: Rollout, failure: FailureView | undefi
   const good =
     lastGood === undefined ? [] : [`${lastGood} is the last version that succeeded (deployment ${lastGoodId})`];
   return [...checks, ...good.map((text) => ({ code: 'LastGoodVersion', text }))];
-}
-
-/** Retry, roll back, let the next version through: those that take effect now. */
-export function failureRemedies(rollout: Rollout, failure: FailureView | undefined, steps: readonly Step[]): Remedy[] {
-  if (!failure) return [];
-  const step = steps.find(({ kind }) => kind === 'failure')?.id ?? 'bake';
-  return [
-    onRollout(rollout, 'retry', `${RETRY}=`, 'try the failed version again', step),
-    ...(failure.wayBack === undefined ? [] : [goBack(rollout, failure.wayBack, step)]),
-    ...(failure.unblocks
-      ? [onRollout(rollout, 'unblock', `${UNBLOCK_FAILED}=true`, 'let the next version through', step)]
-      : []),
-  ];
 }

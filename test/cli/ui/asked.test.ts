@@ -1,49 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import { askedOf, takeOverAskedOf } from '../../../cli/ui/asked.ts';
+import { actionRequestOf, takeOverAskedOf } from '../../../cli/ui/asked.ts';
 
-const rollout = { namespace: 'shop', name: 'checkout' };
+const at = { namespace: 'shop', name: 'checkout' };
+const rollout = { kind: 'Rollout', ...at };
+const gate = { kind: 'Gate', namespace: 'ops', name: 'prod' };
 
 describe('what the page posts', () => {
   it.each([
-    [{ do: 'deploy', rollout, version: '1.2.0', reason: 'fix' }],
-    [{ do: 'unpin', rollout, reason: '' }],
-    [{ do: 'approve', rolloutGate: { namespace: 'shop', name: 'qa' }, version: '1.2.0', reason: '' }],
-    [{ do: 'approve-at-gate', gate: { namespace: 'ops', name: 'prod' }, rollout, version: '1.2.0', reason: '' }],
-    [{ do: 'close', gate: { namespace: 'shop', name: 'freeze' }, reason: '', at: '2026-11-22T08:00:00Z' }],
-    [
-      {
-        do: 'freeze',
-        gate: { namespace: 'shop', name: 'freeze' },
-        reason: '',
-        spec: { default: 'opened' },
-        closes: true,
-      },
-    ],
-  ])('is one of its requests: %j', (asked) => {
-    expect(askedOf(asked)).toEqual(asked);
+    [{ type: 'deploy', object: rollout, version: '1.2.0', reason: 'fix' }],
+    [{ type: 'unpin', object: rollout }],
+    [{ type: 'approve', object: { kind: 'RolloutGate', namespace: 'shop', name: 'qa' }, version: '1.2.0', reason: '' }],
+    [{ type: 'approve', object: gate, rollout: at, version: '1.2.0' }],
+    [{ type: 'close', object: gate, at: '2026-11-22T08:00:00Z' }],
+    [{ type: 'continue', object: { kind: 'ClusterRolloutBudget', namespace: '', name: 'fleet' }, version: '1.2.0' }],
+    [{ type: 'unrequire', object: rollout, gate: { namespace: 'ops', name: 'prod' } }],
+    [{ type: 'freeze', object: gate, spec: { default: 'opened' } }],
+  ])('is an action: %j', (action) => {
+    expect(actionRequestOf(action)).toEqual(action);
   });
 
   it.each([
     ['nothing', undefined],
     ['a list', []],
-    ['another verb', { do: 'delete', rollout }],
-    ['a verb of every object', { do: 'constructor', rollout }],
-    ['an approval for no Rollout', { do: 'approve-at-gate', gate: rollout, version: '1.2.0', reason: '' }],
-    ['no object', { do: 'retry', reason: '' }],
-    ['a path for a name', { do: 'retry', rollout: { namespace: 'shop', name: '../../secrets/x' } }],
-    ['a namespace that leads elsewhere', { do: 'retry', rollout: { namespace: 'shop/secrets', name: 'x' } }],
-    ['a version that is no tag', { do: 'deploy', rollout, version: '1.2.0; rm -rf', reason: '' }],
-    ['a reason that is too long', { do: 'retry', rollout, reason: 'x'.repeat(1001) }],
-    ['a reason that is no text', { do: 'retry', rollout, reason: { a: 1 } }],
+    ['another verb', { type: 'delete', object: rollout }],
+    ['a verb of every object', { type: 'constructor', object: rollout }],
+    ['another kind', { type: 'deploy', object: { kind: 'Secret', ...at }, version: '1.2.0' }],
+    ['a kind that the action does not write', { type: 'deploy', object: gate, version: '1.2.0' }],
+    ['no object', { type: 'retry' }],
+    ['no version', { type: 'deploy', object: rollout }],
+    ['a path for a name', { type: 'retry', object: { ...rollout, name: '../../secrets/x' } }],
+    ['a namespace that leads elsewhere', { type: 'retry', object: { ...rollout, namespace: 'shop/secrets' } }],
+    ['no namespace', { type: 'retry', object: { ...rollout, namespace: '' } }],
+    ['a version that is no tag', { type: 'deploy', object: rollout, version: '1.2.0; rm -rf' }],
+    ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
+    ['a reason that is too long', { type: 'retry', object: rollout, reason: 'x'.repeat(1001) }],
+    ['a reason that is no text', { type: 'retry', object: rollout, reason: { a: 1 } }],
   ])('is refused: %s', (_, value) => {
-    expect(askedOf(value)).toBeUndefined();
+    expect(actionRequestOf(value)).toBeUndefined();
   });
 
   it('loses what does not belong to it', () => {
-    expect(askedOf({ do: 'retry', rollout: { ...rollout, path: '/api' }, reason: '', method: 'DELETE' })).toEqual({
-      do: 'retry',
-      rollout,
-      reason: '',
+    expect(actionRequestOf({ type: 'retry', object: { ...rollout, path: '/api' }, method: 'DELETE' })).toEqual({
+      type: 'retry',
+      object: rollout,
     });
   });
 });

@@ -1,7 +1,6 @@
 /** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { actionsOf } from '../../../client/board/actions.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -94,14 +93,5 @@ describe('proposes', () => {
   it('none of it for a deployment that has succeeded', () => {
     const { failure, remedies } = explained(failed({ history: HISTORY.slice(2) }));
     expect([failure, remedies]).toEqual([undefined, []]);
-  });
-
-  it('as buttons what it proposes as commands', () => {
-    const actions = actionsOf(explained(failed({ spec: { onFailure: 'Hold' } })));
-    expect(actions.map(({ label }) => label)).toEqual([
-      'Try 1.2.0 again',
-      'Roll back to 1.1.0',
-      'Let the next version through',
-    ]);
   });
 });

@@ -108,7 +108,11 @@ describe('a rollback never goes', () => {
   });
 
   it.each([
-    ['to a newer version that is named', '1.2.0', /1\.2\.0 is newer than 1\.1\.0.*pin 1\.2\.0/],
+    [
+      'to a newer version that is named',
+      '1.2.0',
+      /1\.2\.0 is newer than 1\.1\.0.*\n {2}kubectl rollouts pin \S+ 1\.2\.0 -n /s,
+    ],
     ['to what runs', '1.1.0', /1\.1\.0 is what runs/],
     ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was rolled back from/],
   ])('%s', (_, version, sentence) => {

@@ -10,6 +10,8 @@ import {
   retry,
   unblock,
   unpin,
+  unrequire,
+  withdrawRequest,
 } from '../../../client/requests/rollout.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -194,5 +196,51 @@ describe('somebody has to agree to', () => {
   it('nothing else', () => {
     expect(concerns(deploy(rollout(), '1.5.1', undefined))).toEqual([]);
     expect(concerns(pin(rollout(), '1.4.0', undefined))).toEqual([]);
+  });
+});
+
+describe('a request that is withdrawn', () => {
+  const FORCE = { 'rollout.kuberik.com/force-deploy': '9.9.9', 'rollout.kuberik.com/deploy-message': 'typo' };
+
+  it('takes what was said with it along, and the reason of a bypass', () => {
+    const bypassed = { ...FORCE, 'gate.fluxcd.io/bypass-for': '9.9.9', 'gate.fluxcd.io/bypass-reason': 'INC-7' };
+    expect(said(withdrawRequest(rollout({ annotations: bypassed }), undefined))).toBe(
+      'kubectl -n shop annotate --overwrite rollout/checkout rollout.kuberik.com/force-deploy- rollout.kuberik.com/deploy-message- ' +
+        'gate.fluxcd.io/bypass-for- gate.fluxcd.io/bypass-reason-',
+    );
+  });
+
+  it('leaves alone what is done, and says what to do about a pin', () => {
+    expect(said(withdrawRequest(rollout(), undefined))).toMatch(/^Nobody has requested/);
+    const done = { 'rollout.kuberik.com/request': 'force-deploy=u', ...FORCE };
+    const handled = { handledRequest: { 'force-deploy': 'u' } };
+    expect(said(withdrawRequest(rollout({ annotations: done, status: handled }), undefined))).toMatch(/^Nobody/);
+    expect(said(withdrawRequest(rollout({ spec: { wantedVersion: '1.4.0' } }), undefined))).toContain('unpin');
+  });
+});
+
+describe('a Gate that is no longer required', () => {
+  const named = (gates: object[], seen: boolean) => {
+    const made = rollout({
+      spec: { gates },
+      status: { observedGeneration: 3, namedGates: [{ gate: 'shop/typo', seen }] },
+    });
+    return { ...made, metadata: { ...made.metadata, generation: 3 } };
+  };
+  const typo = { namespace: 'shop', name: 'typo' };
+
+  it.each([
+    [[{ name: 'typo' }, { name: 'freeze', namespace: 'ops' }], { gates: [{ name: 'freeze', namespace: 'ops' }] }],
+    [[{ name: 'typo', namespace: 'shop' }], { gates: null }],
+  ])('leaves the others: %j', (gates, spec) => {
+    expect(unrequire(named(gates, false), typo, 'a typo')).toMatchObject({ body: { spec } });
+  });
+
+  it('takes a bypass where it has existed', () => {
+    expect(unrequire(named([{ name: 'typo' }], false), typo, 'a typo')).not.toHaveProperty('body.metadata');
+    expect(unrequire(named([{ name: 'typo' }], true), typo, 'gone')).toMatchObject({
+      body: { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'gone' } }, spec: { gates: null } },
+    });
+    expect(unrequire(named([{ name: 'typo' }], true), typo, undefined)).toMatchObject({ isWrong: true });
   });
 });

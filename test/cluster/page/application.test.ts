@@ -97,7 +97,7 @@ describe('an application that waits for an approval', () => {
     const tab = await sre.tab(at);
     await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
     await tab.getByLabel('Reason').fill("it's tested");
-    const command = `kubectl rollouts -n ${story.ns} approve rolloutgate/qa 1.1.0 --reason 'it'\\''s tested'`;
+    const command = `kubectl rollouts approve rolloutgate/qa 1.1.0 -n ${story.ns} --reason 'it'\\''s tested'`;
     await tab.getByText(command).waitFor();
     await tab.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
     expect(await accepted(tab)).toContain('The API server has accepted it.');
@@ -110,7 +110,7 @@ describe('an application that waits for an approval', () => {
   it('is pinned to what ran before, and unpinned', async () => {
     await story.arrive('1.1.0');
     const tab = await developer.tab(at);
-    await ask(tab, 'Pin 1.0.0', 'leaks memory', 'Pin');
+    await ask(tab, 'Roll back to 1.0.0', 'leaks memory', 'Roll back');
     await accepted(tab);
     await story.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
     await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor();
@@ -119,7 +119,7 @@ describe('an application that waits for an approval', () => {
       .first()
       .waitFor();
     await tab.getByRole('cell', { name: /developer.*leaks memory/ }).waitFor();
-    await ask(tab, 'Remove the pin', '', 'Remove the pin');
+    await ask(tab, 'Unpin app', '', 'Unpin');
     await accepted(tab);
     await tab.getByText(/^Unpinned from 1\.0\.0 by developer/).waitFor();
     await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor({ state: 'hidden' });
@@ -156,7 +156,7 @@ describe('an application behind a closed Gate', () => {
       .getByText(/closed by sre: INC-42/)
       .first()
       .waitFor();
-    await tab.getByRole('button', { name: 'Past the freeze' }).click();
+    await tab.getByRole('button', { name: 'Bypass closed Gates for 1.1.0' }).click();
     const dialog = tab.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('INC-42, the fix');
     const deploy = dialog.getByRole('button', { name: 'Deploy 1.1.0' });
@@ -178,12 +178,12 @@ describe('an application behind a closed Gate', () => {
     await ask(tab, 'Deploy 1.2.0', '', 'Deploy', '1.2.0');
     expect(await accepted(tab)).toMatch(/1\.2\.0.*waits.*freeze/s);
     const answer = await tab.evaluate(async (namespace) => {
-      const asked = { do: 'open', gate: { namespace, name: 'freeze' }, reason: '' };
+      const action = { type: 'open', object: { kind: 'Gate', namespace, name: 'freeze' } };
       const headers = {
         authorization: `Bearer ${(globalThis as any).localStorage.getItem('rollouts-token')}`,
         'content-type': 'application/json',
       };
-      return (await fetch('/api/act', { method: 'POST', headers, body: JSON.stringify({ asked }) })).json();
+      return (await fetch('/api/act', { method: 'POST', headers, body: JSON.stringify({ action }) })).json();
     }, story.ns);
     expect(answer).toMatchObject({
       ok: false,
@@ -195,7 +195,7 @@ describe('an application behind a closed Gate', () => {
 
   it('opens the Gate', async () => {
     const tab = await sre.tab(at);
-    await ask(tab, 'Open freeze', 'INC-42 is over', 'Open freeze');
+    await ask(tab, 'Open Gate freeze', 'INC-42 is over', 'Open freeze');
     await accepted(tab);
     await waitFor(
       async () => (await view.admin.get(ref('gate', story.ns, 'freeze'))).status?.openedBy === 'sre',

@@ -32,7 +32,7 @@ describe('a Gate that asks for two approvals', () => {
   async function approve(tab: Page, reason: string): Promise<void> {
     await tab.getByRole('button', { name: 'Approve 1.0.0 of app at prod' }).click();
     await tab.getByLabel('Reason').fill(reason);
-    await tab.getByText(`approve gate/prod ${ns}/app:1.0.0 --reason ${reason}`).waitFor();
+    await tab.getByText(`approve gate/prod ${ns}/app:1.0.0 -n ${ns} --reason ${reason}`).waitFor();
     await tab.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
     await tab.getByText('The API server has accepted it.').waitFor();
     await tab.getByRole('button', { name: 'Done' }).click();
@@ -42,7 +42,7 @@ describe('a Gate that asks for two approvals', () => {
     const tab = await sre.tab(`/gate/${ns}/prod`);
     await tab.getByText('A version takes 2 people who approve it; no request opens the gate.').waitFor();
     await tab.getByText('0 of 2 approvals').waitFor();
-    expect(await tab.getByRole('button', { name: 'Open', exact: true }).count()).toBe(0);
+    expect(await tab.getByRole('button', { name: /^Open Gate/ }).count()).toBe(0);
   });
 
   it('is approved once on the page of the application, and shows who has, why, and that another one is missing', async () => {

@@ -98,7 +98,7 @@ describe('gates', () => {
       .getByText(/is closed .*INC-42/)
       .first()
       .waitFor();
-    await tab.getByText('you may', { exact: true }).first().waitFor();
+    await tab.getByText('allowed', { exact: true }).first().waitFor();
     await tab
       .getByText(/kubectl rollouts open incident/)
       .first()
@@ -113,7 +113,7 @@ describe('gates', () => {
   it('are opened on their own page, which says what they hold', async () => {
     const tab = await sre.tab(`/gate/${ns}/incident`);
     await tab.getByText(`Kustomization${ns}/app`).waitFor();
-    await tab.getByRole('button', { name: 'Open', exact: true }).click();
+    await tab.getByRole('button', { name: 'Open Gate incident' }).click();
     await tab.getByLabel('Reason').fill('INC-42 is over');
     await tab.getByRole('dialog').getByRole('button', { name: 'Open incident' }).click();
     await tab.getByRole('dialog').getByText('The API server has accepted it.').waitFor();

@@ -157,6 +157,20 @@ export const STAGES: Record<string, Setup> = {
   rollback: (stage) => runs(stage, ['1.0.3', '1.1.0']),
   retry: failed,
   unblock: failed,
+  withdraw: async (stage, { admin, sre }, line) => {
+    await runs(stage, ['1.1.0']);
+    if (!line.includes('rolloutgate/')) {
+      return admin.mergePatch(stage.story.app, {
+        metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' } },
+      });
+    }
+    const approvals = { approvals: { required: 2 } };
+    await admin.create(rolloutGate(stage.shop, 'qa', 'app', approvals));
+    await stage.story.publish('1.2.0');
+    await waitFor(async () => (await stage.story.statusOf()).pendingVersion === '1.2.0', 'the version to wait');
+    const annotations = { 'rollout.kuberik.com/approve': '1.2.0' };
+    await sre.mergePatch(ref('rolloutGate', stage.shop, 'qa'), { metadata: { annotations } });
+  },
   approve: (stage, view, line) => (line.includes('gate/year-end') ? waitsForGate : waits)(stage, view, '1.2.0'),
   reject: (stage, view) => waits(stage, view, '1.2.0'),
   bypass: async (stage, view, line) => {
@@ -170,11 +184,10 @@ export const STAGES: Record<string, Setup> = {
     );
   },
   continue: held,
-  freeze: (stage) => runs(stage, ['1.1.0']),
-  thaw: frozen,
-  open: closedGate('year-end'),
-  close: async ({ flux }, { admin }) => {
-    await admin.create(gate(flux, 'payments-freeze', { spec: { default: 'opened' } }));
+  open: (stage, view, line) => (line.includes('year-end') ? closedGate('year-end') : frozen)(stage, view, line),
+  close: async (stage, { admin }, line) => {
+    if (!line.includes('payments-freeze')) return runs(stage, ['1.1.0']);
+    await admin.create(gate(stage.flux, 'payments-freeze', { spec: { default: 'opened' } }));
   },
   calendar: async ({ shop }, { admin, sre }) => {
     await sre.create(gate(shop, 'sealed', { spec: { default: 'closed' } }));

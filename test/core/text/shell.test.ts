@@ -2,10 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commandOf, equivalentOf } from '../../../client/board/requests.ts';
+import type { ActionRequest } from '../../../client/actions/action.ts';
+import { fluxActions } from '../../../client/actions/gateActions.ts';
+import { linesOf, remediesOf } from '../../../client/actions/lines.ts';
+import { offer } from '../../../client/actions/offer.ts';
+import { ACTIONS } from '../../../client/actions/table.ts';
 import { absentFindings } from '../../../client/explain/doctor/waits.ts';
 import { objectRef } from '../../../client/explain/objectRef.ts';
-import * as remedies from '../../../client/explain/remedies.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { kubectlOf, patching } from '../../../client/requests/request.ts';
@@ -17,32 +20,9 @@ import { closedGatesText, pinnedText } from '../../../core/hold/messages.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
+import { words } from '../../support/words.ts';
 
 const TIME = '$(date -u +%Y-%m-%dT%H:%M:%SZ)';
-
-/** The words of a line as a POSIX shell splits it. @throws for anything in it that a shell would do more with than take it as text. */
-function words(line: string): string[] {
-  const found: string[] = [];
-  let word: string | undefined;
-  for (let at = 0; at < line.length; ) {
-    const rest = line.slice(at);
-    const quote = /^'([^']*)'/.exec(rest);
-    const own = [`"${TIME}"`, '"<why>"'].find((each) => rest.startsWith(each));
-    if (quote) word = (word ?? '') + quote[1];
-    else if (own) word = (word ?? '') + own.slice(1, -1);
-    else if (rest.startsWith("\\'")) word = `${word ?? ''}'`;
-    else if (rest.startsWith(' ')) {
-      if (word !== undefined) found.push(word);
-      word = undefined;
-    } else if (word === undefined && rest.startsWith('| kubectl ')) {
-      // The one pipe: a manifest for kubectl create.
-      found.push('|');
-    } else if (/^[\w@+:,./=-]/.test(rest)) word = (word ?? '') + rest[0];
-    else throw new Error(`${JSON.stringify(rest.slice(0, 10))} is not text in: ${line}`);
-    at += quote ? quote[0].length : own ? own.length : rest.startsWith("\\'") ? 2 : 1;
-  }
-  return word === undefined ? found : [...found, word];
-}
 
 const NASTY = [
   '1.1.0;$(touch$IFS/tmp/x)',
@@ -205,19 +185,21 @@ describe('a command in', () => {
         spec: { wantedVersion: name, gates: [{ name, namespace }] },
         status: { pendingVersion, gates },
       };
-      const of = (kind: 'Gate' | 'RolloutGate' | 'RolloutBudget' | 'Kustomization') =>
-        objectRef(kind, { namespace, name });
+      const ref = { namespace, name };
+      const offered = Object.entries(ACTIONS).flatMap(([type, { kinds }]) =>
+        kinds.flatMap((kind) => {
+          const request = { type, object: { kind, ...ref }, version: pendingVersion, rollout: ref, gate: ref };
+          // The one takes a Gate, the other the Rollout that is explained.
+          return type === 'freeze' || type === 'unrequire' ? [] : offer(request as ActionRequest);
+        }),
+      );
+      const gate = { ref, missing: true } as never;
       const all = [
         ...explainRollout(rollout as never, NO_SURROUNDINGS, 0).remedies,
-        remedies.openGate(of('Gate')),
-        remedies.closeGate(of('Gate')),
-        remedies.openRolloutGate(of('RolloutGate')),
-        remedies.approveVersion(of('RolloutGate'), pendingVersion),
-        remedies.giveApproval(of('RolloutGate'), pendingVersion),
-        remedies.approveOnGate({ namespace, name }, pendingVersion, of('Gate')),
-        remedies.continueVersion(of('RolloutBudget'), pendingVersion),
-        remedies.bypassObject(of('Kustomization'), of('Gate')),
-        remedies.resumeObject(of('Kustomization')),
+        ...remediesOf(
+          [...offered, ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true)],
+          0,
+        ),
       ];
       const legal = isLegalTag(pendingVersion);
       for (const { command, kubectl } of all) {
@@ -235,17 +217,10 @@ describe('a command in', () => {
   it('the page, of what is asked there', () => {
     each((version, reason, name) => {
       const rollout = { namespace: 'shop', name: 'web' };
-      const asked = { do: 'deploy', rollout, version, reason } as const;
+      const request: ActionRequest = { type: 'deploy', object: { kind: 'Rollout', ...rollout }, version, reason };
       const because = reason === '' ? [] : ['--reason', reason];
-      expect(words(commandOf(asked).slice('kubectl rollouts '.length))).toEqual([
-        '-n',
-        'shop',
-        'deploy',
-        'web',
-        version,
-        ...because,
-      ]);
-      const { kubectl } = equivalentOf(asked, undefined, 0);
+      const { command, kubectl } = linesOf(request, undefined, 0);
+      expect(words(command).slice(2)).toEqual(['deploy', 'web', version, '-n', 'shop', ...because]);
       if (kubectl.startsWith('#')) expect(kubectl).not.toMatch(/\p{Cc}/u);
       else words(kubectl);
       const patch = patching(

@@ -1,12 +1,12 @@
 /** What is proposed for a failed deployment is a write that admission takes. */
 import { expect, it } from 'vitest';
-import { actionsOf } from '../../../client/board/actions.ts';
-import { requestOf } from '../../../client/board/requests.ts';
+import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
+import { writeOf } from '../../../client/actions/table.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { isRequest } from '../../../client/requests/request.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rollout.ts';
-import { annotated, call, write } from './call.ts';
+import { write as admitted, annotated, call } from './call.ts';
 
 const entry = (id: number, tag: string, bakeStatus: 'Failed' | 'Succeeded') => ({
   id,
@@ -19,22 +19,22 @@ const FAILED = annotated(
   { onFailure: 'Hold' },
   { history: [entry(2, '1.2.0', 'Failed'), entry(1, '1.1.0', 'Succeeded')] },
 );
-const ACTIONS = actionsOf(explainRollout(FAILED, NO_SURROUNDINGS, 0));
+const ACTIONS = rolloutActions(FAILED, explainRollout(FAILED, NO_SURROUNDINGS, 0), NO_SURROUNDINGS, 0);
 
-it.each(ACTIONS.map((action) => [action.label, action] as const))('%s', async (_, { asked }) => {
-  const request = requestOf(asked, FAILED, 0);
-  if (!isRequest(request)) throw new Error(request.none);
-  const { metadata, spec } = request.body;
+it.each(ACTIONS.map((action) => [action.label, action] as const))('%s', async (_, { request }) => {
+  const write = writeOf(request, FAILED, 0);
+  if (!isRequest(write)) throw new Error(write.none);
+  const { metadata, spec } = write.body;
   const next = {
     ...FAILED,
     metadata: { ...FAILED.metadata, annotations: metadata?.annotations ?? {} },
     spec: { ...FAILED.spec, ...spec },
   };
-  expect(await mutateRollout(write({ object: next, old: FAILED }), call().webhookCall)).toMatchObject({
+  expect(await mutateRollout(admitted({ object: next, old: FAILED }), call().webhookCall)).toMatchObject({
     allowed: true,
   });
 });
 
 it('is more than one thing', () => {
-  expect(ACTIONS.map(({ id }) => id)).toEqual(['retry', 'rollback', 'unblock']);
+  expect(ACTIONS.map(({ request }) => request.type)).toEqual(['retry', 'rollback', 'unblock']);
 });

@@ -1,0 +1,80 @@
+/** What a user can do about a Gate, and about a Flux object behind one. */
+import type { FluxObject } from '../../api/flux.ts';
+import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { Budget, Gate } from '../../api/types.ts';
+import { type NextDeployment, takesOpening } from '../../core/gate/approved.ts';
+import { evaluateGate } from '../../core/gate/evaluate.ts';
+import type { JudgedGate } from '../../core/gate/judge.ts';
+import { identityOf } from '../../core/kube/names.ts';
+import type { ObjectRef } from '../explain/application.ts';
+import { approvalsAt } from '../explain/approvals.ts';
+import { finder } from '../explain/surroundings.ts';
+import { budgetKind, heldVersions } from '../requests/budget.ts';
+import { type Action, rightOn } from './action.ts';
+import { makeable, offer } from './offer.ts';
+
+/** How many versions are offered for approval. */
+const MOST = 50;
+
+/** `waiting`: the versions that it holds now, where that is known. With approvals, opening only ends a close request. */
+export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
+  const object = { kind: KINDS.Gate.kind, ...identityOf(gate) };
+  if (evaluateGate(gate, now).opened) return offer({ type: 'close', object }, gate);
+  const lacking = approvalsAt(gate, waiting, now)
+    .filter(({ verdict }) => !verdict.enough)
+    .slice(0, MOST);
+  const approvals = lacking.flatMap(({ rollout, version }, index) =>
+    offer({ type: 'approve', object, rollout, version }, gate, index === 0 ? { primary: true } : {}),
+  );
+  const opens = takesOpening(gate, now) ? offer({ type: 'open', object }, gate) : [];
+  const open = opens.map((action) => (approvals.length === 0 ? { ...action, primary: true as const } : action));
+  return makeable([...approvals, ...open], now);
+}
+
+/** `closed`: the Gates that hold it, of these. `isByHand`: a user has suspended it. */
+export function fluxActions(
+  object: FluxObject,
+  ref: ObjectRef,
+  closed: readonly JudgedGate[],
+  gates: readonly Gate[],
+  isByHand: boolean,
+): Action[] {
+  const find = finder(gates);
+  const gateOf = ({ ref: { namespace, name } }: { ref: NamespacedName }) => ({
+    kind: KINDS.Gate.kind,
+    namespace,
+    name,
+  });
+  const there = closed.filter(({ missing, isLimit }) => !missing && !isLimit).map(gateOf);
+  const absent = closed.filter(({ missing }) => missing).map(gateOf);
+  return [
+    ...absent.flatMap((gate) =>
+      offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),
+    ),
+    ...there.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
+    ...ownActions(object, ref, there, isByHand),
+  ];
+}
+
+/** None of a kind that no Gate can hold. */
+function ownActions(
+  object: FluxObject,
+  { kind: name, ...ref }: ObjectRef,
+  gates: readonly NamespacedName[],
+  isByHand: boolean,
+) {
+  const kind = GOVERNED_KINDS.find((row) => row.kind === name)?.kind;
+  if (!kind) return [];
+  const target = { kind, namespace: ref.namespace, name: ref.name };
+  const rights = [...gates.map((gate) => rightOn('bypass', 'Gate', gate)), rightOn('patch', kind, target)];
+  return [
+    ...(gates.length > 0 ? offer({ type: 'bypass', object: target }, object, { rights }) : []),
+    ...(isByHand ? offer({ type: 'resume', object: target }, object) : []),
+  ];
+}
+
+export function budgetActions(budget: Budget): Action[] {
+  const object = { kind: budgetKind(budget), ...identityOf(budget) };
+  return heldVersions(budget).flatMap(({ of: { version } }) => offer({ type: 'continue', object, version }, budget));
+}

@@ -1,0 +1,95 @@
+/** An action as command lines: ours, the same with kubectl, and both as `why` lists them. */
+import { CLOSE_REASON, DEPLOY_MESSAGE, OPEN_FOR, OPEN_REASON } from '../../api/annotations.ts';
+import { apiVersionOf, GOVERNED_KINDS, type GovernedKind, KINDS } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { oneLine } from '../../core/text/oneLine.ts';
+import { quoted, WHY } from '../../core/text/shell.ts';
+import type { Remedy } from '../explain/application.ts';
+import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from '../requests/request.ts';
+import type { Action, ActionRequest } from './action.ts';
+import { ACTIONS, writeOf } from './table.ts';
+
+/** As the command of Flux calls them. */
+const FLUX_NAMES: Record<GovernedKind, string> = {
+  Kustomization: 'kustomization',
+  HelmRelease: 'helmrelease',
+  ImageUpdateAutomation: 'image update',
+  GitRepository: 'source git',
+  OCIRepository: 'source oci',
+  HelmRepository: 'source helm',
+  Bucket: 'source bucket',
+};
+
+/** undefined where only kubectl makes that write. */
+export function commandOf(request: ActionRequest): string | undefined {
+  const { type, object, reason } = request;
+  const scope = object.namespace ? ['-n', object.namespace] : [];
+  if (type === 'resume') return line(`flux resume ${FLUX_NAMES[object.kind as GovernedKind]}`, [object.name, ...scope]);
+  const words = ACTIONS[type].words?.(request);
+  if (!words) return undefined;
+  const why = reason === TO_FILL_IN ? ` --reason ${WHY.expanded}` : reason ? ` --reason ${quoted(reason)}` : '';
+  return line(PROGRAM, [...words, ...scope]) + why;
+}
+
+function line(program: string, words: readonly string[]): string {
+  return [program, ...words.map(quoted)].join(' ');
+}
+
+/** Both command lines. `found`: the object that it writes, where that is known. */
+export function linesOf(
+  request: ActionRequest,
+  found: KubeObject<any, any> | undefined,
+  now: EpochMs,
+): { command: string; kubectl: string } {
+  const command = commandOf(request);
+  const write = writeOf(request, found ?? sketchOf(request), now);
+  const kubectl = isRequest(write) ? kubectlOf(write, now) : found || !command ? `# ${oneLine(write.none)}` : command;
+  return { command: command ?? kubectl, kubectl };
+}
+
+/** As `why` lists them, and `-o json`. */
+export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
+  return actions.map(({ request, found, label, rights, step }) => {
+    const why = ACTIONS[request.type].reason === 'none' ? {} : { reason: TO_FILL_IN };
+    const [right, ...needs] = rights;
+    return {
+      text: label.charAt(0).toLowerCase() + label.slice(1),
+      ...linesOf({ ...request, ...why }, found, now),
+      ...right!,
+      ...(needs.length > 0 && { needs }),
+      ...(step !== undefined && { step }),
+    };
+  });
+}
+
+/**
+ * As much of an object that nobody has read as its write depends on: an annotation is removed whether it is there or not. Lists are not made up,
+ * since the write replaces them. A Gate that is to be created is not there.
+ */
+function sketchOf({ type, object, version }: ActionRequest): KubeObject<any, any> | undefined {
+  const sketch = (spec: object, rest: object = {}, annotations = {}) => ({
+    apiVersion: apiVersionOf(KINDS[object.kind]),
+    kind: object.kind,
+    metadata: { namespace: object.namespace, name: object.name, annotations },
+    spec,
+    ...rest,
+  });
+  switch (object.kind) {
+    case 'Rollout':
+      return sketch({}, {}, { [DEPLOY_MESSAGE]: '' });
+    case 'RolloutGate':
+      return type === 'open' || type === 'close' ? sketch({ passing: type === 'close' }) : undefined;
+    case 'Gate': {
+      if (type === 'freeze' || type === 'create') return undefined;
+      const annotations = { [OPEN_REASON]: '', [OPEN_FOR]: '', [CLOSE_REASON]: '' };
+      const asks = type === 'approve' || type === 'withdraw';
+      const spec = { default: type === 'close' ? 'opened' : 'closed', ...(asks && { approvals: { required: 1 } }) };
+      return sketch(spec, {}, annotations);
+    }
+    case 'RolloutBudget':
+    case 'ClusterRolloutBudget':
+      return sketch({}, { status: { versions: [{ version, failed: 1, held: true }] } });
+    default:
+      return GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? sketch({ suspend: true }) : undefined;
+  }
+}

@@ -1,0 +1,44 @@
+/** Offers an action: fills in its texts and rights from the table, and leaves out what no object would accept. */
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { isLegalTag } from '../../core/kube/tag.ts';
+import { nameWord } from '../../core/text/shell.ts';
+import { isRequest } from '../requests/request.ts';
+import { type Action, type ActionRequest, rightOn } from './action.ts';
+import { ACTIONS, writeOf } from './table.ts';
+
+type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
+
+/** None where a name or the version is not one: a reference may hold anything, and a command gets pasted into a shell. */
+export function offer(request: ActionRequest, found?: KubeObject<any, any>, { step, ...given }: Given = {}): Action[] {
+  const { type, object, version, rollout, gate } = request;
+  const names = [object, rollout, gate].flatMap((ref) =>
+    ref ? [ref.name, ...(ref.namespace ? [ref.namespace] : [])] : [],
+  );
+  if (names.some((name) => nameWord(name) !== name) || (version !== undefined && !isLegalTag(version))) return [];
+  const { label, submit, text, confirm, danger, reason } = ACTIONS[type];
+  return [
+    {
+      id: [type, object.kind, object.namespace, object.name, rollout?.namespace, rollout?.name, version]
+        .filter(Boolean)
+        .join('/'),
+      request,
+      label: label(request),
+      submit: submit(request),
+      text: text(request),
+      rights: [rightOn('patch', object.kind, object)],
+      ...(found && { found }),
+      ...(confirm && version !== undefined && { confirm: version }),
+      ...(danger && { danger }),
+      ...(reason === 'required' && { needsReason: true }),
+      ...(step !== undefined && { step }),
+      ...given,
+    },
+  ];
+}
+
+/** Those that make a write now: a request that the object refuses is not offered. */
+export function makeable(actions: readonly Action[], now: EpochMs): Action[] {
+  return actions.filter(
+    ({ request, found }) => !found || isRequest(writeOf({ ...request, reason: 'why' }, found, now)),
+  );
+}

@@ -1,0 +1,194 @@
+/** What a user can do about a Rollout: by its steps, its pin, its failure and what is requested. */
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { neverSeen } from '../../core/evaluation/namedGates.ts';
+import { requestsOf } from '../../core/evaluation/requests.ts';
+import { takesOpening } from '../../core/gate/approved.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import type { Application, ObjectRef, Step } from '../explain/application.ts';
+import { finder, type Surroundings } from '../explain/surroundings.ts';
+import { scheduleOf } from '../requests/rolloutGate.ts';
+import { type Action, type ActionType, rightOn } from './action.ts';
+import { makeable, offer } from './offer.ts';
+import { versionAtRolloutGate } from './rolloutGateActions.ts';
+
+type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
+type Around = Pick<Surroundings, 'gates' | 'rolloutGates'>;
+
+/** What removes the cause comes first. */
+export function rolloutActions(rollout: Rollout, explained: Explained, around: Around, now: EpochMs): Action[] {
+  const { steps, waiting, failure, causes } = explained;
+  const version = waiting?.version;
+  const blocking = steps.filter(({ state }) => state === 'blocks');
+  const ofSteps = [
+    ...blocking.flatMap((step) => stepActions(rollout, step, explained, around, now)),
+    ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, around)),
+  ];
+  const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
+  const gates = blocking.flatMap(({ kind, object, missing }) =>
+    kind === 'gate' && object && !missing ? [object] : [],
+  );
+  const all = [
+    ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
+    ...(version !== undefined && isDeployable(rollout, version, steps) ? on(rollout, 'deploy', { version }) : []),
+    ...requested(rollout),
+    ...on(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
+    ...(version === undefined ? [] : rejections(blocking, version, around)),
+    ...(version === undefined ? [] : bypassActions(rollout, version, gates)),
+  ];
+  const first = causes[0]?.step;
+  const isFirst = ({ step }: Action) => step !== undefined && step === first;
+  const found = makeable(all, now);
+  return primaryFirst([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
+}
+
+function stepActions(
+  rollout: Rollout,
+  step: Step,
+  { waiting, causes }: Explained,
+  around: Around,
+  now: EpochMs,
+): Action[] {
+  const { kind, object, id } = step;
+  const version = waiting?.version;
+  if (!object) return [];
+  if (kind === 'gate') return gateStepActions(rollout, step, object, version, around, now);
+  if (kind === 'rolloutGate' && version !== undefined) {
+    const gate = finder(around.rolloutGates)(object);
+    const entry = rollout.status?.gates?.find((each) => each.name === object.name && each.kind !== 'Gate');
+    const isClosed = (gate ? gate.spec?.passing : entry?.passing) === false;
+    return versionAtRolloutGate({ gate, object, version, isClosed, asks: step.asksApproval === true, step: id });
+  }
+  // A budget that is closed, or has a mistake, continues with nothing.
+  const isHeld = causes.some(({ code, step: of }) => code === 'VersionHeld' && of === id);
+  if (kind !== 'budget' || version === undefined || !isHeld) return [];
+  return offer({ type: 'continue', object: refOf(object), version }, undefined, { step: id });
+}
+
+function gateStepActions(
+  rollout: Rollout,
+  { id: step, missing, asksApproval }: Step,
+  object: ObjectRef,
+  version: string | undefined,
+  { gates }: Around,
+  now: EpochMs,
+): Action[] {
+  const gate = finder(gates)(object);
+  const target = refOf(object);
+  if (missing) {
+    const rights = [rightOn('create', 'Gate', object)];
+    return [
+      ...offer({ type: 'create', object: target }, undefined, { step, rights }),
+      ...unrequired(rollout, object, step),
+    ];
+  }
+  const opens = !asksApproval || (gate !== undefined && takesOpening(gate, now));
+  return [
+    ...(asksApproval && version !== undefined
+      ? offer({ type: 'approve', object: target, version, rollout: identityOf(rollout) }, gate, { step })
+      : []),
+    ...(opens ? offer({ type: 'open', object: target }, gate, { step }) : []),
+  ];
+}
+
+/** None where a bound object requires it, and not the Rollout. */
+function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
+  if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
+  const isFree = neverSeen(rollout).has(refKey(gate));
+  const ref = { namespace: gate.namespace, name: gate.name };
+  const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
+  return offer({ type: 'unrequire', object, gate: ref }, rollout, {
+    step,
+    ...(isFree
+      ? { text: 'This Gate has never existed. The Rollout no longer requires it.' }
+      : {
+          text: 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.',
+          rights: [rightOn('bypass', 'Gate', gate), rightOn('patch', 'Rollout', identityOf(rollout))],
+          needsReason: true as const,
+        }),
+  });
+}
+
+/** No one writes over the RolloutGate of a schedule: where only these hold the version, it passes all of them. */
+function scheduleActions(
+  rollout: Rollout,
+  version: string,
+  blocking: readonly Step[],
+  { rolloutGates }: Around,
+): Action[] {
+  const find = finder<RolloutGate>(rolloutGates);
+  const gates = blocking.filter(({ kind }) => kind === 'rolloutGate' || kind === 'gate');
+  const isOfSchedule = ({ kind, object }: Step) => {
+    const gate = kind === 'rolloutGate' && object ? find(object) : undefined;
+    return gate !== undefined && scheduleOf(gate) !== undefined;
+  };
+  return gates.length > 0 && gates.every(isOfSchedule) ? on(rollout, 'approve', { version }, gates[0]?.id) : [];
+}
+
+function failureActions(
+  rollout: Rollout,
+  failure: NonNullable<Application['failure']>,
+  steps: readonly Step[],
+): Action[] {
+  const step = steps.find(({ kind }) => kind === 'failure')?.id ?? 'bake';
+  const failed = rollout.status?.history?.[0]?.version.tag;
+  return [
+    ...(failed === undefined ? [] : on(rollout, 'retry', { version: failed }, step)),
+    ...(failure.wayBack === undefined ? [] : on(rollout, 'rollback', { version: failure.wayBack }, step)),
+    ...(failure.unblocks ? on(rollout, 'unblock', {}, step) : []),
+  ];
+}
+
+/** What holds automation, and no deployment by hand. */
+const HOLD_AUTOMATION: readonly Step['kind'][] = ['stage', 'rolloutGate', 'check', 'failure', 'budget'];
+
+/** Where that would end the wait: not behind a closed Gate, nor where approvals are missing. */
+function isDeployable(rollout: Rollout, version: string, steps: readonly Step[]): boolean {
+  const blocking = steps.filter(({ state }) => state === 'blocks');
+  const isRequested = requestsOf(rollout).forceDeploy === version;
+  const holds = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind));
+  const isYoung = steps.some(({ kind, state }) => kind === 'age' && state !== 'passed');
+  return (
+    !isRequested && (holds || isYoung) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
+  );
+}
+
+function requested(rollout: Rollout): Action[] {
+  const { forceDeploy: version } = requestsOf(rollout);
+  return version === undefined ? [] : on(rollout, 'withdraw', { version });
+}
+
+function rejections(blocking: readonly Step[], version: string, { rolloutGates }: Around): Action[] {
+  const find = finder(rolloutGates);
+  return blocking.flatMap(({ kind, object }) =>
+    kind === 'rolloutGate' && object ? offer({ type: 'reject', object: refOf(object), version }, find(object)) : [],
+  );
+}
+
+function bypassActions(rollout: Rollout, version: string, gates: readonly ObjectRef[]): Action[] {
+  const [first] = gates;
+  if (!first) return [];
+  const ref = identityOf(rollout);
+  return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
+    text: `Only ${version} is deployed past ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}, once. Your name and reason are recorded.`,
+    rights: [...gates.map((gate) => rightOn('bypass', 'Gate', gate)), rightOn('patch', 'Rollout', ref)],
+    step: `gate/${refKey(first)}`,
+  });
+}
+
+/** An approval is the likely one: it lets this version pass and nothing else. */
+function primaryFirst(actions: Action[], isBehindGate: boolean): Action[] {
+  const likely = actions.find(
+    ({ request }) => request.type === 'approve' && (request.object.kind === 'Gate' || !isBehindGate),
+  );
+  return actions.map((action) => (action === likely ? { ...action, primary: true } : action));
+}
+
+function on(rollout: Rollout, type: ActionType, given: { version?: string }, step?: string): Action[] {
+  return offer({ type, object: { kind: 'Rollout', ...identityOf(rollout) }, ...given }, rollout, { step });
+}
+
+function refOf({ kind, namespace, name }: ObjectRef) {
+  return { kind: kind as Action['request']['object']['kind'], namespace, name };
+}

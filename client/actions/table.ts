@@ -1,0 +1,277 @@
+/** Every action, by its verb: the object that it writes, the write, the words of its command line, and its texts. */
+import { GOVERNED_KINDS, type GovernedKind, type KindName } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { parseTime } from '../../core/kube/time.ts';
+import { continueVersion } from '../requests/budget.ts';
+import { bypassObject, resumeObject } from '../requests/fluxObject.ts';
+import { freeze } from '../requests/freeze.ts';
+import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from '../requests/gate.ts';
+import { type Asked, named, wrong } from '../requests/request.ts';
+import { rollback } from '../requests/rollback.ts';
+import {
+  bypass,
+  deploy,
+  passRolloutGates,
+  pin,
+  retry,
+  unblock,
+  unpin,
+  unrequire,
+  withdrawRequest,
+} from '../requests/rollout.ts';
+import { approve, reject, setPassing, withdraw } from '../requests/rolloutGate.ts';
+import type { ActionRequest, ActionType } from './action.ts';
+import { freezeOf, freezeWords } from './freeze.ts';
+
+/** Filled in from a request. */
+type Text = (request: ActionRequest) => string;
+
+interface Definition {
+  kinds: readonly KindName[];
+  /** What it needs beside the object. `version?`: of some kinds. */
+  takes?: readonly ('version' | 'rollout' | 'gate' | 'spec')[];
+  /** Absent: it may have one. */
+  reason?: 'required' | 'none';
+  /** `found`: of the kind that the request names. */
+  write(request: ActionRequest, found: any, now: EpochMs): Asked;
+  /** After the program's name. Absent: there is no command of ours. */
+  words?(request: ActionRequest): string[];
+  label: Text;
+  submit: Text;
+  text: Text;
+  /** The user types the version first. */
+  confirm?: true;
+  danger?: true;
+}
+
+const OF_FLUX: readonly GovernedKind[] = GOVERNED_KINDS.map(({ kind }) => kind);
+const BUDGETS = ['RolloutBudget', 'ClusterRolloutBudget'] as const;
+
+const version = ({ version: tag = '' }: ActionRequest) => tag;
+const reason = ({ reason: text }: ActionRequest) => text || undefined;
+const nameOf = ({ object }: ActionRequest) => `${object.kind} ${object.name}`;
+/** `gate/year-end`, and of a Rollout its name. */
+const target = ({ object: { kind, name } }: ActionRequest) =>
+  kind === 'Rollout' ? name : `${kind.toLowerCase()}/${name}`;
+/** `shop/checkout:1.2.0`, at a Gate. */
+const ofRollout = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
+const stays: Text = (request) =>
+  `Deploys ${version(request)} and stays on it: nothing newer is deployed until you unpin.`;
+
+const onVersion = (request: ActionRequest) => [request.type, request.object.name, version(request)];
+const onObject = (request: ActionRequest) => [request.type, target(request)];
+
+export const ACTIONS: Record<ActionType, Definition> = {
+  deploy: {
+    kinds: ['Rollout'],
+    takes: ['version'],
+    write: (request, found) => deploy(found, version(request), reason(request)),
+    words: onVersion,
+    label: (request) => `Deploy ${version(request)} manually`,
+    submit: (request) => `Deploy ${version(request)}`,
+    text: () => 'It is deployed at once. Only closed Gates, missing approvals and rejections can hold it.',
+    confirm: true,
+  },
+  pin: {
+    kinds: ['Rollout'],
+    takes: ['version'],
+    write: (request, found) => pin(found, version(request), reason(request)),
+    words: onVersion,
+    label: (request) => `Pin ${version(request)}`,
+    submit: () => 'Pin',
+    text: stays,
+  },
+  unpin: {
+    kinds: ['Rollout'],
+    write: (request, found) => unpin(found, reason(request)),
+    words: onObject,
+    label: (request) => `Unpin ${request.object.name}`,
+    submit: () => 'Unpin',
+    text: () => 'Resumes automation: the newest version that nothing holds is deployed at once.',
+  },
+  rollback: {
+    kinds: ['Rollout'],
+    takes: ['version'],
+    write: (request, found) =>
+      rollback(found, undefined, { version: version(request), stays: true, reason: reason(request) }),
+    words: onVersion,
+    label: (request) => `Roll back to ${version(request)}`,
+    submit: () => 'Roll back',
+    text: stays,
+  },
+  retry: {
+    kinds: ['Rollout'],
+    write: (request, found) => retry(found, reason(request)),
+    words: onObject,
+    label: (request) => `Retry ${version(request)}`,
+    submit: () => 'Retry',
+    text: () => 'Starts the failed deployment again: it must be applied, become healthy and bake.',
+  },
+  unblock: {
+    kinds: ['Rollout'],
+    write: (request, found) => unblock(found, reason(request)),
+    words: onObject,
+    label: () => 'Unblock the next version',
+    submit: () => 'Unblock',
+    text: () => 'The failed deployment stays failed. Automation continues with the next version.',
+  },
+  withdraw: {
+    kinds: ['Rollout', 'RolloutGate', 'Gate'],
+    write: (request, found) =>
+      request.object.kind === 'Rollout'
+        ? withdrawRequest(found, reason(request))
+        : request.object.kind === 'Gate'
+          ? withdrawAtGate(found, ofRollout(request))
+          : withdraw(found, version(request)),
+    words: (request) => [...onObject(request), ...(request.object.kind === 'Rollout' ? [] : [ofRollout(request)])],
+    label: (request) =>
+      request.object.kind === 'Rollout'
+        ? `Withdraw the request for ${version(request)}`
+        : `Withdraw your approval of ${version(request)} at ${request.object.name}`,
+    submit: () => 'Withdraw',
+    text: (request) =>
+      request.object.kind === 'Rollout'
+        ? `Nobody requests ${version(request)} any more. Automation continues.`
+        : 'Your approval no longer counts. You can give it again.',
+  },
+  approve: {
+    kinds: ['RolloutGate', 'Gate', 'Rollout'],
+    takes: ['version'],
+    write: (request, found, now) =>
+      request.object.kind === 'Rollout'
+        ? passRolloutGates(found, version(request), reason(request))
+        : request.object.kind === 'Gate'
+          ? approveAtGate(found, version(request), { reason: reason(request), rollout: request.rollout }, now)
+          : approve(found, version(request), reason(request)),
+    words: (request) => [...onObject(request), ofRollout(request)],
+    label: (request) =>
+      request.object.kind === 'Rollout'
+        ? `Approve ${version(request)} at every RolloutGate`
+        : `Approve ${version(request)}${request.rollout ? ` of ${request.rollout.name}` : ''} at ${request.object.name}`,
+    submit: () => 'Approve',
+    text: (request) =>
+      request.object.kind === 'Rollout'
+        ? 'Lets this version pass every RolloutGate, those of schedules too. Closed Gates still hold it.'
+        : request.object.kind === 'Gate'
+          ? 'Records your approval of this version. Nothing else passes.'
+          : 'Lets this version pass. Other versions stay held.',
+  },
+  reject: {
+    kinds: ['RolloutGate'],
+    takes: ['version'],
+    write: (request, found) => reject(found, version(request), reason(request)),
+    words: (request) => [...onObject(request), version(request)],
+    label: (request) => `Reject ${version(request)} at ${request.object.name}`,
+    submit: () => 'Reject',
+    text: () => "It won't be deployed, not even manually, until you remove it from the list.",
+  },
+  bypass: {
+    kinds: ['Rollout', ...OF_FLUX],
+    reason: 'required',
+    write: (request, found, now) => {
+      const why = reason(request);
+      if (!why) return wrong('A bypass needs a reason, which is recorded.');
+      return request.object.kind === 'Rollout'
+        ? bypass(found, version(request), why, now)
+        : bypassObject(found, why, now);
+    },
+    words: (request) => [...onObject(request), ...(request.object.kind === 'Rollout' ? [version(request)] : [])],
+    label: (request) =>
+      `Bypass closed Gates for ${request.object.kind === 'Rollout' ? version(request) : nameOf(request)}`,
+    submit: (request) => (request.object.kind === 'Rollout' ? `Deploy ${version(request)}` : 'Bypass'),
+    text: () => 'It goes past the closed Gates once, and nothing else does. Your name and reason are recorded.',
+    confirm: true,
+    danger: true,
+  },
+  continue: {
+    kinds: BUDGETS,
+    takes: ['version'],
+    write: (request, found) => continueVersion(found, version(request), reason(request)),
+    words: (request) => [
+      request.type,
+      request.object.kind === 'RolloutBudget' ? request.object.name : target(request),
+      version(request),
+    ],
+    label: (request) => `Continue ${version(request)} despite its failures`,
+    submit: () => 'Continue',
+    text: (request) =>
+      `${nameOf(request)} excuses the failures so far. After as many new failures it stops the version again.`,
+  },
+  freeze: {
+    kinds: ['Gate'],
+    takes: ['spec'],
+    write: (request, found, now) => freeze(freezeOf(request, now), found, now),
+    words: freezeWords,
+    label: (request) => `Freeze by ${nameOf(request)}`,
+    submit: () => 'Freeze',
+    text: () => 'Blocks all changes to the objects that it selects.',
+  },
+  open: {
+    kinds: ['Gate', 'RolloutGate'],
+    write: (request, found, now) =>
+      request.object.kind === 'Gate'
+        ? openGate(found, { reason: reason(request), at: parseTime(request.at), version: request.version }, now)
+        : setPassing(found, true, reason(request)),
+    words: (request) => [
+      ...openOrClose(request),
+      ...(request.version ? ['--for-version', request.version] : []),
+      ...at(request),
+    ],
+    label: (request) => `Open ${nameOf(request)}`,
+    submit: (request) => `Open ${request.object.name}`,
+    text: (request) =>
+      request.object.kind === 'Gate' ? 'It opens for everything that it holds.' : 'Every version passes it.',
+  },
+  close: {
+    kinds: ['Gate', 'RolloutGate'],
+    write: (request, found, now) =>
+      request.object.kind === 'Gate'
+        ? closeGate(found, { reason: reason(request), at: parseTime(request.at) }, now)
+        : setPassing(found, false, reason(request)),
+    words: (request) => [...openOrClose(request), ...at(request)],
+    label: (request) => `Close ${nameOf(request)}`,
+    submit: (request) => `Close ${request.object.name}`,
+    text: (request) =>
+      request.object.kind === 'Gate' ? 'It closes for everything that requires it.' : 'No version passes it.',
+  },
+  resume: {
+    kinds: OF_FLUX,
+    reason: 'none',
+    write: (request) => resumeObject(request.object.kind as GovernedKind, request.object),
+    label: (request) => `Resume ${nameOf(request)}`,
+    submit: () => 'Resume',
+    text: () => 'Flux reconciles it again.',
+  },
+  create: {
+    kinds: ['Gate'],
+    reason: 'none',
+    write: (request) => createGate(request.object),
+    label: (request) => `Create ${nameOf(request)}, open`,
+    submit: () => 'Create',
+    text: () => 'A Gate that does not exist counts as closed. The new one is open.',
+  },
+  unrequire: {
+    kinds: ['Rollout'],
+    takes: ['gate'],
+    write: (request, found) => unrequire(found, request.gate!, reason(request)),
+    label: (request) => `Remove Gate ${request.gate?.name} from spec.gates`,
+    submit: () => 'Remove',
+    text: () => 'The Rollout no longer requires this Gate.',
+  },
+};
+
+/** A Gate by its name alone. */
+const openOrClose = (request: ActionRequest) => [
+  request.type,
+  request.object.kind === 'Gate' ? request.object.name : target(request),
+];
+const at = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
+
+/** The write of an action on the object as it is. `found`: absent where there is none, which only what creates one does without. */
+export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): Asked {
+  const { type, object } = request;
+  const isNew = type === 'freeze' || type === 'create';
+  if (!found && !isNew) return wrong(`There is no ${named(object.kind, object)}.`);
+  return ACTIONS[type].write(request, found, now);
+}

@@ -1,0 +1,259 @@
+/** Every action is what its command line does: the program takes the line, and makes the write of the table. */
+import { describe, expect, it } from 'vitest';
+import { KINDS } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
+import { commandOf, linesOf } from '../../client/actions/lines.ts';
+import { ACTIONS, writeOf } from '../../client/actions/table.ts';
+import { isRequest } from '../../client/requests/request.ts';
+import { call } from '../support/command.ts';
+import { objectOf } from '../support/objects.ts';
+import { words } from '../support/words.ts';
+import { apiServer, json, list, status } from './apiServer.ts';
+
+const NOW = Date.parse('2026-11-22T08:00:00Z');
+const reason = "INC-42, it's over";
+const version = '1.2.0';
+
+const entry = (tag: string, id: number, bakeStatus: string) => ({ id, version: { tag }, timestamp: '', bakeStatus });
+const rollout = (spec: object, history: object[], rest: object = {}, annotations: object = {}) =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'web', resourceVersion: '7', annotations },
+    spec,
+    status: { history, ...rest },
+  } as never);
+const DEPLOYED = rollout({}, [entry('1.1.0', 2, 'Succeeded'), entry('1.0.0', 1, 'Succeeded')]);
+const FAILED = rollout({ onFailure: 'Hold' }, [entry('1.1.0', 2, 'Failed'), entry('1.0.0', 1, 'Succeeded')]);
+const PINNED = rollout({ wantedVersion: '1.0.0' }, [entry('1.0.0', 1, 'Succeeded')]);
+const REQUESTED = rollout(
+  {},
+  [entry('1.0.0', 1, 'Succeeded')],
+  {},
+  {
+    'rollout.kuberik.com/force-deploy': '9.9.9',
+    'rollout.kuberik.com/deploy-message': 'typo',
+  },
+);
+const named = (gate: string) =>
+  rollout({ gates: [{ name: gate }] }, [], { namedGates: [{ gate: `shop/${gate}`, seen: true }] });
+const gate = (spec: object, annotations: object = {}) =>
+  objectOf('Gate', { metadata: { namespace: 'shop', name: 'freeze', annotations }, spec } as never);
+const CLOSED = gate({ default: 'closed' }, { 'open.gate.fluxcd.io/reason': 'an older one' });
+const ASKING = gate({ default: 'closed', approvals: { required: 2 } });
+const rolloutGate = (spec: object, labels: object = {}) =>
+  objectOf('RolloutGate', {
+    metadata: { namespace: 'shop', name: 'qa', resourceVersion: '7', labels },
+    spec: { rolloutRef: { name: 'web' }, ...spec },
+  } as never);
+const LIST = rolloutGate({ allowedVersions: ['1.1.0'], rejectedVersions: ['1.0.9'] });
+const SCHEDULED = rolloutGate(
+  { passing: false },
+  { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' },
+);
+const versions = [{ image: 'i', version, failed: 2, held: true }];
+const budget = (kind: 'RolloutBudget' | 'ClusterRolloutBudget', namespace?: string) =>
+  objectOf(kind, {
+    metadata: { name: 'fleet', ...(namespace && { namespace }) },
+    spec: { maxConcurrent: 1 },
+    status: { versions },
+  } as never);
+const WEB = objectOf('Kustomization', {
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { suspend: true },
+} as never);
+
+const of = ({ kind, metadata }: KubeObject<any, any>) => ({
+  kind: kind as ActionRequest['object']['kind'],
+  namespace: metadata.namespace ?? '',
+  name: metadata.name ?? '',
+});
+const at = { namespace: 'shop', name: 'web' };
+const kinds = ['Kustomization' as const, 'Rollout' as const];
+const newGate = { kind: 'Gate' as const, namespace: 'shop', name: 'incident' };
+
+/** `others`: what the command reads beside the object. */
+type Row = [
+  type: ActionType,
+  found: KubeObject<any, any> | undefined,
+  given?: Partial<ActionRequest>,
+  others?: KubeObject<any, any>[],
+];
+
+const TABLE: Row[] = [
+  ['deploy', DEPLOYED, { version }],
+  ['pin', DEPLOYED, { version }],
+  ['unpin', PINNED],
+  ['rollback', DEPLOYED, { version: '1.0.0' }],
+  ['retry', FAILED, { version: '1.1.0' }],
+  ['unblock', FAILED],
+  ['withdraw', REQUESTED],
+  ['withdraw', rolloutGate({ approvals: { required: 2 } }), { version }],
+  ['withdraw', ASKING, { version, rollout: at }],
+  ['approve', LIST, { version }],
+  ['approve', rolloutGate({ passing: false }), { version }],
+  ['approve', rolloutGate({ approvals: { required: 2 } }), { version }],
+  ['approve', ASKING, { version, rollout: at }],
+  ['approve', DEPLOYED, { version }, [SCHEDULED]],
+  ['reject', LIST, { version }],
+  ['bypass', DEPLOYED, { version }],
+  ['bypass', PINNED, { version }],
+  ['bypass', WEB],
+  ['continue', budget('RolloutBudget', 'shop'), { version }],
+  ['continue', budget('ClusterRolloutBudget'), { version }],
+  ['open', CLOSED],
+  ['open', CLOSED, { version }],
+  ['open', CLOSED, { at: '2026-11-23T08:00:00Z' }],
+  ['open', rolloutGate({ passing: false })],
+  ['close', gate({ default: 'opened' })],
+  ['close', gate({ default: 'opened' }), { at: '2026-11-23T08:00:00Z' }],
+  ['close', rolloutGate({ passing: true })],
+  ['freeze', undefined, { spec: { default: 'opened', selects: { kinds } } }],
+  ['freeze', undefined, { spec: { default: 'opened', window: '24h', selects: { kinds } } }],
+  ['freeze', undefined, { spec: { default: 'opened', window: '4h', selects: { kinds } }, at: '2026-11-23T08:00:00Z' }],
+  [
+    'freeze',
+    undefined,
+    {
+      spec: {
+        default: 'opened',
+        selects: { kinds },
+        schedule: { timezone: 'Europe/Berlin', rules: [{ daysOfWeek: ['Friday'] }] },
+      },
+    },
+  ],
+  ['resume', WEB],
+  ['create', undefined],
+  ['unrequire', named('typo'), { gate: { namespace: 'shop', name: 'typo' } }],
+];
+
+const rows = TABLE.map(([type, found, given, others]) => {
+  const request: ActionRequest = { type, object: found ? of(found) : newGate, reason, ...given };
+  return [`${commandOf(request) ?? type}`, request, found, [...(found ? [found] : []), ...(others ?? [])]] as const;
+});
+
+/** What the program writes; an API server that has these objects, and no others. */
+async function written(line: string, objects: readonly KubeObject<any, any>[]) {
+  const writes: { method: string | undefined; path: string; body: unknown }[] = [];
+  const pathOf = ({ apiVersion, kind, metadata: { namespace, name } }: KubeObject<any, any>) =>
+    `/apis/${apiVersion}${namespace ? `/namespaces/${namespace}` : ''}/${KINDS[kind as 'Gate'].resource}/${name}`;
+  const { kubeconfig } = await apiServer((request, response, url) => {
+    const found = objects.find((object) => pathOf(object) === url.pathname);
+    const parts = url.pathname.split('/');
+    if (request.method === 'GET') {
+      if (found) return json(response, found);
+      if (parts.length === 4)
+        return json(response, { kind: 'APIResourceList', resources: Object.values(KINDS).map(resourceRow) });
+      if (parts.length % 2 === 0) return status(response, 404, 'NotFound', 'there is none');
+      return json(response, list(objects.filter((object) => pathOf(object).startsWith(`${url.pathname}/`))));
+    }
+    let text = '';
+    request.on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      writes.push({ method: request.method, path: url.pathname, body: JSON.parse(text) });
+      json(response, found ?? JSON.parse(text));
+    });
+  });
+  const args = [...words(line).slice(2), '--yes'];
+  const called = await call(args, { env: { KUBECONFIG: kubeconfig }, now: () => NOW });
+  return { ...called, writes };
+}
+
+const resourceRow = ({ kind, resource, group }: { kind: string; resource: string; group: string }) => ({
+  kind,
+  name: resource,
+  group,
+  namespaced: !kind.startsWith('Cluster'),
+  verbs: ['get', 'list'],
+});
+
+describe('the write of an action is that of its command', () => {
+  it.each(rows.filter(([, request]) => ACTIONS[request.type].words))('%s', async (line, request, found, objects) => {
+    const write = writeOf(request, found, NOW);
+    if (!isRequest(write)) throw new Error(write.none);
+    const { writes, err } = await written(line, objects);
+    expect(
+      writes.map(({ body }) => body),
+      err,
+    ).toEqual([write.body]);
+    expect(writes[0]?.method).toBe(write.creates ? 'POST' : 'PATCH');
+  });
+});
+
+it('the table has every action, with every kind that it writes', () => {
+  const written = (type: ActionType) =>
+    new Set(rows.flatMap(([, request]) => (request.type === type ? request.object.kind : [])));
+  for (const [type, { kinds }] of Object.entries(ACTIONS)) {
+    const others = kinds.filter((kind) => !written(type as ActionType).has(kind));
+    // Flux's kinds differ in nothing but their names.
+    expect(
+      others.filter((kind) => !('governed' in KINDS[kind])),
+      type,
+    ).toEqual([]);
+  }
+});
+
+describe('the line of kubectl', () => {
+  it.each(rows)('%s', (_, request, found) => {
+    const { kubectl, command } = linesOf(request, found, NOW);
+    expect(kubectl).toMatch(/^kubectl( -n shop)? (annotate|patch|create) /);
+    if (!ACTIONS[request.type].words && request.type !== 'resume') expect(command).toBe(kubectl);
+    if (kubectl.includes(' patch '))
+      expect(JSON.parse(words(kubectl).at(-1)!)).not.toHaveProperty('metadata.resourceVersion');
+  });
+
+  it('has the time at which it is run', () => {
+    const { kubectl } = linesOf({ type: 'open', object: of(CLOSED), reason: '' }, CLOSED, NOW);
+    expect(kubectl).toBe(
+      'kubectl -n shop annotate --overwrite gate/freeze open.gate.fluxcd.io/requestedAt="$(date -u +%Y-%m-%dT%H:%M:%SZ)" open.gate.fluxcd.io/reason-',
+    );
+  });
+
+  it('of an object that nobody could read removes what it may have, and makes up no list', () => {
+    const shown = (request: ActionRequest) => linesOf(request, undefined, NOW);
+    expect(shown({ type: 'pin', object: of(DEPLOYED), version }).kubectl).toContain(
+      '"rollout.kuberik.com/deploy-message":null',
+    );
+    expect(shown({ type: 'open', object: of(CLOSED) }).kubectl).toMatch(/ open\.gate\.fluxcd\.io\/for-$/);
+    const { kubectl, command } = shown({ type: 'approve', object: of(LIST), version });
+    expect(kubectl).toBe(command);
+  });
+});
+
+describe('close', () => {
+  it('creates the RolloutGate of a Rollout, and closes one that is there', async () => {
+    const line = 'kubectl rollouts close rolloutgate/qa -n shop --rollout web --reason QA-88';
+    const made = await written(line, [DEPLOYED]);
+    expect(made.writes, made.err).toMatchObject([
+      {
+        method: 'POST',
+        body: { metadata: { name: 'qa' }, spec: { rolloutRef: { name: 'web' }, passing: false } },
+      },
+    ]);
+    const { writes } = await written(line, [DEPLOYED, rolloutGate({ passing: true })]);
+    expect(writes).toMatchObject([{ method: 'PATCH', body: { spec: { passing: false } } }]);
+  });
+
+  it.each([
+    ['of another Rollout', 'rolloutgate/qa --rollout api', /is for Rollout web/],
+    ['that is a Gate', 'gate/qa --rollout web', /is for a RolloutGate/],
+    ['of a Rollout that does not exist', 'rolloutgate/other --rollout api', /no Rollout 'api'/],
+  ])('writes no RolloutGate %s', async (_, words, why) => {
+    const { writes, err } = await written(`kubectl rollouts close -n shop ${words}`, [DEPLOYED, rolloutGate({})]);
+    expect([writes, err]).toEqual([[], expect.stringMatching(why)]);
+  });
+
+  it('of a gate that does not exist has the commands that create one on lines of their own', async () => {
+    const { writes, err, code } = await written('kubectl rollouts close web -n shop', [DEPLOYED]);
+    expect([writes, code]).toEqual([[], 1]);
+    const commands = err.split('\n').filter((line) => line.startsWith('  '));
+    expect(commands).toEqual([
+      '  kubectl rollouts close web -n shop --kinds Kustomization,HelmRelease,Rollout',
+      "  kubectl rollouts close rolloutgate/web -n shop --rollout '<rollout>'",
+    ]);
+    expect(await written(commands[0]!.trim(), [DEPLOYED])).toMatchObject({ code: 0, writes: [{ method: 'POST' }] });
+    const approved = await written('kubectl rollouts approve rolloutgate/web 1.2.0 -n shop', [DEPLOYED]);
+    expect(approved.err.split('\n')).toContain(commands[1]);
+  });
+});

@@ -1,0 +1,308 @@
+/** Which actions each kind of blocker comes with: the command lists them and the page has them as buttons. */
+import { describe, expect, it } from 'vitest';
+import type { Rollout } from '../../../api/types.ts';
+import type { Action } from '../../../client/actions/action.ts';
+import { gateActions } from '../../../client/actions/gateActions.ts';
+import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
+import { versionActions } from '../../../client/actions/versionActions.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { objectOf } from '../../support/objects.ts';
+
+const NOW = Date.parse('2026-11-22T08:00:00Z');
+const at = { namespace: 'shop', name: 'app' };
+
+const entry = (tag: string, id: number, bakeStatus: string) => ({
+  id,
+  version: { tag },
+  timestamp: '2026-11-22T07:00:00Z',
+  bakeStatus,
+});
+const RAN = [entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Succeeded')];
+const condition = (type: string, reason: string, message = '') => ({
+  type,
+  status: 'True',
+  reason,
+  message,
+  lastTransitionTime: '2026-11-22T07:00:00Z',
+});
+const gate = (name: string, spec: object = {}, annotations: object = {}) =>
+  objectOf('Gate', {
+    metadata: { namespace: 'shop', name, annotations },
+    spec: { default: 'closed', ...spec },
+  } as never);
+const rolloutGate = (name: string, spec: object, labels: object = {}) =>
+  objectOf('RolloutGate', {
+    metadata: { namespace: 'shop', name, labels },
+    spec: { rolloutRef: { name: 'app' }, ...spec },
+  } as never);
+const SCHEDULE = { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' };
+const CLOSE_REQUEST = { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z' };
+
+interface Case {
+  spec?: object;
+  status?: object;
+  annotations?: object;
+  gates?: ReturnType<typeof gate>[];
+  rolloutGates?: ReturnType<typeof rolloutGate>[];
+}
+
+const waits = (status: object = {}) => ({ pendingVersion: '1.1.0', ...status });
+const list = { name: 'list', allowedVersions: ['1.0.0'] };
+
+function offered({ spec = {}, status = {}, annotations = {}, gates = [], rolloutGates = [] }: Case): Action[] {
+  const rollout = objectOf('Rollout', {
+    metadata: { ...at, uid: 'u', generation: 3, annotations },
+    spec,
+    status: { observedGeneration: 3, history: RAN, ...status },
+  } as never) as Rollout;
+  const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
+  return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
+}
+
+const said = ({ request: { type, object, version } }: Action) =>
+  `${type} ${object.kind === 'Rollout' ? '' : `${object.kind.toLowerCase()}/${object.name} `}${version ?? ''}`.trim();
+
+describe('a version that waits for', () => {
+  it.each<[string, Case, string[]]>([
+    [
+      'a closed Gate',
+      { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status: waits() },
+      ['open gate/freeze', 'bypass 1.1.0'],
+    ],
+    [
+      'two closed Gates, with one bypass of both',
+      {
+        spec: { gates: [{ name: 'freeze' }, { name: 'incident' }] },
+        gates: [gate('freeze'), gate('incident')],
+        status: waits(),
+      },
+      ['open gate/freeze', 'open gate/incident', 'bypass 1.1.0'],
+    ],
+    [
+      'a Gate that requires approvals',
+      { spec: { gates: [{ name: 'prod' }] }, gates: [gate('prod', { approvals: { required: 2 } })], status: waits() },
+      ['approve gate/prod 1.1.0', 'bypass 1.1.0'],
+    ],
+    [
+      'a Gate that requires approvals and that a user has closed',
+      {
+        spec: { gates: [{ name: 'prod' }] },
+        gates: [gate('prod', { default: 'opened', approvals: { required: 2 } }, CLOSE_REQUEST)],
+        status: waits(),
+      },
+      ['approve gate/prod 1.1.0', 'open gate/prod', 'bypass 1.1.0'],
+    ],
+    [
+      'a Gate that has never existed',
+      { spec: { gates: [{ name: 'typo' }] }, status: waits({ namedGates: [{ gate: 'shop/typo', seen: false }] }) },
+      ['create gate/typo', 'unrequire'],
+    ],
+    [
+      'a RolloutGate that is closed',
+      {
+        status: waits({ gates: [{ name: 'qa', passing: false }] }),
+        rolloutGates: [rolloutGate('qa', { passing: false })],
+      },
+      ['approve rolloutgate/qa 1.1.0', 'open rolloutgate/qa', 'deploy 1.1.0', 'reject rolloutgate/qa 1.1.0'],
+    ],
+    [
+      'a RolloutGate with a list',
+      { status: waits({ gates: [list] }), rolloutGates: [rolloutGate('list', { allowedVersions: ['1.0.0'] })] },
+      ['approve rolloutgate/list 1.1.0', 'deploy 1.1.0', 'reject rolloutgate/list 1.1.0'],
+    ],
+    [
+      'a RolloutGate that requires approvals, also manually',
+      { status: waits({ gates: [list] }), rolloutGates: [rolloutGate('list', { approvals: { required: 2 } })] },
+      ['approve rolloutgate/list 1.1.0', 'reject rolloutgate/list 1.1.0'],
+    ],
+    [
+      'the RolloutGate of a schedule, which nobody writes over',
+      {
+        status: waits({ gates: [{ name: 'nights', passing: false }] }),
+        rolloutGates: [rolloutGate('nights', { passing: false }, SCHEDULE)],
+      },
+      ['approve 1.1.0', 'deploy 1.1.0'],
+    ],
+    [
+      'a RolloutGate behind a closed Gate: a deployment by hand would wait there',
+      {
+        spec: { gates: [{ name: 'freeze' }] },
+        gates: [gate('freeze')],
+        status: waits({ gates: [list] }),
+        rolloutGates: [rolloutGate('list', { allowedVersions: ['1.0.0'] })],
+      },
+      ['approve rolloutgate/list 1.1.0', 'open gate/freeze', 'reject rolloutgate/list 1.1.0', 'bypass 1.1.0'],
+    ],
+    ['another Rollout', { status: waits({ gates: [{ name: 'after/staging', passing: false }] }) }, ['deploy 1.1.0']],
+    [
+      'a budget that stopped it after failures',
+      {
+        status: waits({
+          gates: [{ name: 'budget/fleet', passing: false }],
+          conditions: [condition('WaitingForBudget', 'VersionHeld', 'held')],
+        }),
+      },
+      ['continue rolloutbudget/fleet 1.1.0', 'deploy 1.1.0'],
+    ],
+    [
+      'a budget that is closed',
+      {
+        status: waits({
+          gates: [{ name: 'budget/fleet', passing: false }],
+          conditions: [condition('WaitingForBudget', 'BudgetClosed', 'closed')],
+        }),
+      },
+      ['deploy 1.1.0'],
+    ],
+    [
+      'a slot of a budget, which becomes free',
+      {
+        status: waits({
+          gates: [{ name: 'budget/fleet', passing: false }],
+          conditions: [condition('WaitingForBudget', 'NoSlot', 'none free')],
+        }),
+      },
+      [],
+    ],
+    [
+      'its minimum age',
+      { status: waits({ youngReleases: [{ tag: '1.1.0', deployableAt: '2026-11-23T08:00:00Z' }] }) },
+      ['deploy 1.1.0'],
+    ],
+    [
+      'a closed Gate, and is pinned',
+      { spec: { wantedVersion: '1.1.0', gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status: waits() },
+      ['open gate/freeze', 'unpin', 'bypass 1.1.0'],
+    ],
+    ['a pin on another version', { spec: { wantedVersion: '1.0.0' }, status: waits() }, ['unpin']],
+    [
+      'a failure, which it may follow',
+      {
+        spec: { onFailure: 'Hold' },
+        status: waits({
+          history: [entry('1.0.0', 2, 'Failed'), entry('0.9.0', 1, 'Succeeded')],
+          conditions: [
+            condition('DeploymentBlocked', 'PreviousDeploymentFailed', 'Version 1.1.0 waits: 1.0.0 has failed'),
+          ],
+        }),
+      },
+      ['retry 1.0.0', 'rollback 0.9.0', 'unblock', 'deploy 1.1.0'],
+    ],
+    [
+      'nothing that the Rollout knows, since a user mistyped it',
+      {
+        annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' },
+        status: { pendingVersion: '9.9.9', gates: [list] },
+        rolloutGates: [rolloutGate('list', { allowedVersions: ['1.0.0'] })],
+      },
+      ['approve rolloutgate/list 9.9.9', 'withdraw 9.9.9', 'reject rolloutgate/list 9.9.9'],
+    ],
+  ])('%s', (_, each, types) => {
+    expect(offered(each).map(said)).toEqual(types);
+  });
+});
+
+describe('without a version that waits', () => {
+  it.each<[string, Case, string[]]>([
+    ['nothing holds it', {}, []],
+    ['it is pinned', { spec: { wantedVersion: '1.0.0' } }, ['unpin']],
+    [
+      'the newest deployment failed',
+      { status: { history: [entry('1.0.0', 2, 'Failed'), entry('0.9.0', 1, 'Succeeded')] } },
+      ['retry 1.0.0', 'rollback 0.9.0'],
+    ],
+    ['a Gate is closed', { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] }, ['open gate/freeze']],
+  ])('%s', (_, each, types) => {
+    expect(offered(each).map(said)).toEqual(types);
+  });
+});
+
+describe('a Gate', () => {
+  const waiting = [{ version: '1.1.0', rollout: 'shop/app', uid: 'u', background: { requesters: [] } }];
+
+  it.each<[string, ReturnType<typeof gate>, string[]]>([
+    ['that is open', gate('freeze', { default: 'opened' }), ['close gate/freeze']],
+    ['that is closed', gate('freeze'), ['open gate/freeze']],
+    ['that requires approvals', gate('prod', { approvals: { required: 2 } }), ['approve gate/prod 1.1.0']],
+    [
+      'that requires approvals and that a user has closed',
+      gate('prod', { default: 'opened', approvals: { required: 2 } }, CLOSE_REQUEST),
+      ['approve gate/prod 1.1.0', 'open gate/prod'],
+    ],
+  ])('%s', (_, each, types) => {
+    expect(gateActions(each, waiting as never, NOW).map(said)).toEqual(types);
+  });
+});
+
+describe('an action', () => {
+  const [open, bypass] = offered({
+    spec: { gates: [{ name: 'freeze' }, { name: 'incident' }] },
+    gates: [gate('freeze'), gate('incident')],
+    status: waits(),
+  }).filter(({ request: { object, type } }) => object.name === 'freeze' || type === 'bypass');
+
+  it('takes a right on each object that it goes past', () => {
+    expect(open!.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual(['patch freeze']);
+    expect(bypass!.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual([
+      'bypass freeze',
+      'bypass incident',
+      'patch app',
+    ]);
+  });
+
+  it('that goes past a Gate takes the version and a reason from the user', () => {
+    expect(bypass).toMatchObject({ confirm: '1.1.0', danger: true, needsReason: true });
+    expect(open).not.toHaveProperty('confirm');
+  });
+
+  it('that lets one version pass is the likely one, and never one that goes past a Gate', () => {
+    const rolloutGates = [rolloutGate('list', { allowedVersions: ['1.0.0'] })];
+    const primary = (each: Case) =>
+      offered(each)
+        .filter((action) => action.primary)
+        .map(said);
+    expect(primary({ status: waits({ gates: [list] }), rolloutGates })).toEqual(['approve rolloutgate/list 1.1.0']);
+    const behind = { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] };
+    expect(primary({ ...behind, status: waits({ gates: [list] }), rolloutGates })).toEqual([]);
+  });
+});
+
+describe('a reference to a Gate that does not exist', () => {
+  const unrequired = (seen: boolean, gates: object[]) =>
+    offered({
+      spec: { gates },
+      gates: [gate('freeze', { default: 'opened' })],
+      status: waits({ namedGates: [{ gate: 'shop/typo', seen }] }),
+    }).find(({ request }) => request.type === 'unrequire');
+
+  it('is removed with a bypass where the Gate has existed', () => {
+    expect(unrequired(false, [{ name: 'typo' }])?.rights).toMatchObject([{ verb: 'patch', resource: 'rollouts' }]);
+    expect(unrequired(true, [{ name: 'typo' }])).toMatchObject({
+      rights: [
+        { verb: 'bypass', name: 'typo' },
+        { verb: 'patch', resource: 'rollouts' },
+      ],
+      needsReason: true,
+    });
+  });
+});
+
+describe('a version of the history, or a release', () => {
+  const application = (spec: object, history: object[]) =>
+    explainRollout(objectOf('Rollout', { metadata: at, spec, status: { history } } as never), NO_SURROUNDINGS, NOW);
+  const FORWARD = [entry('1.1.0', 3, 'Succeeded'), entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Failed')];
+  const BACK = [entry('1.0.0', 4, 'Succeeded'), ...FORWARD];
+
+  it.each<[string, object, object[], string, string[]]>([
+    ['that runs is pinned', {}, FORWARD, '1.1.0', ['pin 1.1.0']],
+    ['that ran before is gone back to', {}, FORWARD, '1.0.0', ['rollback 1.0.0']],
+    ['that failed is deployed', {}, FORWARD, '0.9.0', ['deploy 0.9.0', 'pin 0.9.0']],
+    ['that was rolled back from is deployed', {}, BACK, '1.1.0', ['deploy 1.1.0', 'pin 1.1.0']],
+    ['that never ran is deployed', {}, FORWARD, '1.2.0', ['deploy 1.2.0', 'pin 1.2.0']],
+    ['that never ran is pinned instead of another', { wantedVersion: '1.1.0' }, FORWARD, '1.2.0', ['pin 1.2.0']],
+    ['that is pinned already', { wantedVersion: '1.1.0' }, FORWARD, '1.1.0', []],
+  ])('%s', (_, spec, history, version, types) => {
+    expect(versionActions(application(spec, history), version).map(said)).toEqual(types);
+  });
+});
