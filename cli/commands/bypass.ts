@@ -15,7 +15,7 @@ import { make } from '../write/make.ts';
 import { WAITING_FOR_OBJECT, WRITING } from '../write/options.ts';
 
 export const bypassCommand: CommandDefinition = {
-  description: `Breaks the glass: lets one version of one Rollout past the closed Gates in its way, once, and nothing else with it: where another version would go first, it is refused. Or resumes one Flux object that a closed Gate holds. It takes the verb bypass on each closed Gate and a reason, and it is recorded.`,
+  description: `Deploys one version of one Rollout past the closed Gates in its way, once, and nothing else with it: if another version would be deployed first, the request is refused. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,
   arguments: [
     { syntax: '<target>', help: 'a Rollout, or kustomization/web', completes: 'targets' },
     { syntax: '[version]', help: 'a tag; when absent the version that waits, unless somebody asked for it' },
