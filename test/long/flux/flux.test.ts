@@ -147,7 +147,10 @@ it('behind a closed Gate nothing is applied, and after its opening the newest ve
     metadata: { namespace: ns, name: 'app' },
   } as AnyObject);
   await release('1.3.0');
-  await waitFor(async () => (await head()).version.tag === '1.3.0', 'the decision');
+  await waitFor(
+    async () => (await view.admin.get(ref('rollout', ns, 'app'))).status.pendingVersion === '1.3.0',
+    'the Rollout to wait with 1.3.0',
+  );
   await staysTrue(async () => (await applied())?.artifact === '1.0.0', 'nothing is applied', 5000);
   await ask(sre, ns, 'freeze', 'open');
   await outcome('1.3.0', 'Succeeded');
