@@ -8,6 +8,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
 import { listedOn, parseListed } from '../approval/listed.ts';
+import { pinRecordOf } from '../approval/pinRecord.ts';
 import type { Rollback } from '../deployment/rollback.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { identityOf } from '../kube/names.ts';
@@ -19,7 +20,6 @@ import { type AskedApprovals, WAITING_FOR_APPROVALS } from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import type { Observed } from './observed.ts';
-import { pinRecordOf } from './pinRecord.ts';
 import type { Requests } from './requests.ts';
 import { allows, type GateVerdict } from './rolloutGates.ts';
 import { isForward, type Obstacles, type Selection } from './select.ts';
@@ -159,19 +159,21 @@ function upstream({ selection, pending, verdict, stages }: Way): Blocker[] {
 }
 
 /** RolloutGates hold what ran before where they hold first deployments, and whatever automation deploys. */
-function rolloutGates({ observed, config, selection, pending, head, gates: all, obstacles }: Way): Blocker[] {
+function rolloutGates({ observed, config, selection, pending, young, head, gates: all, obstacles }: Way): Blocker[] {
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isHeld = selection.initial ? obstacles.initial : isForward(selection) && isGated && obstacles.gates;
-  if (pending === undefined || !isHeld) return [];
+  // They hold a release that is too young as well, once it is old enough.
+  const version = pending ?? young[0]?.tag;
+  if (version === undefined || !isHeld) return [];
   return all
-    .filter((gate) => !allows(gate, pending))
+    .filter((gate) => !allows(gate, version))
     .map((gate, index) => {
       const until = gate.spec?.passing === false ? parseTime(gate.metadata.annotations?.[GATE_UNTIL]) : undefined;
       return {
         type: 'RolloutGate',
         effect: until === undefined ? 'Blocks' : 'Waits',
         reason: 'RolloutGatesBlocking',
-        version: pending,
+        version,
         object: rolloutGateRef(observed, gate.metadata.name),
         ...(index < LIMITS.listedBlockers && closedSince(gate)),
         ...times({ until }),

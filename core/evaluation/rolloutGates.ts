@@ -188,7 +188,7 @@ function approvalSummary(gate: RolloutGate, candidates: readonly VersionInfo[], 
 
 function stageSummary({ name, allowed, waits }: StageVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;
-  if (!newest) return { ...STAGE, name, passing: true, message: 'Gate is passing' };
+  if (!newest) return { ...STAGE, name, passing: true, message: waits ?? 'Gate is passing' };
   const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
   return { ...STAGE, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
 }
