@@ -60,7 +60,7 @@ export const REASON = 'rollout.kuberik.com/reason';
 export const LISTED = 'rollout.kuberik.com/listed';
 /** On Gates, set by the webhook: who set `spec.schedule`. See core/approval/scheduledBy.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
-/** On Rollouts, set by the webhook: who pinned it, or removed the pin. See core/evaluation/pinRecord.ts. */
+/** On Rollouts, set by the webhook: who pinned it, or removed the pin. See core/approval/pinRecord.ts. */
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
 
 /** In the manifest of a release, `"true"`: what it changes cannot be undone, so that it is never rolled back. */

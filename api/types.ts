@@ -23,6 +23,8 @@ export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
 export type VersionInfo = HistoryEntry['version'];
 /** What a Rollout asks RolloutBudgets for. */
 export type SlotRequest = NonNullable<RolloutStatus['slotRequest']>;
+/** One thing in the way of a version. */
+export type Blocker = NonNullable<RolloutStatus['blockers']>[number];
 export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;

@@ -29,6 +29,8 @@ export const LIMITS = {
   /** RolloutGates that the status of a Rollout lists, and the versions that each entry of status.gates has. */
   listedGates: 50,
   listedVersions: 50,
+  /** Entries of status.blockers of a Rollout. */
+  listedBlockers: 50,
   /** Bytes of a Rollout's status, as Go writes them. etcd takes 1.5 MiB, with spec, metadata and whose fields they are. */
   statusBytes: 1_000_000,
   /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */

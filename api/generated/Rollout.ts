@@ -405,6 +405,19 @@ export interface Rollout {
        */
       message?: string;
       /**
+       * How the deployment came about, in words: first whose decision it was, then what it got past. Absent on deployments of an older version of this software.
+       */
+      origin?: (
+        | 'Automatic'
+        | 'Manual'
+        | 'Rollback'
+        | 'InitialVersion'
+        | 'Adopted'
+        | 'ForceDeploy'
+        | 'GateBypass'
+        | 'FailedBakeUnblock'
+      )[];
+      /**
        * Who, as the Go controller has it. Who really asked is in requestedBy.
        */
       triggeredBy?: {
@@ -699,6 +712,76 @@ export interface Rollout {
       reason: string;
     }[];
     /**
+     * Everything that keeps a version from being deployed, the first first; empty where nothing does. At most 50: the condition StatusShortened reports how many more there are.
+     */
+    blockers?: {
+      /**
+       * What kind of thing it is.
+       */
+      type:
+        | 'Problem'
+        | 'Health'
+        | 'Gate'
+        | 'RolloutGate'
+        | 'Approvals'
+        | 'Upstream'
+        | 'Bake'
+        | 'Failure'
+        | 'MinimumAge'
+        | 'Copy'
+        | 'Budget'
+        | 'PinnedVersion';
+      /**
+       * Blocks: a person has to act. Waits: it ends by itself.
+       */
+      effect: 'Blocks' | 'Waits';
+      /**
+       * Why, in one word: that of the condition which says the same in a sentence, where there is one.
+       */
+      reason: string;
+      /**
+       * The version that it holds.
+       */
+      version?: string;
+      /**
+       * The object that holds it.
+       */
+      object?: {
+        /**
+         * Its kind.
+         */
+        kind: string;
+        /**
+         * Its namespace; absent where the kind has none.
+         */
+        namespace?: string;
+        /**
+         * Its name.
+         */
+        name: string;
+      };
+      /**
+       * Since when it holds, where that is known.
+       */
+      since?: string;
+      /**
+       * When it ends by itself, where that is known.
+       */
+      until?: string;
+      /**
+       * The user who closed the gate or pinned the version. Of a Gate of another namespace it is left out.
+       */
+      by?: string;
+      /**
+       * Approvals that count.
+       */
+      have?: number;
+      /**
+       * Approvals that it takes.
+       */
+      need?: number;
+    }[];
+    /**
      * Releases that spec.minimumReleaseAge keeps from being candidates, newest first, at most 20.
      */
     youngReleases?: {
@@ -725,15 +808,15 @@ export interface Rollout {
       seen: boolean;
     }[];
     /**
-     * Every RolloutGate of this Rollout and what it says, and the Gates that are closed.
+     * Every RolloutGate of this Rollout and what it says, the Gates that are closed, and what else lets some versions through: the Rollouts of spec.after, and budgets.
      */
     gates?: {
       /**
-       * Gate for a closed Gate; absent for a RolloutGate.
+       * What it is: Gate, Rollout, RolloutBudget or ClusterRolloutBudget; absent for a RolloutGate.
        */
       kind?: string;
       /**
-       * The RolloutGate; of a Gate, namespace and name.
+       * The RolloutGate; of a Gate, namespace and name; after/, budget/ or clusterbudget/ and the name of any other.
        */
       name: string;
       /**

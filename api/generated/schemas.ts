@@ -2615,6 +2615,12 @@ export const SCHEMAS: Record<string, object> = {
         "message": {
          "type": "string"
         },
+        "origin": {
+         "type": "array",
+         "items": {
+          "type": "string"
+         }
+        },
         "triggeredBy": {
          "type": "object",
          "required": [
@@ -2923,6 +2929,64 @@ export const SCHEMAS: Record<string, object> = {
         },
         "reason": {
          "type": "string"
+        }
+       }
+      }
+     },
+     "blockers": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "type",
+        "effect",
+        "reason"
+       ],
+       "properties": {
+        "type": {
+         "type": "string"
+        },
+        "effect": {
+         "type": "string"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "version": {
+         "type": "string"
+        },
+        "object": {
+         "type": "object",
+         "required": [
+          "kind",
+          "name"
+         ],
+         "properties": {
+          "kind": {
+           "type": "string"
+          },
+          "namespace": {
+           "type": "string"
+          },
+          "name": {
+           "type": "string"
+          }
+         }
+        },
+        "since": {
+         "type": "string"
+        },
+        "until": {
+         "type": "string"
+        },
+        "by": {
+         "type": "string"
+        },
+        "have": {
+         "type": "integer"
+        },
+        "need": {
+         "type": "integer"
         }
        }
       }

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../../api/types.ts';
 import { pinText } from '../../client/explain/pinText.ts';
 import { deploymentView } from '../../client/explain/rollout/deploymentView.ts';
-import { pinRecordOf } from '../../core/evaluation/pinRecord.ts';
+import { pinRecordOf } from '../../core/approval/pinRecord.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { output } from '../command/options.ts';
 import { readRollout } from '../read/rollouts.ts';

@@ -35,7 +35,7 @@ export async function explained(
     case 'RolloutGate': {
       const gate = object as RolloutGate;
       const name = gate.spec?.rolloutRef.name ?? '';
-      return explainRolloutGate(gate, await readable(client.get<Rollout>({ ...ROLLOUTS, namespace, name })));
+      return explainRolloutGate(gate, await readable(client.get<Rollout>({ ...ROLLOUTS, namespace, name })), now);
     }
     case 'HealthCheck': {
       const rollouts = await readable(client.list<Rollout>({ ...ROLLOUTS, namespace }));

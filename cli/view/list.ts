@@ -15,7 +15,7 @@ export function applicationTable(
 }
 
 function row(app: Application, look: Look, isQualified: boolean): string[] {
-  const { runs, waiting, causes, state } = app;
+  const { runs, waiting, causes, state, pinned } = app;
   return [
     ...(isQualified ? [app.namespace] : []),
     app.name,
@@ -23,6 +23,6 @@ function row(app: Application, look: Look, isQualified: boolean): string[] {
     runs ? look.age(runs.endedAt ?? runs.at) : '-',
     waiting?.version ?? '-',
     look.tone(STATE_TONES[state], state),
-    state === 'done' ? '' : look.text(causes[0]?.text ?? ''),
+    state === 'done' && pinned === undefined ? '' : look.text(causes[0]?.text ?? ''),
   ];
 }

@@ -70,11 +70,11 @@ function branch(step: Step, tone: Tone, width: number, isLast: boolean, look: Lo
 
 function detailText({ detail = '', by, reason, until, since, state, kind }: Step, look: Look): string {
   const said = look.text(detail);
-  const who = by && !detail.includes(by) ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
+  const who = by && kind !== 'gate' ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
   const isOver = state === 'passed';
   const word = kind === 'gate' && state === 'blocks' ? 'opens' : 'until';
-  const end = until && !isOver && !detail.includes(until) ? `${word} ${look.when(until)}` : '';
-  const begin = since && !isOver && kind !== 'gate' && !detail.includes(since) ? `for ${look.age(since)}` : '';
+  const end = until && !isOver && kind !== 'stage' ? `${word} ${look.when(until)}` : '';
+  const begin = since && !isOver && kind !== 'gate' && kind !== 'stage' ? `for ${look.age(since)}` : '';
   const parts = [who, end || begin].filter((part) => part !== '');
   return [parts.length > 0 ? said.replace(/\.$/, '') : said, ...parts].filter((part) => part !== '').join(', ');
 }

@@ -56,7 +56,7 @@ export async function waitFor(
   }
 }
 
-/** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Version 1.1.0 is waiting approval, …` */
+/** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7` */
 export function lineOf({ namespace, name, headline, state, causes }: Application, look: Look): string {
   const why = state === 'done' ? undefined : causes[0]?.text;
   return look.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);

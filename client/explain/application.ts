@@ -30,7 +30,7 @@ export type StepKind =
 
 /**
  * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed, or a Flux object that
- * Flux reports as failed; whether a failed bake holds the next version, the step `failure` says. `unknown`: it could not be read.
+ * Flux reports as failed, or a RolloutGate that rejects the version; whether a failed bake holds the next version, the step `failure` says. `unknown`: it could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
@@ -73,6 +73,8 @@ export interface Step {
   asksApproval?: true;
   /** A gate that does not exist, which counts as closed: nobody can open it. */
   missing?: true;
+  /** A gate that could not be read: the detail is what the status of the Rollout says of it. */
+  unread?: true;
   /** Of a HealthCheck of class prometheus that has been measured. */
   metric?: MetricView;
 }

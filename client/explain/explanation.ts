@@ -31,10 +31,13 @@ export function explanationOf(app: Application): Explanation {
   };
 }
 
-function explainedState({ state, steps }: Application): ExplainedState {
+/** What is wrong with an application although no version waits. */
+const OUTLASTING: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
+
+function explainedState({ state, steps, causes }: Application): ExplainedState {
   switch (state) {
     case 'done':
-      return 'free';
+      return causes.some(({ code }) => OUTLASTING.includes(code)) ? 'held' : 'free';
     case 'failed':
     case 'problem':
       return 'failed';

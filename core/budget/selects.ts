@@ -14,15 +14,17 @@ export interface Budgets {
 }
 
 /** `ClusterRolloutBudget/fleet`; those of a Rollout are in its namespace. The items of a list have no kind. */
-export function budgetKey({ metadata }: Pick<Budget, 'metadata'>): string {
-  const { kind } = metadata.namespace ? KINDS.RolloutBudget : KINDS.ClusterRolloutBudget;
-  return `${kind}/${metadata.name}`;
+export function budgetKey(budget: Pick<Budget, 'metadata'>): string {
+  return `${kindOf(budget)}/${budget.metadata.name}`;
+}
+
+export function kindOf({ metadata }: Pick<Budget, 'metadata'>): string {
+  return metadata.namespace ? KINDS.RolloutBudget.kind : KINDS.ClusterRolloutBudget.kind;
 }
 
 /** For messages: `RolloutBudget 'fleet'`. */
 export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
-  const [kind, name] = budgetKey(budget).split('/');
-  return `${kind} '${name}'`;
+  return `${kindOf(budget)} '${budget.metadata.name}'`;
 }
 
 /** undefined: all namespaces, as an empty selector says. Without a selector nothing is granted, and so it selects all too. */

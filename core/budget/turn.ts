@@ -3,14 +3,15 @@
  * by a commit or by its end: both change the status, whose compare-and-swap lets only one of them happen.
  */
 import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
+import type { Blocker, Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
 import type { NewCondition } from '../kube/conditions.ts';
-import { shortHash } from '../kube/names.ts';
+import { identityOf, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
 import { counted } from './report.ts';
-import { type Budgets, budgetKey, budgetTitle } from './selects.ts';
+import { type Budgets, budgetKey, budgetTitle, kindOf } from './selects.ts';
 import { imageOf, isSameDigest, isSameVersion } from './version.ts';
 
 /** How many versions a request offers. */
@@ -26,6 +27,7 @@ export interface Waiting {
   /** To be stored; absent where nobody is asked. */
   request?: SlotRequest;
   condition: NewCondition;
+  blockers: Blocker[];
   gates: GateSummary[];
   requeueAt: EpochMs[];
 }
@@ -49,7 +51,8 @@ export function takeTurn(
 ): Waiting | undefined {
   if (problem !== undefined) {
     const condition = waitingFor('TooManyBudgets', `Version ${next} waits: of the RolloutBudgets, ${problem}`);
-    return { condition, gates: [], requeueAt: [lookAt(rollout, now)] };
+    const blockers = [{ ...OF_BUDGET, effect: 'Blocks' as const, reason: condition.reason, version: next }];
+    return { condition, blockers, gates: [], requeueAt: [lookAt(rollout, now)] };
   }
   if (selecting.length === 0) return undefined;
   const stored = rollout.status?.slotRequest;
@@ -58,7 +61,12 @@ export function takeTurn(
   if (granted.length === selecting.length && granted.every((slot) => slot?.version === next)) return undefined;
 
   const asked = selecting[slots.findIndex((slot) => slot?.state !== 'Granted')] ?? selecting[0]!;
-  const shown = { gates: selecting.map((budget, index) => summary(budget, slots[index], next)) };
+  const shown = {
+    gates: selecting.map((budget, index) => summary(budget, slots[index], next)),
+    blockers: selecting.flatMap((budget, index) =>
+      slots[index]?.state === 'Granted' && slots[index]?.version === next ? [] : [blocker(rollout, budget, next)],
+    ),
+  };
   const pausedUntil = parseTime(stored?.pausedUntil);
   // One that is farther away was stored before the clock was set back.
   if (stored && pausedUntil !== undefined && pausedUntil > now && pausedUntil <= now + PAUSE_MS) {
@@ -110,6 +118,20 @@ function waits(rollout: Rollout, budget: Budget, next: string): NewCondition {
   return why ? waitingFor(why.reason, `${what}: ${why.message}`) : waitingFor('NoSlot', what);
 }
 
+const OF_BUDGET = { type: 'Budget' } as const;
+
+/** A slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
+function blocker(rollout: Rollout, budget: Budget, version: string): Blocker {
+  const why = whyClosed(budget, rollout, version);
+  return {
+    ...OF_BUDGET,
+    effect: why ? 'Blocks' : 'Waits',
+    reason: why?.reason ?? 'NoSlot',
+    version,
+    object: { kind: kindOf(budget), ...identityOf(budget) },
+  };
+}
+
 /** Only what lasts is said here: numbers that change with each slot are in the budget. */
 function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const image = imageOf(rollout);
@@ -129,10 +151,11 @@ function waitingFor(reason: string, message: string): NewCondition {
 /** To clients that know RolloutGates only, a budget is one with a list. */
 function summary(budget: Budget, slot: Slot | undefined, next: string): GateSummary {
   const isGranted = slot?.state === 'Granted';
-  const [kind, name] = budgetKey(budget).split('/');
+  const kind = kindOf(budget);
   const message = isGranted ? `A slot for ${slot.version}` : `${next} waits for a slot of ${budgetTitle(budget)}`;
   return {
-    name: `${kind === 'RolloutBudget' ? 'budget' : 'clusterbudget'}/${name}`,
+    kind,
+    name: `${kind === KINDS.RolloutBudget.kind ? 'budget' : 'clusterbudget'}/${budget.metadata.name}`,
     passing: true,
     allowedVersions: isGranted ? [slot.version] : [],
     message,

@@ -57,6 +57,7 @@ export function adopted(
     version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
     timestamp: formatTime(now),
     message: `Adopted from ${newest.by}, which carries it`,
+    origin: ['Adopted'],
     triggeredBy: triggeredBy(false, undefined),
     bakeStatus: 'Succeeded',
     bakeStatusMessage: 'Adopted without a bake: the version was deployed before this Rollout was created.',

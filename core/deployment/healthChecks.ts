@@ -23,10 +23,8 @@ export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
   return [...checks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Why automatic deployments wait; undefined when no check is Unhealthy. Pending does not block. */
-export function unhealthyMessage(checks: readonly HealthCheck[]): string | undefined {
-  const check = checks.find(isUnhealthy);
-  if (!check) return undefined;
+/** Why automatic deployments wait, of one check that is Unhealthy. Pending does not block. */
+export function unhealthyMessage(check: HealthCheck): string {
   const { name, namespace } = check.metadata;
   const detail = check.status?.message ? `: ${check.status.message.slice(0, MAX_MESSAGE)}` : '';
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;

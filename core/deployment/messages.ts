@@ -45,6 +45,8 @@ export interface DeploymentKind {
   initial?: boolean;
 }
 
+type Origin = NonNullable<HistoryEntry['origin']>;
+
 /** Of a deploy-message: each entry of the history has one. */
 const MAX_GIVEN = 2048;
 
@@ -65,8 +67,29 @@ export function historyMessage(kind: DeploymentKind, given: string | undefined):
   ].join(', ');
 }
 
+/** `history[].origin`: the same as data. */
+export function originOf({ manual, initial, rollbackFrom, forced, bypassed, unblocked }: DeploymentKind): Origin {
+  const decided = initial
+    ? 'InitialVersion'
+    : rollbackFrom !== undefined
+      ? 'Rollback'
+      : manual
+        ? 'Manual'
+        : 'Automatic';
+  return [
+    decided,
+    ...(forced ? (['ForceDeploy'] as const) : []),
+    ...(bypassed ? (['GateBypass'] as const) : []),
+    ...(unblocked ? (['FailedBakeUnblock'] as const) : []),
+  ];
+}
+
 /** `Ready`'s message right after a deployment. */
-export function readyMessage({ bypassed, unblocked }: DeploymentKind, head: HistoryEntry, rollout: Rollout): string {
+export function readyMessage(
+  { bypassed, unblocked }: Pick<DeploymentKind, 'bypassed' | 'unblocked'>,
+  head: HistoryEntry,
+  rollout: Rollout,
+): string {
   const ways = [...(bypassed ? ['gate bypass'] : []), ...(unblocked ? ['failed bake unblock'] : [])];
   const how = ways.length > 0 ? ` with ${ways.join(' and ')}` : '';
   return `Release deployed successfully${how}. ${deploymentSummary(head, rollout)}`;

@@ -1,8 +1,16 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import type {
+  Blocker,
+  HealthCheck,
+  HistoryEntry,
+  Rollout,
+  RolloutGate,
+  RolloutStatus,
+  VersionInfo,
+} from '../../api/types.ts';
 import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
-import { obstructing, sortedChecks, unhealthyMessage } from '../deployment/healthChecks.ts';
+import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
 import type { JudgedGate } from '../gate/judge.ts';
 import { deployCutoff } from '../health/cutoff.ts';
@@ -10,7 +18,8 @@ import { parseTime } from '../kube/time.ts';
 import { judgeStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
-import { type AskedApprovals, approvalJudge, isApproved, type ReleaseAuthors } from './approvals.ts';
+import { type AskedApprovals, approvalJudge, type ReleaseAuthors } from './approvals.ts';
+import { blockersOf, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
 import { type Approval, type GatesInTheWay, givenOn, judgeRequired, listedFor } from './gatesInTheWay.ts';
@@ -26,7 +35,7 @@ import {
   rejections,
   shownBypass,
 } from './rolloutGates.ts';
-import { choices, isForward, type Obstacles, obstacles, type Selection, select } from './select.ts';
+import { choices, type Obstacles, obstacles, type Selection, select } from './select.ts';
 
 /** The part of a Rollout's status that decisions start from, and change. */
 export interface RolloutState {
@@ -67,8 +76,8 @@ export interface Evaluation {
   /** Whether a failed version is rolled back, and why or why not. */
   rollback?: Rollback;
   obstacles: Obstacles;
-  /** Why automatic deployments wait for health. */
-  unhealthy?: string;
+  /** The HealthChecks that automatic deployments wait for. */
+  unhealthy: HealthCheck[];
   /** The Gates that keep `pending` out. */
   closed: JudgedGate[];
   /** Those that are closed and that it may pass. */
@@ -77,6 +86,8 @@ export interface Evaluation {
   approvals: Approval[];
   /** The RolloutGates that ask for approvals of `pending`, where it needs them: a rollback does not, nor what ran before without gateFirstDeployment. */
   asked: readonly AskedApprovals[];
+  /** Everything in the way but budgets, which are asked once nothing else is. */
+  blockers: Blocker[];
   /** Of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /** When one of its Gates changes by itself, a release is old enough, or a stage has had a version for long enough. */
@@ -110,7 +121,7 @@ export function evaluate(
   });
   const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const stages = judgeStages(rollout, observed.stages, candidates, now);
-  const shown = bypass ?? shownBypass(deployed, candidates, state.conditions);
+  const shown = bypass ?? shownBypass(head, candidates, state.conditions);
   const judge = approvalJudge(rollout, gates, state.authors, now);
   const verdict = judgeRolloutGates(gates, candidates, shown, stages, judge);
   const rollback = rollbackOf({
@@ -137,17 +148,22 @@ export function evaluate(
   const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
   const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, head, state.authors, now);
   const holds = holdsAfter(head, config);
-  const unhealthy = unhealthyMessage(checksInTheWay(observed, head, holds));
+  const unhealthy = checksInTheWay(observed, head, holds).filter(isUnhealthy);
   const inWay = obstacles(
     rollout,
     head,
     verdict,
-    { unhealthy: unhealthy !== undefined, holds, unblocked: requests.unblockFailed },
+    { unhealthy: unhealthy.length > 0, holds, unblocked: requests.unblockFailed },
     { gateFirst: config.gateFirstDeployment, holdsInitial: holdsInitial(gates, selection, rollout, config, requests) },
   );
   const isFree = selection.back || (selection.initial && !config.gateFirstDeployment);
   const asked = pending === undefined || isFree ? [] : judge.of(pending);
-  const mayGo = mayPass({ selection, obstacles: inWay, closed: inTheWay.closed, asked });
+  const way = {
+    ...{ observed, config, requests, head, candidates, gates, verdict, stages, selection, pending, rollback },
+    ...{ obstacles: inWay, unhealthy, closed: inTheWay.closed, asked, young },
+  };
+  const first = blockersOf(way);
+  const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
   const copy = copyState(observed, state, selection, mayGo);
   return {
     candidates,
@@ -161,7 +177,8 @@ export function evaluate(
     ...(rollback && { rollback }),
     obstacles: inWay,
     ...(copy && { copy }),
-    ...(unhealthy !== undefined && { unhealthy }),
+    unhealthy,
+    blockers: [...problemBlockers(way), ...first, ...copyBlockers(copy)],
     closed: inTheWay.closed,
     passed: inTheWay.passed,
     approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn), ...listings(gates, pending)].slice(0, MAX_APPROVALS),
@@ -176,21 +193,9 @@ export function evaluate(
   };
 }
 
-/** Whether `selection.next` may be deployed now. Gates, approvals and a copy that is not done hold every deployment; the rest holds automatic ones only. */
-export function mayDeploy(evaluation: Evaluation): boolean {
-  const { copy } = evaluation;
-  return mayPass(evaluation) && !(copy?.isAwaited && copy.progress.state !== 'Copied');
-}
-
-function mayPass({
-  selection,
-  obstacles: held,
-  closed,
-  asked,
-}: Pick<Evaluation, 'selection' | 'obstacles' | 'closed' | 'asked'>): boolean {
-  if (selection.next === undefined || closed.length > 0 || !isApproved(asked)) return false;
-  if (selection.initial) return !held.initial;
-  return !isForward(selection) || !(held.bake || held.failure || held.gates || held.health);
+/** Whether `selection.next` may be deployed now: nothing is in its way. */
+export function mayDeploy({ selection: { next }, blockers }: Evaluation): boolean {
+  return next !== undefined && !isHeldBy(blockers, next);
 }
 
 /** What runs already is held as every first version is: not for somebody who asks for a version by hand, which comes after it. */

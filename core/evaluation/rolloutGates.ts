@@ -1,8 +1,9 @@
 /** What the RolloutGates of a Rollout let through, and what they reject. Its stages, `spec.after`, are gates with a list to their clients. */
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../api/annotations.ts';
 import { GATES_PASSING } from '../../api/conditions.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { GateSummary, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
+import type { GateSummary, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -72,13 +73,14 @@ export function judgeRolloutGates(
  * would otherwise seem to block what has just been let through.
  */
 export function shownBypass(
-  deployed: string | undefined,
+  head: HistoryEntry | undefined,
   candidates: readonly VersionInfo[],
   conditions: readonly Condition[] | undefined,
 ): string | undefined {
   const before = findCondition(conditions, GATES_PASSING);
-  if (deployed === undefined || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
-  return before.message === bypassMessage(deployed) ? deployed : undefined;
+  if (!head || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
+  // An older version of this software recorded no origin.
+  return (head.origin?.includes('GateBypass') ?? true) ? head.version.tag : undefined;
 }
 
 /** Gates that are named in one message. */
@@ -106,6 +108,11 @@ function ofSchedule({ metadata: { labels } }: RolloutGate): string {
 function untilText({ metadata: { annotations } }: RolloutGate): string {
   const until = parseTime(annotations?.[GATE_UNTIL]);
   return until === undefined ? '' : ` until ${formatTime(until)}`;
+}
+
+/** Whether it lets the version through; its approvals are judged elsewhere. */
+export function allows(gate: RolloutGate, version: string): boolean {
+  return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
 }
 
 /** Name of the first gate that rejects the tag: it is never deployed while it is listed, by hand or otherwise. */
@@ -181,10 +188,12 @@ function approvalSummary(gate: RolloutGate, candidates: readonly VersionInfo[], 
 
 function stageSummary({ name, allowed, waits }: StageVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;
-  if (!newest) return { name, passing: true, message: 'Gate is passing' };
+  if (!newest) return { ...STAGE, name, passing: true, message: waits ?? 'Gate is passing' };
   const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
-  return { name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
+  return { ...STAGE, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
 }
+
+const STAGE = { kind: KINDS.Rollout.kind };
 
 function bypassed(
   gates: readonly RolloutGate[],
@@ -200,6 +209,7 @@ function bypassed(
     ...shown,
   }));
   const ofStages = stages.map(({ name, allowed }) => ({
+    ...STAGE,
     name,
     passing: true,
     ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LISTED) }),

@@ -34,6 +34,8 @@ export interface Selection {
   next?: string;
   /** Why what is asked for cannot be done. */
   problem?: string;
+  /** The RolloutGate that rejects it, where one does. */
+  rejectedBy?: string;
 }
 
 /** A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest candidate that the gates allow. */
@@ -41,7 +43,9 @@ export function select(choice: Choice): Selection {
   const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
   if (head === undefined && initialVersion) {
     const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
-    return problem ? { manual: false, initial: true, problem } : { manual: false, initial: true, next: initialVersion };
+    return problem
+      ? { manual: false, initial: true, ...problem }
+      : { manual: false, initial: true, next: initialVersion };
   }
   const asked = wantedVersion || forceDeploy;
   if (!asked && rollback && !rollback.stays) return { manual: false, back: rollback, next: rollback.to.tag };
@@ -51,7 +55,7 @@ export function select(choice: Choice): Selection {
     return { manual: false, ...(newest && { next: newest.tag }) };
   }
   const problem = problemWith(asked, choice);
-  if (problem) return { manual: true, problem };
+  if (problem) return { manual: true, ...problem };
   return asked === head?.version.tag ? { manual: true } : { manual: true, next: asked };
 }
 
@@ -66,13 +70,17 @@ export function choices({
   return pool.filter(isGranted);
 }
 
-function problemWith(tag: string, { wantedVersion, available, rejectedBy, head }: Choice): string | undefined {
+function problemWith(
+  tag: string,
+  { wantedVersion, available, rejectedBy, head }: Choice,
+): Pick<Selection, 'problem' | 'rejectedBy'> | undefined {
   if (!wantedVersion && !available.some((release) => release.tag === tag)) {
-    return `force deploy version ${tag} is not in available releases`;
+    return { problem: `force deploy version ${tag} is not in available releases` };
   }
-  if (!isLegalTag(tag)) return `version ${JSON.stringify(tag)} is not a legal tag and is not deployed`;
+  if (!isLegalTag(tag)) return { problem: `version ${JSON.stringify(tag)} is not a legal tag and is not deployed` };
   const gate = tag === head?.version.tag ? undefined : rejectedBy(tag);
-  return gate === undefined ? undefined : `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`;
+  if (gate === undefined) return undefined;
+  return { problem: `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`, rejectedBy: gate };
 }
 
 /** RolloutGates, stages, health, a running bake and a missing ImagePolicy hold neither a person's choice nor a rollback to what has passed them; of these only RolloutGates hold what runs already. */

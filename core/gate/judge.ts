@@ -30,8 +30,10 @@ export interface JudgedGate {
   isLimit?: boolean;
   /** Which closing it is: see closingOf. */
   closing?: string;
-  /** Who closed it and why, where somebody did. */
-  closedBy?: string;
+  /** The request that closed it, where one did. */
+  closedBy?: GateRequest;
+  /** When it opens by itself: not where only an opening for another version ends. */
+  opensAt?: EpochMs;
   /** The request that opened it, where one did. */
   openedBy?: GateRequest;
   /** With `spec.approvals`: no request opens it. */
@@ -39,7 +41,7 @@ export interface JudgedGate {
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[];
   /** Of a version that lacks approvals: `1 of 2 approvals`, and the same with who gave them. */
-  lacks?: { count: string; names?: string; how: string };
+  lacks?: { have: number; need: number; count: string; names?: string; how: string };
   /** When an approval expires. */
   approvalsUntil?: EpochMs;
 }
@@ -87,7 +89,8 @@ function judge(
   if (until !== undefined) judged.until = until;
   if (closing) judged.closing = closing;
   if (judged.open && cause?.action === 'open') judged.openedBy = cause;
-  if (!opened && cause?.action === 'close') judged.closedBy = askedBy(cause);
+  if (!opened && cause?.action === 'close') judged.closedBy = cause;
+  if (!opened && openFor === undefined && until !== undefined) judged.opensAt = until;
   if (gate.spec.approvals) judged.takesApprovals = true;
   return opened || !next ? judged : withApprovals(judged, gate, next, now);
 }
@@ -100,7 +103,8 @@ function withApprovals(judged: JudgedGate, gate: Gate, next: NextDeployment, now
   if (enough) return { ...timed, open: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
   const how = `another person may: ${approveForCommand(gate, next.version, next.rollout)}`;
-  return { ...timed, lacks: { count: of(countText(counted.length, required)), names: of(verdictText(verdict)), how } };
+  const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
+  return { ...timed, lacks: { ...count, names: of(verdictText(verdict)), how } };
 }
 
 /** `closed by alice: INC-42`. */
@@ -119,7 +123,7 @@ export function closedText(closed: readonly JudgedGate[]): string {
 
 /** What the gate says, who closed it and why, and which approvals the version lacks. */
 export function fullMessage({ message, closedBy, lacks }: JudgedGate): string {
-  const said = closedBy ? `${message}, ${closedBy}` : message;
+  const said = closedBy ? `${message}, ${askedBy(closedBy)}` : message;
   return lacks ? `${said}; ${lacks.names ?? lacks.count}; ${lacks.how}` : said;
 }
 
@@ -131,7 +135,9 @@ export function reveal(gates: JudgedGate[], namespace: string, readable: Readabl
   return gates.map((gate) => {
     if (!isSecret(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
     const { closedBy: _, lacks, ...rest } = gate;
-    return lacks ? { ...rest, lacks: { count: lacks.count, how: lacks.how } } : rest;
+    if (!lacks) return rest;
+    const { names: __, ...counts } = lacks;
+    return { ...rest, lacks: counts };
   });
 }
 

@@ -5,11 +5,10 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { Pin } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypass.ts';
-import { type JudgedGate, type Readable, reveal, TOO_MANY_TEXT } from '../gate/judge.ts';
+import { askedBy, type JudgedGate, type Readable, reveal, TOO_MANY_TEXT } from '../gate/judge.ts';
 import { isTooMany } from '../gate/refs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
-import { formatTime } from '../kube/time.ts';
 import { pinPath } from '../pin/annotations.ts';
 import { deployCommand } from '../pin/deployment.ts';
 import { NOW, nameWord, shell } from '../text/shell.ts';
@@ -21,7 +20,7 @@ export function closedGatesText(all: readonly JudgedGate[]): string {
   const gates = closed.map((gate) =>
     gate.isLimit
       ? gate.message
-      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${until(gate)}${gate.closedBy ? `; ${gate.closedBy}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
+      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `; ${askedBy(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
   );
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
@@ -103,9 +102,4 @@ export interface Refusal {
 /** For a reader in `namespace` who may read these Gates of other namespaces. */
 export function refusalText({ text, closed, hint = '' }: Refusal, namespace: string, readable?: Readable): string {
   return `${text}${closed ? closedGatesText(reveal([...closed], namespace, readable)) : ''}${hint}`;
-}
-
-function until(gate: JudgedGate): string {
-  if (gate.until === undefined || gate.message.includes(formatTime(gate.until))) return '';
-  return `, until ${formatTime(gate.until)}`;
 }

@@ -1,5 +1,5 @@
 /** What the stages of a Rollout, `spec.after`, let through: of its candidates those that each of them has Succeeded, for long enough. */
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import { howToAllow } from '../health/consent.ts';
 import { formatDuration } from '../kube/duration.ts';
@@ -24,7 +24,12 @@ export interface StageVerdict {
   allowed: string[];
   /** `Rollout 'staging' (…)`: why the newest candidate has to wait. */
   waits?: string;
+  /** The same as data, where the stage was found. */
+  wait?: { isUnderWay: boolean; since?: EpochMs | undefined; until?: EpochMs | undefined };
+  ref: NamespacedName;
   isMissing: boolean;
+  /** The reason why the order as a whole lets nothing through. */
+  problem?: OrderProblem['reason'];
   /** When it lets a candidate through by the clock alone, the soonest. */
   requeueAt?: EpochMs;
 }
@@ -41,8 +46,12 @@ export function judgeStages(
   return stageRefs(rollout).map((ref) => {
     const stage = found.get(refKey(ref));
     const title = stageName(ref, home);
-    const verdict = { name: `after/${title}`, isMissing: stage === undefined };
-    if (stages?.problem) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${stages.problem.message})` };
+    const { namespace, name } = ref;
+    const verdict = { name: `after/${title}`, ref: { namespace, name }, isMissing: stage === undefined };
+    if (stages?.problem) {
+      const { reason: problem, message } = stages.problem;
+      return { ...verdict, problem, allowed: [], waits: `Rollout '${title}' (${message})` };
+    }
     if (!stage) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missing(ref, home)})` };
     const outcomeOf = outcomes(stage, ref, now);
     const judged = candidates.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) }));
@@ -51,7 +60,11 @@ export function judgeStages(
     return {
       ...verdict,
       allowed: judged.flatMap(({ candidate, outcome }) => (outcome.passed ? [candidate.tag] : [])),
-      ...(newest && !newest.outcome.passed && { waits: `Rollout '${title}' (${newest.outcome.why})` }),
+      ...(newest &&
+        !newest.outcome.passed && {
+          waits: `Rollout '${title}' (${newest.outcome.why})`,
+          wait: waitOf(newest.outcome),
+        }),
       ...(times.length > 0 && { requeueAt: times.reduce((a, b) => Math.min(a, b)) }),
     };
   });
@@ -77,7 +90,15 @@ export function newestSucceeded(
 interface Outcome {
   passed: boolean;
   why?: string;
+  /** When it passes by the clock alone. */
   at?: EpochMs;
+  /** Its deployment there goes on by itself. */
+  isUnderWay?: true;
+  since?: EpochMs | undefined;
+}
+
+function waitOf({ at, isUnderWay, since }: Outcome): NonNullable<StageVerdict['wait']> {
+  return { isUnderWay: isUnderWay ?? at !== undefined, since, until: at };
 }
 
 const COMPARED: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
@@ -125,9 +146,12 @@ function outcomeOf(entry: HistoryEntry, { bakedFor }: StageRef, now: EpochMs): O
     case 'Succeeded':
       return bakedFor === 0 ? { passed: true } : bakedOutcome(bakeEndTime ?? timestamp, bakedFor, now);
     case 'Deploying':
-      return waits(`on its way${since(lastRetryTimestamp ?? timestamp)}`);
+      return {
+        ...waits(`on its way${since(lastRetryTimestamp ?? timestamp)}`),
+        ...underWay(lastRetryTimestamp ?? timestamp),
+      };
     case 'InProgress':
-      return waits(`baking${since(bakeStartTime)}`);
+      return { ...waits(`baking${since(bakeStartTime)}`), ...underWay(bakeStartTime) };
     case 'Failed':
       return waits('it failed there');
     case 'Cancelled':
@@ -146,7 +170,12 @@ function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   return {
     ...waits(`succeeded at ${formatTime(at)}, baked for ${formatDuration(bakedFor)} at ${formatTime(until)}`),
     at: until,
+    since: at,
   };
+}
+
+function underWay(since: string | undefined): Pick<Outcome, 'isUnderWay' | 'since'> {
+  return { isUnderWay: true, since: parseTime(since) };
 }
 
 function waits(why: string): Outcome {

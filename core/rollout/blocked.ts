@@ -4,15 +4,14 @@ import {
   COPIED,
   DEPLOYMENT_BLOCKED,
   FIRST_DEPLOYMENT_NOT_GATED,
-  GATE_CLOSED,
   PINNED,
   WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
-import type { Rollout } from '../../api/types.ts';
-import { approvalsNeeded, approveCommand, isApproved, WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
+import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
+import { unhealthyMessage } from '../deployment/healthChecks.ts';
+import { approvalsNeeded, approveCommand, isApproved } from '../evaluation/approvals.ts';
 import type { RolloutConfig } from '../evaluation/config.ts';
-import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation, RolloutState } from '../evaluation/evaluation.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { requestedText } from '../evaluation/requesters.ts';
@@ -22,77 +21,88 @@ import { isForward } from '../evaluation/select.ts';
 import { closedText } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { RELEASE_TOO_YOUNG } from '../release/age.ts';
 
 /** RolloutGates that one message names. */
 const MAX_NAMED = 5;
 
-type Wait = [reason: string, message: string];
+interface Told {
+  /** `, requested by alice at …,`, or nothing. */
+  by: string;
+  /** The version that waits. */
+  version: string;
+  head: HistoryEntry | undefined;
+  config: RolloutConfig;
+  evaluation: Evaluation;
+}
+
+/** What DeploymentBlocked says of each kind of blocker, in its order. The others have a condition of their own. */
+const SENTENCES: readonly [type: Blocker['type'], sentence: (told: Told) => string][] = [
+  [
+    'Gate',
+    ({ version, by, evaluation }) => `Version ${version}${by} is waiting approval, ${closedText(evaluation.closed)}`,
+  ],
+  ['Bake', bakeText],
+  ['Failure', ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`],
+  ['Approvals', approvalsText],
+  ['Copy', copyText],
+];
+const WAYS_ON = 'retry it, let the next version through with unblock-failed, or deploy by hand';
 
 /** The first of what is in the way gives the reason; the message names all. */
 export function deploymentBlocked(
-  observed: Observed,
-  state: RolloutState,
+  { rollout }: Observed,
+  { history: [head] }: RolloutState,
   evaluation: Evaluation,
   config: RolloutConfig,
 ): NewCondition {
-  const { selection, unhealthy, pending, closed, young, copy } = evaluation;
-  const forward = isForward(selection);
-  const by = selection.manual && pending !== undefined ? requestedText(observed.rollout, pending) : '';
-  const asked = by && `, ${by},`;
-  const waits: Wait[] = [
-    ...(forward && unhealthy !== undefined ? [['UnhealthyHealthChecks', unhealthy] satisfies Wait] : []),
-    ...(closed.length > 0
-      ? [[GATE_CLOSED, `Version ${pending}${asked} is waiting approval, ${closedText(closed)}`] satisfies Wait]
-      : []),
-    ...(forward && pending !== undefined ? waitsForPredecessor(pending, state, evaluation, config) : []),
-    ...waitsForApprovals(asked, evaluation),
-  ];
-  if (copy?.isAwaited && copy.progress.state !== 'Copied') {
-    waits.push([
-      WAITING_FOR_COPY,
-      `Version ${pending}${asked} waits until it is in ${copy.url}: ${copy.progress.message}`,
-    ]);
-  }
-  const [first] = waits;
-  if (first) return blocked('True', first[0], waits.map(([, message]) => message).join('; '));
-  if (forward && pending === undefined && young[0]) {
-    const { tag, deployableAt } = young[0];
+  const { selection, unhealthy, pending: version, blockers, young } = evaluation;
+  // As in the Go controller: whether a version waits or not.
+  const health = isForward(selection) ? unhealthy.slice(0, 1).map((check) => [UNHEALTHY, unhealthyMessage(check)]) : [];
+  const requested = selection.manual && version !== undefined ? requestedText(rollout, version) : '';
+  const told = { by: requested && `, ${requested},`, head, config, evaluation };
+  const waits = SENTENCES.flatMap(([type, sentence]) => {
+    const first = blockers.find((each) => each.type === type && each.version === version && isTold(each));
+    return first && version !== undefined ? [[first.reason, sentence({ ...told, version })]] : [];
+  });
+  const all = [...health, ...waits];
+  if (all[0]) return blocked('True', all[0][0]!, all.map(([, message]) => message).join('; '));
+  const age = blockers.find(({ type }) => type === 'MinimumAge');
+  if (age && young[0]) {
     const why = 'spec.minimumReleaseAge counts from when it was first seen';
-    return blocked('True', RELEASE_TOO_YOUNG, `Version ${tag} may be deployed from ${deployableAt} on: ${why}`);
+    return blocked(
+      'True',
+      age.reason,
+      `Version ${young[0].tag} may be deployed from ${young[0].deployableAt} on: ${why}`,
+    );
   }
   return blocked('False', selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
 }
 
-/** They are asked for while the version waits for something else too: people take longer than bakes. */
-function waitsForApprovals(by: string, { pending, asked }: Evaluation): Wait[] {
-  const missing = asked.filter((each) => !isApproved([each]));
-  const [first] = missing;
-  if (!first || pending === undefined) return [];
-  const all = missing.slice(0, MAX_NAMED).map(approvalsNeeded).join(', ');
-  const more = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : '';
-  const how = approveCommand(first.gate, pending);
-  return [[WAITING_FOR_APPROVALS, `Version ${pending}${by} waits for approvals, ${all}${more}: ${how}`]];
+const UNHEALTHY = 'UnhealthyHealthChecks';
+
+/** RolledBack says what is waited for before a way back is known. */
+function isTold({ type, effect }: Blocker): boolean {
+  return type !== 'Failure' || effect === 'Blocks';
 }
 
-function waitsForPredecessor(
-  pending: string,
-  { history }: RolloutState,
-  { obstacles }: Evaluation,
-  { bakeTime }: RolloutConfig,
-): Wait[] {
-  const [head] = history;
-  const waits: Wait[] = [];
-  if (obstacles.bake && head) {
-    const started = parseTime(head.bakeStartTime);
-    const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
-    waits.push(['BakeInProgress', `Version ${pending} waits for the bake of ${head.version.tag}${until}`]);
-  }
-  if (obstacles.failure && head) {
-    const way = 'retry it, let the next version through with unblock-failed, or deploy by hand';
-    waits.push(['PreviousDeploymentFailed', `Version ${pending} waits: ${head.version.tag} has failed; ${way}`]);
-  }
-  return waits;
+/** They are asked for while the version waits for something else too: people take longer than bakes. */
+function approvalsText({ version, by, evaluation: { asked } }: Told): string {
+  const missing = asked.filter((each) => !isApproved([each]));
+  const all = missing.slice(0, MAX_NAMED).map(approvalsNeeded).join(', ');
+  const more = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : '';
+  const how = missing[0] ? `: ${approveCommand(missing[0].gate, version)}` : '';
+  return `Version ${version}${by} waits for approvals, ${all}${more}${how}`;
+}
+
+function bakeText({ version, head, config: { bakeTime } }: Told): string {
+  const started = parseTime(head?.bakeStartTime);
+  const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
+  return `Version ${version} waits for the bake of ${head?.version.tag}${until}`;
+}
+
+function copyText({ version, by, evaluation: { copy } }: Told): string {
+  const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
+  return `Version ${version}${by} waits until it is in ${copy?.url}: ${message}`;
 }
 
 /** Whether the release of spec.targetRepository is there. */
@@ -187,7 +197,7 @@ export function firstDeploymentNotGated(
   { gateFirstDeployment }: RolloutConfig,
 ): NewCondition | undefined {
   const [head, ...older] = history;
-  const isAutomatic = head?.id === 1 && older.length === 0 && head.message?.startsWith('Automatic deployment');
+  const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
   if (!head || !isAutomatic || gateFirstDeployment) return undefined;
   const names = namesInTheWay(gatesOf(rollout, rolloutGates), [head.version]);
   if (names === '') return undefined;

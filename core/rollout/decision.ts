@@ -74,7 +74,7 @@ export function decide(
   const shown = withShownBypass(state, evaluation, now);
   const requeueAt: EpochMs[] = [];
   const idle = { state: shown, evaluation, commits: false, used: usedInVain(evaluation, requests), events: [] };
-  if (isReady(observed, config, evaluation)) {
+  if (mayDeploy(evaluation)) {
     const settlesAt = waitsForHealth(observed, config, shown, evaluation, now);
     if (settlesAt !== undefined) requeueAt.push(settlesAt);
     else {
@@ -99,12 +99,6 @@ function adopt({ carried = [] }: Observed, { onFailure }: RolloutConfig, state: 
     used: [],
     events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
   };
-}
-
-/** Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order. */
-function isReady({ imagePolicy }: Observed, { problems }: RolloutConfig, evaluation: Evaluation): boolean {
-  const isOrdered = !isForward(evaluation.selection) || imagePolicy !== undefined;
-  return problems.length === 0 && isOrdered && mayDeploy(evaluation);
 }
 
 /** Before a deployment is committed budgets are read live: without them there is nothing to wait for yet. */
@@ -193,7 +187,7 @@ function deployNext(
       manual,
       unblocked,
       onFailure: config.onFailure,
-      unhealthy: unhealthy !== undefined,
+      unhealthy: unhealthy.length > 0,
     }),
     {
       type: READY,

@@ -4,7 +4,6 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Duration, DurationName } from '../../api/metrics.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { RAN_BEFORE } from '../deployment/messages.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { DAY_MS, parseTime } from '../kube/time.ts';
 
@@ -22,7 +21,7 @@ export function durationsOf(
 ): Duration[] {
   const [head, ...older] = history;
   const end = events.find(({ reason }) => ENDS.includes(reason));
-  if (!end || head?.bakeStatus !== 'Succeeded' || head.bakeStatusMessage === RAN_BEFORE) return [];
+  if (!end || head?.bakeStatus !== 'Succeeded' || head.origin?.[0] === 'InitialVersion') return [];
   const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
   if (started === undefined) return [];
   const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>

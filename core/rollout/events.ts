@@ -11,6 +11,7 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
+import { unhealthyMessage } from '../deployment/healthChecks.ts';
 import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
@@ -143,10 +144,11 @@ function readyEvent(ready: Condition): NewEvent {
 const SAID_ONCE: readonly string[] = [GATE_CLOSED, RELEASE_TOO_YOUNG, WAITING_FOR_APPROVALS];
 
 /** Health gets an Event only where nothing else keeps the next version from coming. */
-function blockEvents({ selection, obstacles, unhealthy = '' }: Evaluation, blocked: Condition): NewEvent[] {
+function blockEvents({ selection, obstacles, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
   if (SAID_ONCE.includes(blocked.reason)) return [eventOf('Normal', blocked)];
   const isNext = selection.next !== undefined && !obstacles.gates && !obstacles.bake;
-  return isNext && obstacles.health ? [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthy }] : [];
+  if (!isNext || !obstacles.health || !check) return [];
+  return [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthyMessage(check) }];
 }
 
 function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {

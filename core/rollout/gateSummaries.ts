@@ -37,9 +37,8 @@ export function gateSummaries(
   return { gates: [...gates, ...closed.map(summary)], leftOut };
 }
 
-/** A stage is named with a slash, which no RolloutGate can have. */
-function isOfRolloutGate({ name }: GateSummary): boolean {
-  return !name.includes('/');
+function isOfRolloutGate({ kind }: GateSummary): boolean {
+  return kind === undefined;
 }
 
 function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {

@@ -13,6 +13,7 @@ import type { Observed } from '../evaluation/observed.ts';
 import { idleRequests, requestsOf } from '../evaluation/requests.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { revised } from '../status/revision.ts';
+import { blockerList } from './blockerList.ts';
 import { nextConditions, setConditions } from './conditions.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
 import { decide } from './decision.ts';
@@ -100,14 +101,16 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   };
   const named = namedGates(observed);
   const { gates, leftOut } = gateSummaries(observed, decision.evaluation, now);
+  const listed = blockerList([...decision.evaluation.blockers, ...(decision.waiting?.blockers ?? [])]);
   const next: RolloutStatus = {
     ...releases.fields,
     ...nextStatus(observed, state, decision.evaluation, left, used),
     ...(decision.waiting?.request && { slotRequest: decision.waiting.request }),
     ...(named.length > 0 && { namedGates: named }),
+    blockers: listed.blockers,
     gates: [...gates, ...(decision.waiting?.gates ?? [])],
   };
-  const status = revised(rollout, fitted(next, leftOut, now));
+  const status = revised(rollout, fitted(next, [...leftOut, ...listed.leftOut], now));
   const events = [...retry.events, ...progress.events, ...decision.events];
   const changes = changeEvents(decision.evaluation, state.conditions, rollout.status);
   const looks = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);

@@ -9,7 +9,7 @@ import {
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { isBaking } from '../deployment/bake.ts';
-import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL } from '../deployment/messages.ts';
+import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from '../deployment/messages.ts';
 import { isUnwatched } from '../deployment/unwatched.ts';
 import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
 import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
@@ -95,6 +95,7 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return ready('False', 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
+  // The one text that is read: the Go controller's dashboard writes it, and nothing else that tells.
   if (said.startsWith(MARKED_SUCCESSFUL)) return ready('True', 'DeploymentMarkedSuccessful', said);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return ready('True', 'BakeTimePassed', said);
   return ready('True', 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
@@ -106,8 +107,9 @@ function ready(status: 'True' | 'False', reason: string, message: string): NewCo
 
 /** Set when a deployment is made, Ready goes on with its way and its bake; how it came about stays in front. */
 function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
-  const [, deployed] = /^(Release deployed successfully[^.]*\.) /.exec(before.message) ?? [];
+  const origin = new Set(head.origin);
   const isApplied = head.bakeStatus === 'Succeeded' && isUnwatched(head, rollout);
-  if (!deployed || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;
-  return ready('True', 'RolloutSucceeded', `${deployed} ${deploymentSummary(head, rollout)}`);
+  if (origin.has('Adopted') || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;
+  const ways = { bypassed: origin.has('GateBypass'), unblocked: origin.has('FailedBakeUnblock') };
+  return ready('True', 'RolloutSucceeded', readyMessage(ways, head, rollout));
 }

@@ -39,6 +39,10 @@ const STEPS: readonly Step[] = [
       rejectedReleases ? { ...rest, rejectedReleases: rejectedReleases.slice(-FEW) } : rest,
   },
   {
+    what: `status.blockers has the first ${FEW}`,
+    shorten: ({ blockers, ...rest }) => (blockers ? { ...rest, blockers: blockers.slice(0, FEW) } : rest),
+  },
+  {
     what: 'status.gates has shorter lists and messages',
     shorten: ({ gates = [], ...rest }) => ({
       ...rest,

@@ -299,7 +299,7 @@ function statusOf(
       return {
         ...base,
         ...pending,
-        gates: [{ name: 'after/staging', passing: true, allowedVersions: [], message: 'baking' }],
+        gates: [{ kind: 'Rollout', name: 'after/staging', passing: true, allowedVersions: [], message: 'baking' }],
         conditions: [
           ready,
           condition(

@@ -27,7 +27,7 @@ async function app(ns: string, labels: Record<string, string> = {}): Promise<voi
 }
 
 async function waits(ns: string, version: string, path: string): Promise<AnyObject> {
-  return waitFor(async () => {
+  const waiting = await waitFor(async () => {
     const object = await admin.get(ref('rollout', ns, 'app'));
     expect(object.status?.pendingVersion).toBe(version);
     const blocked = conditionOf(object, 'DeploymentBlocked');
@@ -35,19 +35,24 @@ async function waits(ns: string, version: string, path: string): Promise<AnyObje
     expect(blocked?.message).toContain(`gate '${path}' is closed`);
     return object;
   }, `${version} to wait for ${path}`);
+  // Ready is about the version that runs.
+  await columnIs(ns, 'Why', 'GateClosed');
+  return waiting;
 }
 
 /** What `kubectl get rollouts` shows. */
-async function heldBy(ns: string, path: string | null): Promise<void> {
+async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string | null): Promise<void> {
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   await waitFor(async () => {
     const { object } = await send(admin.access, 'GET', `/apis/kuberik.com/v1alpha1/namespaces/${ns}/rollouts`, {
       accept,
     });
-    const column = object.columnDefinitions.findIndex(({ name }: { name: string }) => name === 'HeldBy');
-    return object.rows[0].cells[column] === path;
-  }, `the column HELDBY to be ${path}`);
+    const index = object.columnDefinitions.findIndex(({ name }: { name: string }) => name === column);
+    return object.rows[0].cells[index] === value;
+  }, `the column ${column} to be ${value}`);
 }
+
+const heldBy = (ns: string, path: string | null) => columnIs(ns, 'HeldBy', path);
 
 describe('nothing at all on the weekend, for all of production', () => {
   it('is the one object of manifests/examples/weekend.yaml', async () => {

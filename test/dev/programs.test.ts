@@ -25,7 +25,7 @@ function run(program: string, ...args: string[]) {
 }
 
 it('are found', () => {
-  expect(PROGRAMS.length).toBeGreaterThan(16);
+  expect(PROGRAMS.length).toBeGreaterThan(15);
   for (const file of globSync('dev/{bench,preview}/*.ts', { cwd: REPOSITORY })) {
     const starts = /^await runBench|^process\.exit|^ {2}await onTemporaryCluster/m.test(
       readFileSync(join(REPOSITORY, file), 'utf8'),

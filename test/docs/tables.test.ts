@@ -117,13 +117,16 @@ describe('conditions and Events', () => {
       tables: ['conditions Rollout', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
-        'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate',
+        'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate ' +
+        // Of status.blockers and history[].origin, which have tables of their own.
+        'Problem Health Gate Bake Failure Approvals Upstream MinimumAge PinnedVersion Copy Blocks Waits ' +
+        'Automatic Manual InitialVersion Adopted ForceDeploy GateBypass FailedBakeUnblock',
     },
     'core/approval': { tables: ['events RolloutGate'], words: 'Warning Normal ServiceAccount' },
     'core/budget': {
       tables: ['conditions RolloutBudget', 'events RolloutBudget', 'conditions Rollout'],
       words:
-        'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists',
+        'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists Budget Blocks Waits',
     },
     'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {

@@ -69,6 +69,8 @@ describe('CRD schemas', () => {
   });
 
   it('say in lists what holds, whose it is and until when', () => {
+    // Ready is about what runs: of a version that waits this column has the reason.
+    expect(columnsOf(crdOf('rollouts'))).toContain('Why');
     expect(columnsOf(crdOf('rolloutgates'))).toEqual(expect.arrayContaining(['Allows', 'Schedule', 'Until']));
     for (const plural of ['rolloutschedules', 'clusterrolloutschedules']) {
       expect(columnsOf(crdOf(plural))).toEqual(expect.arrayContaining(['Next', 'Status']));

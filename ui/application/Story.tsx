@@ -99,7 +99,7 @@ function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined 
           <Sentence text={detail} />
         </span>
       )}
-      {by && state !== 'passed' && !detail?.includes(by) && (
+      {by && state !== 'passed' && kind !== 'gate' && (
         <span>
           by {by}
           {reason && `: ${reason}`}

@@ -16,9 +16,9 @@ import {
 } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
+import { notedPin } from '../../core/approval/pinRecord.ts';
 import { initialVersionProblem, specProblems } from '../../core/evaluation/config.ts';
 import { foreignRefs } from '../../core/evaluation/foreignReferences.ts';
-import { notedPin } from '../../core/evaluation/pinRecord.ts';
 import { notedRequesters } from '../../core/evaluation/requesters.ts';
 import {
   formatRequestIds,

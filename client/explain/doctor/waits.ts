@@ -2,7 +2,7 @@
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../../api/types.ts';
-import { gateRefsOf, gatesOf } from '../../../core/gate/refs.ts';
+import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { parseTime } from '../../../core/kube/time.ts';
 import { policyRef } from '../../../core/policy/imagePolicy.ts';
@@ -40,17 +40,15 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         `create the Gate, or no longer require it; for the commands: ${shell`${OURS} why ${nameOf(by)} -n ${home(by)}`}`,
       ),
     ),
-    ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter(({ name }) => !name.startsWith('('))).map(
-      ({ object, ref }) => {
-        const { kind, name } = object.spec!.target;
-        const namespace = object.metadata.namespace ?? '';
-        return problem(
-          ABOUT,
-          `${kind} ${namespace}/${name} requires Gate ${ref}, which does not exist and so counts as closed: it is suspended`,
-          `create the Gate; for the command: ${shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${namespace}`}`,
-        );
-      },
-    ),
+    ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(({ object, ref }) => {
+      const { kind, name } = object.spec!.target;
+      const namespace = object.metadata.namespace ?? '';
+      return problem(
+        ABOUT,
+        `${kind} ${namespace}/${name} requires Gate ${ref}, which does not exist and so counts as closed: it is suspended`,
+        `create the Gate; for the command: ${shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${namespace}`}`,
+      );
+    }),
     ...missing(bindings, rollouts, ({ spec, metadata }) =>
       (spec?.pins ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
     ).map(({ object, ref }) => {

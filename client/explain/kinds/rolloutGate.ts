@@ -1,4 +1,5 @@
 /** What a RolloutGate lets through, and what waits for it. */
+import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -11,13 +12,13 @@ import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 import { NO_SURROUNDINGS } from '../surroundings.ts';
 
 /** `rollout`: the one that it names, where there is one and it may be read. */
-export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined): Explanation {
+export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {
   const object = objectRef('RolloutGate', identityOf(gate));
   const { spec } = gate;
   const version = rollout?.status?.pendingVersion;
   const around = { ...NO_SURROUNDINGS, rolloutGates: [gate] };
   const [step] = rollout
-    ? rolloutGateSteps(rollout, around, version).filter(({ id }) => id === `rolloutGate/${object.name}`)
+    ? rolloutGateSteps(rollout, around, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
     : [];
   const isHeld = step?.state === 'blocks' || spec?.passing === false;
   const says = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');

@@ -11,15 +11,18 @@ import {
   RELEASES_UPDATED,
   ROLLED_BACK,
   STATUS_SHORTENED,
+  WAITING_FOR_ROLLOUTS,
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
-import type { Rollout } from '../../../api/types.ts';
+import type { Blocker, Rollout } from '../../../api/types.ts';
+import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { isBaking } from '../../../core/deployment/bake.ts';
 import { WAITING_FOR_APPROVALS } from '../../../core/evaluation/approvals.ts';
-import { pinRecordOf } from '../../../core/evaluation/pinRecord.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
 import type { Cause, Step } from '../application.ts';
 import { pinText } from '../pinText.ts';
 import { isFailedObject } from '../step.ts';
+import { blockersOf, ofType } from './blocking.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
@@ -51,7 +54,9 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
   ];
   const said = (conditions: readonly Condition[]) =>
-    conditions.filter(({ message }) => message !== '').map((condition) => causeOf(condition, steps));
+    conditions
+      .filter(({ message }) => message !== '')
+      .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
   // Behind a failed object nothing of its deployment goes on; what waits for something else waits for that first.
   const isFirst = isBaking(head) || status?.pendingVersion === undefined;
@@ -60,12 +65,58 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     ...(isFirst ? ofFlux : []),
     ...said([...waits, ...failed]),
     ...(isFirst ? [] : ofFlux),
+    ...(status?.pendingVersion === undefined ? lasting(rollout, steps) : []),
+    ...(isBaking(head) || status?.pendingVersion !== undefined ? [] : heldObjects(steps)),
     ...said([...idle, ...notes]),
   ];
-  return causes.flatMap((cause) => {
-    if (cause.code === GATE_CLOSED) return [cause, ...closers(cause, steps)];
-    return cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause];
-  });
+  return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause]));
+}
+
+/** A Gate each, the cause in front: the condition is one long sentence, and keeps back who closed a Gate of another namespace. */
+function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
+  const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
+  if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
+  const others = (blockersOf(rollout, rollout.status?.pendingVersion) ?? [])
+    .filter(({ type }) => type !== 'Gate' && !OWN_CONDITION.includes(type))
+    .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isOn(step, blocker)) }));
+  // Of what has no step only the condition says more.
+  if (others.some(({ step }) => step === undefined)) return undefined;
+  const causes = [...closed.map((step) => ({ code: GATE_CLOSED, step })), ...others];
+  return causes.flatMap(({ code, step }) => (step ? [{ code, text: sentence(step), step: step.id }] : []));
+}
+
+/** What is no object has a step of its own kind. */
+function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
+  if (state === 'passed') return false;
+  if (!object) return kind === KIND_OF[reason];
+  const { namespace = '', name } = object;
+  return its?.kind === object.kind && its.namespace === namespace && its.name === name;
+}
+
+/** What has a condition of its own, beside DeploymentBlocked. */
+const OWN_CONDITION: readonly Blocker['type'][] = ['RolloutGate', 'Upstream', 'Budget', 'PinnedVersion', 'Problem'];
+
+/** `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
+function sentence({ kind, title, detail = '', until, unread, missing }: Step): string {
+  if (kind !== 'gate' || unread) return `${title}: ${detail}`;
+  if (missing) return `${title} ${detail}`;
+  return `${title} is ${detail}${until === undefined ? '' : `, until ${until}`}`;
+}
+
+/** What would hold every version, said before one comes. */
+function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
+  if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
+  const isLasting = ofType(blockersOf(rollout, undefined), 'Upstream') !== undefined;
+  const stages = isLasting ? steps.filter(({ kind, state }) => kind === 'stage' && state === 'blocks') : [];
+  return stages.map((step) => ({ code: 'RolloutNotFound', text: sentence(step), step: step.id }));
+}
+
+/** Bound objects that are not governed as they should be, because a Rollout that they name does not exist: not those that a closed gate holds. */
+function heldObjects(steps: readonly Step[]): Cause[] {
+  if (steps.some(({ kind, state }) => kind === 'gate' && state === 'blocks')) return [];
+  return steps
+    .filter(({ kind, state }) => kind === 'binding' && state === 'blocks')
+    .map((step) => ({ code: 'ObjectNotReady', text: sentence(step), step: step.id }));
 }
 
 function pinner(rollout: Rollout): Cause[] {
@@ -82,16 +133,13 @@ function fluxCauses(steps: readonly Step[]): Cause[] {
   }));
 }
 
-/** Everybody in the namespace reads the condition, and it keeps back who closed a Gate of another one: the reader may read that Gate. */
-function closers({ text }: Cause, steps: readonly Step[]): Cause[] {
-  return steps
-    .filter(({ kind, state, by }) => kind === 'gate' && state === 'blocks' && by && !text.includes(`closed by ${by}`))
-    .map(({ id, title, detail }) => ({ code: 'ClosedBy', text: `${title} was ${detail}`, step: id }));
+function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
+  const step = stepOf(reason, steps);
+  return { code: reason, text: message, ...(step && { step: step.id }) };
 }
 
-function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
-  const step = steps.find(({ state, kind }) => state !== 'passed' && kind === KIND_OF[reason]);
-  return { code: reason, text: message, ...(step && { step: step.id }) };
+function stepOf(reason: string, steps: readonly Step[]): Step | undefined {
+  return steps.find(({ state, kind }) => state !== 'passed' && kind === KIND_OF[reason]);
 }
 
 const KIND_OF: Record<string, Step['kind']> = {

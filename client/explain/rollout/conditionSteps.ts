@@ -1,18 +1,19 @@
 /** What only the Rollout's own status knows: a pin, a minimum age, a copy that is not there, a failure that automation holds after. */
 import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
-import type { Rollout } from '../../../api/types.ts';
-import { pinRecordOf } from '../../../core/evaluation/pinRecord.ts';
+import type { Blocker, Rollout } from '../../../api/types.ts';
+import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import type { Step } from '../application.ts';
 import { defined } from '../defined.ts';
+import { blockersOf, ofType } from './blocking.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
   const { status, spec } = rollout;
-  const conditions: readonly Condition[] = status?.conditions ?? [];
-  const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
-  const copied = findCondition(conditions, COPIED);
+  const copied = findCondition(status?.conditions, COPIED);
+  const blockers = blockersOf(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
+  const isYoung = young && (!blockers || ofType(blockers, 'MinimumAge'));
   const [head] = status?.history ?? [];
   const pin = pinRecordOf(rollout);
   const step = (
@@ -21,22 +22,21 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     title: string,
     rest: Partial<Record<keyof Step, string | undefined>>,
   ): Step => ({ id, kind: id, state, title, ...defined({ version, ...rest }) }) as Step;
-  const isHeldByFailure = blocked?.status === 'True' && blocked.message.includes(`${head?.version.tag} has failed`);
   return [
     ...(spec?.wantedVersion && version !== spec.wantedVersion
       ? [
           step('pin', 'blocks', `Pin on ${spec.wantedVersion}`, {
-            detail: findCondition(conditions, PINNED)?.message,
+            detail: findCondition(status?.conditions, PINNED)?.message,
             by: pin?.by,
             reason: pin?.reason,
             since: pin?.at,
           }),
         ]
       : []),
-    ...(young
+    ...(isYoung
       ? [step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt })]
       : []),
-    ...(isHeldByFailure && head
+    ...(isHeldByFailure(rollout, blockers) && head
       ? [
           step('failure', 'blocks', `Failure of ${head.version.tag}`, {
             detail: head.bakeStatusMessage,
@@ -48,6 +48,13 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
       ? [step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime })]
       : []),
   ];
+}
+
+/** A status of an older version of this software names it only where it is the first of what is in the way. */
+function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
+  if (blockers) return ofType(blockers, 'Failure')?.effect === 'Blocks';
+  const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);
+  return blocked?.status === 'True' && blocked.reason === 'PreviousDeploymentFailed';
 }
 
 function copyState({ status, reason }: Condition): Step['state'] {

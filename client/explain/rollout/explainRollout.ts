@@ -4,10 +4,10 @@ import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { isBaking } from '../../../core/deployment/bake.ts';
 import { boundTo } from '../../../core/deployment/progress.ts';
 import { isUnwatched } from '../../../core/deployment/unwatched.ts';
-import { pinRecordOf } from '../../../core/evaluation/pinRecord.ts';
 import { requesterOf } from '../../../core/evaluation/requesters.ts';
 import { requestsOf } from '../../../core/evaluation/requests.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
@@ -17,6 +17,7 @@ import type { Application, ApplicationState, DeploymentView, Step, WaitingVersio
 import { defined } from '../defined.ts';
 import { isFailedObject } from '../step.ts';
 import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
+import { ofType } from './blocking.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
@@ -55,7 +56,7 @@ export function explainRollout(rollout: Rollout, around: Surroundings, now: Epoc
     name,
     labels,
     state,
-    headline: headline(history[0], waiting, steps, status?.currentVersion),
+    headline: headline(rollout, history[0], waiting, steps),
     ...defined({
       uid,
       title: status?.title,
@@ -86,7 +87,7 @@ function stepsOf(
 ): Step[] {
   return [
     ...conditionSteps(rollout, version),
-    ...rolloutGateSteps(rollout, around, version),
+    ...rolloutGateSteps(rollout, around, version, now),
     ...gateSteps(rollout, bound, around, version, now),
     ...checkSteps(rollout, around),
     ...bindingSteps(rollout, bound, around.objects),
@@ -127,17 +128,20 @@ const SAID: Record<DeploymentView['outcome'], string> = {
 };
 
 function headline(
+  { status, spec }: Rollout,
   head: DeploymentView | undefined,
   waiting: WaitingVersion | undefined,
   steps: readonly Step[],
-  current: string | undefined,
 ): string {
+  const current = status?.currentVersion;
+  const held = ofType(status?.blockers, 'PinnedVersion')?.version;
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
   const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${SAID[head.outcome]}` : 'nothing is deployed',
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
+    ...(!waiting && held !== undefined ? [`the pin on ${spec?.wantedVersion} holds ${held}`] : []),
     ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
   ];
   return parts.join(', ');

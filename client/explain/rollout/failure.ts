@@ -24,9 +24,13 @@ export function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView
 export function failureCauses({ status }: Rollout, failure: FailureView | undefined, said: readonly Cause[]): Cause[] {
   if (!failure) return [];
   const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
-  const isSaid = (message: string) => said.some(({ text }) => text.includes(message));
+  // DeploymentBlocked quotes the first that is unhealthy.
+  const quoted = said.some(({ code }) => code === 'UnhealthyHealthChecks')
+    ? status?.blockers?.find(({ type }) => type === 'Health')?.object
+    : undefined;
+  const isSaid = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
   const checks = failedHealthChecks
-    .filter(({ message }) => message && !isSaid(message))
+    .filter(({ namespace, name, message }) => message && !isSaid(namespace, name))
     .map(({ namespace, name, message }) => ({
       code: 'HealthCheckFailed',
       text: `HealthCheck ${namespace}/${name} failed ${version.tag}: ${message}`,

@@ -16,8 +16,6 @@ import { gateFacts, gateText } from '../gateText.ts';
 import { objectRef } from '../objectRef.ts';
 import { finder, type Surroundings, unreadBecause } from '../surroundings.ts';
 
-const BEFORE_WHAT_IT_SAYS = 'Gate is closed: ';
-
 /** `version`: the one that waits; without one the steps say what would hold any. */
 export function gateSteps(
   rollout: Rollout,
@@ -66,12 +64,13 @@ function gateStep(
     ...defined({ version }),
     ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
   };
-  const saidText = said?.message?.replace(BEFORE_WHAT_IT_SAYS, '');
-  if (isTooMany(ref)) return { ...step, title: 'Gates', state: 'blocks', ...defined({ detail: saidText }) };
+  const saidText = said?.message;
+  if (isTooMany(ref))
+    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: saidText }) };
   const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = said ? saidText : `the Gate itself could not be read: ${why}`;
-    return { ...step, state: said ? 'blocks' : 'unknown', ...defined({ detail }) };
+    return { ...step, state: said ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
   }
   const [judged] = judgeGates([ref], () => gate, now, wanted).all;
   if (!judged || !gate) {

@@ -1,8 +1,9 @@
 /** What happens without anybody, and when. */
-import type { Rollout } from '../../../api/types.ts';
+import type { Blocker, Rollout } from '../../../api/types.ts';
 import { isBaking } from '../../../core/deployment/bake.ts';
 import { isUnwatched } from '../../../core/deployment/unwatched.ts';
 import type { Next, Step } from '../application.ts';
+import { blockersOf } from './blocking.ts';
 
 /** What the newest deployment passes, and not the version that waits. */
 const DEPLOYED: readonly Step['kind'][] = ['binding', 'check', 'bake'];
@@ -32,7 +33,7 @@ export function nextOf(rollout: Rollout, steps: readonly Step[], version: string
   const inTheWay = steps
     .filter(({ kind, state }) => state === 'blocks' || (state === 'waits' && !DEPLOYED.includes(kind)))
     .filter(({ kind }) => kind !== 'binding');
-  if (inTheWay.length === 0) return { text: `${version} is deployed within moments` };
+  if (inTheWay.length === 0) return withoutSteps(blockersOf(rollout, version) ?? [], version);
   const lasting = inTheWay.filter(({ until, state }) => until === undefined && state === 'blocks');
   if (lasting.length > 0) {
     return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
@@ -40,6 +41,21 @@ export function nextOf(rollout: Rollout, steps: readonly Step[], version: string
   const times = inTheWay.flatMap(({ until }) => until ?? []).sort();
   const last = times.at(-1);
   return { text: `${version} goes by itself`, ...(last && { at: last }) };
+}
+
+/** What has no step of its own: the Rollout itself, or a kind of wait that this version of the program does not know. */
+function withoutSteps(blockers: readonly Blocker[], version: string): Next {
+  if (blockers.length === 0) return { text: `${version} is deployed within moments` };
+  const lasting = blockers.filter(({ effect }) => effect === 'Blocks');
+  if (lasting.length > 0) {
+    const reasons = [...new Set(lasting.map(({ reason }) => reason))];
+    return { text: `nothing by itself: ${version} waits for somebody to act (${reasons.join(', ')})` };
+  }
+  const at = blockers
+    .flatMap(({ until }) => until ?? [])
+    .sort()
+    .at(-1);
+  return { text: `${version} goes by itself`, ...(at && { at }) };
 }
 
 function named(steps: readonly Step[]): string {

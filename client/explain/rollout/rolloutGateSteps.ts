@@ -9,51 +9,71 @@ import {
 } from '../../../api/annotations.ts';
 import { WAITING_FOR_BUDGET } from '../../../api/conditions.ts';
 import { KINDS, type KindName } from '../../../api/kinds.ts';
-import type { NamespacedName } from '../../../api/kubernetes.ts';
-import type { GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
 import { listedOn, parseListed } from '../../../core/approval/listed.ts';
+import { countText, verdictText } from '../../../core/approval/verdict.ts';
+import { approvalJudge } from '../../../core/evaluation/approvals.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import type { Step, StepKind, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
 import { objectRef } from '../objectRef.ts';
 import { finder, type Surroundings } from '../surroundings.ts';
+import { blockersOf, holdOf } from './blocking.ts';
 
-/** No RolloutGate can have a slash in its name: these are stages and budgets. */
-const PREFIXES: [prefix: string, kind: StepKind, of: KindName][] = [
-  ['after/', 'stage', 'Rollout'],
-  ['budget/', 'budget', 'RolloutBudget'],
-  ['clusterbudget/', 'budget', 'ClusterRolloutBudget'],
-];
+const STEP_KINDS = {
+  RolloutGate: 'rolloutGate',
+  Rollout: 'stage',
+  RolloutBudget: 'budget',
+  ClusterRolloutBudget: 'budget',
+} as const satisfies Partial<Record<KindName, StepKind>>;
+type Kind = keyof typeof STEP_KINDS;
 
-export function rolloutGateSteps(rollout: Rollout, around: Surroundings, version: string | undefined): Step[] {
+export function rolloutGateSteps(
+  rollout: Rollout,
+  around: Surroundings,
+  version: string | undefined,
+  now: EpochMs,
+): Step[] {
   const namespace = rollout.metadata.namespace ?? '';
   const find = finder(around.rolloutGates);
+  const blockers = blockersOf(rollout, version);
   return (rollout.status?.gates ?? [])
     .filter(({ kind }) => kind !== KINDS.Gate.kind)
     .map((gate) => {
-      const [prefix, kind, of] = PREFIXES.find(([each]) => gate.name.startsWith(each)) ?? ROLLOUT_GATE;
-      const name = gate.name.slice(prefix.length);
-      const object = kind === 'rolloutGate' ? find({ namespace, name }) : undefined;
+      const { kind, shortName } = kindOf(gate);
+      const ref = refOf(kind, shortName, namespace);
+      const object = kind === 'RolloutGate' ? find(ref) : undefined;
+      const hold = holdOf(rollout, blockers, kind, ref);
+      const state = stateOf(rollout, gate, kind, hold, version);
       const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
-      const state = stateOf(gate, version);
+      const known = typeof hold === 'string' ? undefined : hold;
       return {
-        id: kind === 'budget' ? gate.name : `${kind}/${name}`,
-        kind,
-        state: kind === 'budget' && state === 'blocks' && !isClosed(rollout) ? 'waits' : state,
-        title: `${of} ${name}`,
-        object: objectRef(of, refOf(of, name, namespace)),
+        id: STEP_KINDS[kind] === 'budget' ? gate.name : `${STEP_KINDS[kind]}/${shortName}`,
+        kind: STEP_KINDS[kind],
+        state,
+        title: `${kind} ${shortName}`,
+        object: objectRef(kind, ref),
         ...defined({
           version,
-          detail: detailOf(gate, object, version),
-          until: until === undefined ? undefined : formatTime(until),
-          asksApproval: object?.spec?.approvals ? true : undefined,
+          detail: detailOf(gate, kind, state, version, object, approvalsText(rollout, object, known, version, now)),
+          until: until === undefined ? (known?.until ?? undefined) : formatTime(until),
+          since: kind === 'Rollout' ? known?.since : undefined,
+          asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
           ...whoListed(gate, object, version),
         }),
       };
     });
 }
 
-const ROLLOUT_GATE: (typeof PREFIXES)[number] = ['', 'rolloutGate', 'RolloutGate'];
+/** An older version of this software left out the kind of what is no RolloutGate. */
+function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } {
+  const slash = name.indexOf('/');
+  if (kind !== undefined && kind in STEP_KINDS) return { kind: kind as Kind, shortName: name.slice(slash + 1) };
+  const older = { after: 'Rollout', budget: 'RolloutBudget', clusterbudget: 'ClusterRolloutBudget' } as const;
+  const found = slash < 0 ? undefined : older[name.slice(0, slash) as keyof typeof older];
+  return found ? { kind: found, shortName: name.slice(slash + 1) } : { kind: 'RolloutGate', shortName: name };
+}
 
 /** Who closed it, who put the version onto its list, or off it, and why: as the webhook has recorded it. */
 function whoListed(
@@ -78,43 +98,91 @@ export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, ve
 }
 
 /** A stage of another namespace is named with it. */
-function refOf(kind: KindName, name: string, home: string): NamespacedName {
+function refOf(kind: Kind, name: string, home: string): NamespacedName {
   if (kind === 'ClusterRolloutBudget') return { namespace: '', name };
-  const [last = '', namespace = home] = name.split('/').reverse();
-  return { namespace, name: last };
+  const slash = kind === 'Rollout' ? name.indexOf('/') : -1;
+  return slash < 0 ? { namespace: home, name } : { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
-/** A slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
+/** What the Rollout says of it. By hand, and on the way back, a version waits for none of them. */
+function stateOf(
+  rollout: Rollout,
+  gate: GateSummary,
+  kind: Kind,
+  hold: Blocker | 'none' | 'unknown',
+  version: string | undefined,
+): StepState {
+  if (typeof hold !== 'string') {
+    if (hold.reason === 'ReleaseRejected') return 'failed';
+    return STEP_KINDS[kind] === 'budget' && hold.effect === 'Waits' ? 'waits' : 'blocks';
+  }
+  const listed = byList(gate, version);
+  if (hold === 'none' && version !== undefined) return 'passed';
+  return STEP_KINDS[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
+}
+
+/** Of an older status: a slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
 function isClosed({ status }: Rollout): boolean {
   const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
 }
 
 /** A list lets only what is on it through; an entry that is bypassed lets its version through whatever it says. */
-function stateOf({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined): StepState {
+function byList({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
   if (bypassGates) return 'passed';
   if (passing === false) return 'blocks';
   if (!allowedVersions || version === undefined) return 'passed';
   return allowedVersions.includes(version) ? 'passed' : 'blocks';
 }
 
-function detailOf(gate: GateSummary, object: RolloutGate | undefined, version: string | undefined): string {
+/** `1.2.0 has 1 of 2 approvals (alice)`; who gave them is for those who may read the RolloutGate. */
+function approvalsText(
+  rollout: Rollout,
+  object: RolloutGate | undefined,
+  hold: Blocker | undefined,
+  version: string | undefined,
+  now: EpochMs,
+): string | undefined {
+  if (version === undefined) return undefined;
+  const asked =
+    object && approvalJudge(rollout, [object], rollout.status?.releaseAuthors ?? [], now).on(object, version);
+  if (asked) return `${version} has ${verdictText(asked.verdict)}`;
+  return hold?.need === undefined ? undefined : `${version} has ${countText(hold.have ?? 0, hold.need)}`;
+}
+
+function detailOf(
+  gate: GateSummary,
+  kind: Kind,
+  state: StepState,
+  version: string | undefined,
+  object: RolloutGate | undefined,
+  approvals: string | undefined,
+): string {
   const labels = object?.metadata.labels ?? {};
-  const [kind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
+  const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
   const annotations = object?.metadata.annotations ?? {};
+  const isPassedBy = state === 'passed' && version !== undefined && byList(gate, version) === 'blocks';
   return [
-    sayingOf(gate, version),
-    ...(kind && name ? [`of ${kind} ${name}`] : []),
+    sayingOf(gate, kind, state, version, approvals),
+    ...(isPassedBy ? [`which does not hold ${version}`] : []),
+    ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');
 }
 
-function sayingOf(gate: GateSummary, version: string | undefined): string {
-  const { passing, allowedVersions, message = '' } = gate;
+function sayingOf(
+  { passing, allowedVersions, bypassGates, message }: GateSummary,
+  kind: Kind,
+  state: StepState,
+  version: string | undefined,
+  approvals: string | undefined,
+): string {
+  if (state === 'failed') return `rejects ${version}`;
   if (passing === false) return 'not passing';
-  const isGeneric = message === '' || message === 'Gate is passing' || message.startsWith('Gate does not allow');
-  // What to do about it is a remedy, with the right that it takes.
-  if (!isGeneric) return message.split('; another person may: ')[0] ?? message;
+  if (bypassGates && message) return message;
+  if (approvals !== undefined) return approvals;
+  // Why a stage or a budget holds it only the Rollout knows.
+  if (kind !== 'RolloutGate' && state !== 'passed' && message) return message;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
   if (!isAllowed) return `does not allow ${version}`;

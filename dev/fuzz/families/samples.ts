@@ -146,6 +146,7 @@ const deployment = (tag: string, id: number) => ({
   version: { tag, digest: 'sha256:1', version: tag, revision: 'abc', created: AT },
   timestamp: AT,
   message: 'Automatic deployment',
+  origin: ['Automatic'],
   triggeredBy: { kind: 'System', name: 'rollout-controller' },
   bakeStatus: id === 2 ? 'InProgress' : 'Failed',
   bakeStartTime: AT,

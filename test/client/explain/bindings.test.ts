@@ -56,6 +56,14 @@ it('of the version before is no step that the waiting version has passed', () =>
   expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
 });
 
+it('of a reason of its own is a cause although the version runs', () => {
+  const around = { ...NO_SURROUNDINGS, bindings: [binding(2, 'False', "Rollout 'ghost' does not exist")] };
+  const done = explainRollout(app, around, 0);
+  const text = "Kustomization shop/web: Rollout 'ghost' does not exist";
+  expect(done.causes).toEqual([{ code: 'ObjectNotReady', text, step: 'binding/Kustomization/web' }]);
+  expect(explanationOf(done)).toMatchObject({ state: 'held', headline: '1.1.0 runs' });
+});
+
 describe('of which Flux reports a failure', () => {
   const message = "health check failed after 30s: Deployment/shop/web status: 'InProgress'";
   const failed = kustomization({

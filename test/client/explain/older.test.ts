@@ -121,7 +121,7 @@ describe('a Rollout is explained', () => {
       unread: [{ kind: 'Gate' as const, namespace: 'flux-system', why: 'you may not read them' }],
     };
     const gateOf = (rollout: Rollout) => explainRollout(rollout, around, NOW).steps.find(({ kind }) => kind === 'gate');
-    expect(gateOf(FULL as unknown as Rollout)).toMatchObject({ state: 'blocks', detail: 'x' });
+    expect(gateOf(FULL as unknown as Rollout)).toMatchObject({ state: 'blocks', detail: 'Gate is closed: x' });
     expect(gateOf(without(['status', 'gates', 2]))).toMatchObject({ state: 'unknown' });
   });
 });

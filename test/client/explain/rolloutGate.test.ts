@@ -4,6 +4,8 @@ import { rolloutGateSteps } from '../../../client/explain/rollout/rolloutGateSte
 import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
 
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
 const gate = objectOf('RolloutGate', {
   metadata: { namespace: 'shop', name: 'two' },
   spec: { rolloutRef: { name: 'web' }, passing: true, approvals: { required: 2 } },
@@ -20,7 +22,7 @@ it.each([
   ['nothing', [], "RolloutGate 'two' of Rollout 'web': allows no version yet"],
   ['some', ['1.1.0', '1.2.0'], "RolloutGate 'two' of Rollout 'web': allows 1.1.0, 1.2.0"],
 ])('a RolloutGate whose list has %s says so where nothing waits', (_, list, text) => {
-  expect(explainRolloutGate(gate, withList(list)).causes[0]?.text).toBe(text);
+  expect(explainRolloutGate(gate, withList(list), NOW).causes[0]?.text).toBe(text);
 });
 
 it.each<[string, object, string]>([
@@ -41,8 +43,8 @@ it.each<[string, object, string]>([
   const { status, ...rest } = withList(['1.2.0']);
   const gates = [{ name: 'two', passing: field !== 'passing', allowedVersions: ['1.2.0'] }];
   const rollout = { ...rest, status: { ...status, pendingVersion: '1.2.0', gates } };
-  expect(explainRolloutGate(qa, rollout).causes[0]?.text).toContain(', by sre at 2026-03-01T12:00:00Z: QA-88');
-  expect(rolloutGateSteps(rollout, { ...NO_SURROUNDINGS, rolloutGates: [qa] }, '1.2.0')).toMatchObject([
+  expect(explainRolloutGate(qa, rollout, NOW).causes[0]?.text).toContain(', by sre at 2026-03-01T12:00:00Z: QA-88');
+  expect(rolloutGateSteps(rollout, { ...NO_SURROUNDINGS, rolloutGates: [qa] }, '1.2.0', NOW)).toMatchObject([
     { by: 'sre', since: '2026-03-01T12:00:00Z', reason: 'QA-88' },
   ]);
 });

@@ -41,7 +41,16 @@ describe('a Rollout', () => {
         reason: 'NoSlot',
         message: "Version 1.2.0 waits for a slot of RolloutBudget 'a'",
       },
-      gates: [{ name: 'budget/a', passing: true, allowedVersions: [] }],
+      gates: [{ kind: 'RolloutBudget', name: 'budget/a', passing: true, allowedVersions: [] }],
+      blockers: [
+        {
+          type: 'Budget',
+          effect: 'Waits',
+          reason: 'NoSlot',
+          version: '1.2.0',
+          object: { kind: 'RolloutBudget', namespace: 'team-a', name: 'a' },
+        },
+      ],
     });
     const again = turn(rollout({ versions: [{ tag: '1.1.0' }], budgets: ['RolloutBudget/a'] }), [budget('a')]);
     expect(again?.request).toMatchObject({ id: 7, since: formatTime(NOW - 5000), versions: OFFERED });
@@ -93,7 +102,8 @@ describe('a Rollout', () => {
     ],
     [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, held: true }] }, 'NoSlot', "'a'"],
   ])('says why the budget has none, where that lasts', (status, reason, end) => {
-    const { condition } = turn(rollout(), [budget('a', [], status)])!;
+    const { condition, blockers } = turn(rollout(), [budget('a', [], status)])!;
+    expect(blockers).toMatchObject([{ reason, effect: reason === 'NoSlot' ? 'Waits' : 'Blocks' }]);
     expect(condition).toMatchObject({ reason, message: expect.stringMatching(new RegExp(`${end}$`)) });
   });
 });
@@ -168,6 +178,7 @@ describe('which budgets select a Rollout', () => {
     const beyond = budgetsOf(rollout(), many(LIMITS.budgetsOfRollout + 1), {}, false);
     const waiting = takeTurn(rollout({}), beyond, OFFERED, '1.2.0', NOW);
     expect(waiting).toMatchObject({
+      blockers: [{ type: 'Budget', effect: 'Blocks', reason: 'TooManyBudgets', version: '1.2.0' }],
       condition: {
         reason: 'TooManyBudgets',
         message: `Version 1.2.0 waits: of the RolloutBudgets, ${LIMITS.budgetsOfRollout + 1} select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutGate } from '../../../api/types.ts';
+import type { HistoryEntry, RolloutGate } from '../../../api/types.ts';
 import { gatesOf, judgeRolloutGates, namesInTheWay, shownBypass } from '../../../core/evaluation/rolloutGates.ts';
 import { objectOf } from '../../support/objects.ts';
 import { observed } from '../rollout/observedFixture.ts';
@@ -110,8 +110,14 @@ describe('shownBypass', () => {
     lastTransitionTime: '2026-03-01T12:00:00Z',
   };
   it('goes on for the version that was let through, until there is another to judge', () => {
-    expect(shownBypass('1.1.0', [], [condition])).toBe('1.1.0');
-    expect(shownBypass('1.1.0', CANDIDATES, [condition])).toBeUndefined();
-    expect(shownBypass('1.2.0', [], [condition])).toBeUndefined();
+    const head = (origin?: HistoryEntry['origin']) => ({
+      version: { tag: '1.1.0' },
+      timestamp: '2026-03-01T12:00:00Z',
+      ...(origin && { origin }),
+    });
+    expect(shownBypass(head(['Automatic', 'GateBypass']), [], [condition])).toBe('1.1.0');
+    expect(shownBypass(head(), [], [condition])).toBe('1.1.0');
+    expect(shownBypass(head(['Automatic', 'GateBypass']), CANDIDATES, [condition])).toBeUndefined();
+    expect(shownBypass(head(['Manual']), [], [condition])).toBeUndefined();
   });
 });

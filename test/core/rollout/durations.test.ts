@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
-import { RAN_BEFORE } from '../../../core/deployment/messages.ts';
 import { durationsOf } from '../../../core/rollout/durations.ts';
 
 const at = (time: string) => `2026-03-10T${time}Z`;
@@ -69,7 +68,7 @@ describe('a bake that has succeeded', () => {
       { older: [{ bakeStatus: 'Cancelled', version: { tag: '1.1.0' } }] },
       { lead: 3 * HOUR, delivery: 2 * HOUR },
     ],
-    ['a version that ran before the Rollout', { head: { bakeStatusMessage: RAN_BEFORE } }, {}],
+    ['a version that ran before the Rollout', { head: { origin: ['InitialVersion' as const] } }, {}],
   ])('%s', (_what, given, expected) => expect(durations(given)).toEqual(expected));
 });
 

@@ -93,8 +93,9 @@ describe('BeforeDeployment', () => {
   const firstCopied = (spec: object = {}, status = deployed) => rollout({ targetRepository, ...spec }, status);
 
   it('a version waits for its copy, which the namespace makes with its own Secrets', async () => {
-    const { tags, jobs, condition } = await sync(firstCopied());
+    const { status, tags, jobs, condition } = await sync(firstCopied());
     expect(tags).toEqual(['1.0.0']);
+    expect(status.blockers).toEqual([{ type: 'Copy', effect: 'Waits', reason: 'WaitingForCopy', version: '1.1.0' }]);
     expect(jobs).toHaveLength(1);
     const { args } = jobs[0]!.spec.template.spec.containers[0];
     expect(args).toEqual(

@@ -48,9 +48,9 @@ function checkPast(after: readonly HistoryEntry[], before: readonly HistoryEntry
 }
 
 function checkKept(entry: HistoryEntry, old: HistoryEntry, superseded: boolean): void {
-  const changed = (['triggeredBy', 'requestedBy', 'rolledBackFrom', 'reason', 'approvals', 'bypass'] as const).filter(
-    (key) => !sameJson(entry[key], old[key]),
-  );
+  const changed = (
+    ['origin', 'triggeredBy', 'requestedBy', 'rolledBackFrom', 'reason', 'approvals', 'bypass'] as const
+  ).filter((key) => !sameJson(entry[key], old[key]));
   if (old.appliedTime && entry.appliedTime !== old.appliedTime) throw new Error('appliedTime changes');
   if (changed.length > 0) throw new Error(`${changed.join(', ')} of ${old.id} changes`);
   const cancelled = superseded && entry.bakeStatus === 'Cancelled' && old.bakeStatus !== 'Cancelled';

@@ -58,12 +58,15 @@ export const CHECKS: Record<string, Check> = {
   /** What the last sync's events say, by reason: `Normal: message`. */
   told: (world, expected) =>
     match(Object.fromEntries(world.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** What client/explain says of it: fields of the Application; `causes` by their codes, `steps` as `id: state`, `remedies` by their commands. */
-  explained: (world, { causes, remedies, steps, ...rest }) => {
+  /** What client/explain says of it: fields of the Application; `causes` by their codes and, as `says`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
+  explained: (world, { causes, says, remedies, steps, details, ...rest }) => {
     const app = explained(world);
     match(app, rest, 'explained');
     if (causes) expect(app.causes.map(({ code }) => code)).toEqual(causes);
+    if (says) expect(app.causes.map(({ text }) => text)).toEqual(says);
     if (remedies) expect(app.remedies.map(({ command }) => command.replace('kubectl rollouts ', ''))).toEqual(remedies);
+    const detailsOf = Object.fromEntries(app.steps.map(({ id, detail }) => [id, detail]));
+    if (details) match(detailsOf, details, 'details');
     if (steps) match(Object.fromEntries(app.steps.map(({ id, state }) => [id, state])), steps, 'steps');
   },
   configMap: (world, expected) => match(world.configMaps[0], expected, 'ConfigMap'),

@@ -1,28 +1,6 @@
-/** Runs the scenarios of this folder. R, RM and RT with a number are cases of the Go controller's test suite, Q with a number its quirks. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Runs the scenarios of this folder, as play.ts says. */
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { CHECKS } from './expectation.ts';
-import { saysWhy } from './explained.ts';
-import { FIXTURES } from './fixtures.ts';
-import { inTime, STEPS } from './steps.ts';
-import { World } from './world.ts';
-
-interface Scenario {
-  id: string;
-  title: string;
-  fixture?: string;
-  /** The installation's default; the Go controller's is Hold. */
-  onFailure?: 'Continue' | 'Hold';
-  /** Whether the installation trusts publishers. */
-  trustPublishers?: boolean;
-  likeKuberik?: boolean;
-  steps: (string | Record<string, unknown>)[];
-}
-
-const FILES = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.yaml'));
-const readScenarios = (file: string) => parse(readFileSync(`${import.meta.dirname}/${file}`, 'utf8')) as Scenario[];
-const titled = (scenarios: Scenario[]) => scenarios.map((scenario) => [scenario.id, scenario.title, scenario] as const);
+import { FILES, play, readScenarios, titled } from './play.ts';
 
 for (const file of FILES) {
   describe(file, () => {
@@ -45,34 +23,3 @@ describe('the cases of the Go controller, as an installation has it by default',
     await expect(play(originals.find((each) => each.id === id)!, 'Continue')).rejects.toThrow('step');
   });
 });
-
-async function play(scenario: Scenario, onFailure: 'Continue' | 'Hold', likeKuberik = false): Promise<void> {
-  const world = new World({
-    onFailure: scenario.onFailure ?? onFailure,
-    likeKuberik: scenario.likeKuberik ?? likeKuberik,
-    trustPublishers: scenario.trustPublishers ?? false,
-  });
-  await FIXTURES[scenario.fixture ?? 'F0']!(world);
-  for (const [index, step] of scenario.steps.entries()) await run(world, step, index);
-}
-
-async function run(world: World, step: string | Record<string, unknown>, index: number): Promise<void> {
-  const [name, data] = typeof step === 'string' ? [step, undefined] : Object.entries(step)[0]!;
-  const at = `step ${index + 1} (${name})`;
-  try {
-    if (name === 'expect') check(world, inTime(data, world.now));
-    else if (STEPS[name]) await STEPS[name](world, inTime(data, world.now));
-    else throw new Error('no such step');
-    if (name === 'settle') saysWhy(world);
-  } catch (error) {
-    if (error instanceof Error) error.message = `${at}: ${error.message}`;
-    throw error;
-  }
-}
-
-function check(world: World, expected: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(expected)) {
-    if (!CHECKS[name]) throw new Error(`no such expectation: ${name}`);
-    CHECKS[name](world, value);
-  }
-}

@@ -70,6 +70,10 @@ export const STEPS: Record<string, Step> = {
       }),
       as,
     ),
+  /** So many that let nothing through. */
+  manyRolloutGates: async (world, count: number) => {
+    for (let i = 0; i < count; i++) await STEPS.rolloutGate!(world, { name: `gate-${i}`, passing: false });
+  },
   /** What somebody writes on a RolloutGate: `approve`, `unapprove`, `approve-reason`, or `approvals`, which is the webhook's. */
   approve: async (world, { as, gate, ...patch }: Data) => {
     const object = copyOf(world, 'RolloutGate', gate);

@@ -45,7 +45,7 @@ export class World {
   /** What the last write that was refused was told. */
   denied: string | undefined;
   readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>;
-  private readonly objects = new Map<string, KubeObject<any, any>>();
+  protected readonly objects = new Map<string, KubeObject<any, any>>();
   private serial = 0;
 
   constructor(settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>) {

@@ -2,8 +2,8 @@
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { MAX_REASON, MAX_USER, oneLine } from '../approval/record.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { MAX_REASON, MAX_USER, oneLine } from './record.ts';
 
 export interface PinRecord {
   /** What it is pinned to; absent where the pin was removed. */

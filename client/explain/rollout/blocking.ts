@@ -1,0 +1,28 @@
+/** `status.blockers`, for the steps and causes of an explanation. */
+import type { KindName } from '../../../api/kinds.ts';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
+import type { Blocker, Rollout } from '../../../api/types.ts';
+import { LIMITS } from '../../../core/limits.ts';
+
+/** What holds `version`, and what holds every version; undefined where the status is of an older version of this software. */
+export function blockersOf({ status }: Rollout, version: string | undefined): readonly Blocker[] | undefined {
+  return status?.blockers?.filter((each) => each.version === undefined || each.version === version);
+}
+
+export function ofType(blockers: readonly Blocker[] | undefined, type: Blocker['type']): Blocker | undefined {
+  return blockers?.find((each) => each.type === type);
+}
+
+/** `unknown` where the status does not say, or lists only some. */
+export function holdOf(
+  { status }: Rollout,
+  blockers: readonly Blocker[] | undefined,
+  kind: KindName,
+  { namespace, name }: NamespacedName,
+): Blocker | 'none' | 'unknown' {
+  const found = blockers?.find(
+    ({ object }) => object?.kind === kind && object.name === name && (object.namespace ?? '') === namespace,
+  );
+  if (found) return found;
+  return blockers && (status?.blockers?.length ?? 0) < LIMITS.listedBlockers ? 'none' : 'unknown';
+}
