@@ -92,6 +92,6 @@ describe('a budget', () => {
     await tab.getByText(`Version 1.0.0 is held: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
     await keepScreenshot(tab, 'waves-held');
     await tab.getByRole('link', { name: `RolloutBudget ${ns}/fleet` }).click();
-    await tab.getByText('go on with 1.0.0 in spite of its failures').waitFor();
+    await tab.getByText('Continue 1.0.0 despite its failures').first().waitFor();
   });
 });
