@@ -163,7 +163,7 @@ export function evaluate(
     ...{ observed, config, requests, head, candidates, gates, verdict, stages, selection, pending, rollback },
     ...{ obstacles: inWay, unhealthy, closed: inTheWay.closed, asked, young },
   };
-  const first = blockersOf(way);
+  const first = [...problemBlockers(way), ...blockersOf(way)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
   const copy = copyState(observed, state, selection, mayGo);
   return {
@@ -179,7 +179,7 @@ export function evaluate(
     obstacles: inWay,
     ...(copy && { copy }),
     unhealthy,
-    blockers: [...problemBlockers(way), ...first, ...copyBlockers(copy)],
+    blockers: [...first, ...copyBlockers(copy)],
     closed: inTheWay.closed,
     passed: inTheWay.passed,
     approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn), ...listings(gates, pending)].slice(0, MAX_APPROVALS),
