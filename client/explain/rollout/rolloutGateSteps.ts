@@ -114,7 +114,8 @@ function stateOf(
 ): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
-    return STEP_KINDS[kind] === 'budget' && hold.effect === 'Waits' ? 'waits' : 'blocks';
+    // The calendar ends what has a time; what has none is under way.
+    return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
   }
   const listed = byList(gate, version);
   if (hold === 'none' && version !== undefined) return 'passed';
