@@ -48,3 +48,18 @@ it.each<[string, object, string]>([
     { by: 'sre', since: '2026-03-01T12:00:00Z', reason: 'QA-88' },
   ]);
 });
+
+const waitingAt = (passing: boolean, status: object) =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { releasesImagePolicy: { name: 'web' } },
+    status: { pendingVersion: '1.2.0', gates: [{ name: 'two', passing }], blockers: [], ...status },
+  });
+
+it('a RolloutGate that the shortened list of blockers may leave out is not shown as passed', () => {
+  const shortened = { type: 'StatusShortened', status: 'True', reason: 'TooLarge', message: '' };
+  const stateWith = (conditions: object[]) =>
+    rolloutGateSteps(waitingAt(false, { conditions }), NO_SURROUNDINGS, '1.2.0', NOW)[0]?.state;
+  expect(stateWith([])).toBe('passed');
+  expect(stateWith([shortened])).toBe('blocks');
+});
