@@ -63,3 +63,15 @@ it('a RolloutGate that the shortened list of blockers may leave out is not shown
   expect(stateWith([])).toBe('passed');
   expect(stateWith([shortened])).toBe('blocks');
 });
+
+it('a RolloutGate that rejects the pending version holds it', () => {
+  const rejecting = { ...gate, spec: { rolloutRef: { name: 'web' }, passing: true, rejectedVersions: ['1.2.0'] } };
+  const object = { kind: 'RolloutGate', namespace: 'shop', name: 'two' };
+  const blockers = [{ type: 'RolloutGate', effect: 'Blocks', reason: 'ReleaseRejected', version: '1.2.0', object }];
+  expect(explainRolloutGate(rejecting, waitingAt(true, { blockers }), NOW)).toMatchObject({
+    state: 'held',
+    headline: 'rejects 1.2.0',
+    causes: [{ code: 'RolloutGatesBlocking' }, { code: 'RolloutGatesBlocking' }, { code: 'Rejects' }],
+    remedies: [{ command: expect.stringContaining('approve rolloutgate/two 1.2.0') }],
+  });
+});
