@@ -179,8 +179,8 @@ function sayingOf(
   approvals: string | undefined,
 ): string {
   if (state === 'failed') return `rejects ${version}`;
-  if (passing === false) return 'not passing';
   if (bypassGates && message) return message;
+  if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
   // Why a stage or a budget holds it only the Rollout knows.
   if (kind !== 'RolloutGate' && state !== 'passed' && message) return message;

@@ -75,3 +75,11 @@ it('a RolloutGate that rejects the pending version holds it', () => {
     remedies: [{ command: expect.stringContaining('approve rolloutgate/two 1.2.0') }],
   });
 });
+
+it('a closed RolloutGate that a version bypasses says so', () => {
+  const message = 'Gate bypassed for version 1.2.0';
+  const gates = [{ name: 'two', passing: false, bypassGates: true, message }];
+  expect(rolloutGateSteps(waitingAt(false, { gates }), NO_SURROUNDINGS, '1.2.0', NOW)).toMatchObject([
+    { state: 'passed', detail: message },
+  ]);
+});
