@@ -1,5 +1,5 @@
 /** Why an object is as it is: the cause first, what happens by itself, what a person can do. The same shape for every kind. */
-import type { Application, Cause, Next, ObjectRef, Remedy } from './application.ts';
+import type { Application, Cause, Next, ObjectRef, Remedy, StepKind } from './application.ts';
 import { objectRef } from './objectRef.ts';
 
 /** `held`: a gate, a budget or a person has to let it go on. `failed`: Flux or its own controller reports a failure. `underWay`: it goes on by itself. */
@@ -34,7 +34,11 @@ export function explanationOf(app: Application): Explanation {
 /** What is wrong with an application although no version waits. */
 const OUTLASTING: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
 
-function explainedState({ state, steps, causes }: Application): ExplainedState {
+/** What a deployment that is under way passes: other steps are about what comes next. */
+const OF_DEPLOYMENT: readonly StepKind[] = ['binding', 'check', 'bake'];
+
+function explainedState({ state, steps, causes, runs }: Application): ExplainedState {
+  const own = steps.filter(({ kind }) => OF_DEPLOYMENT.includes(kind));
   switch (state) {
     case 'done':
       return causes.some(({ code }) => OUTLASTING.includes(code)) ? 'held' : 'free';
@@ -43,8 +47,8 @@ function explainedState({ state, steps, causes }: Application): ExplainedState {
       return 'failed';
     case 'deploying':
     case 'baking':
-      if (steps.some((step) => step.state === 'failed')) return 'failed';
-      return steps.some((step) => step.state === 'blocks') ? 'held' : 'underWay';
+      if (own.some((step) => step.state === 'failed')) return 'failed';
+      return runs?.heldSince !== undefined || own.some((step) => step.state === 'blocks') ? 'held' : 'underWay';
     default:
       return 'held';
   }

@@ -66,12 +66,15 @@ export function problemBlockers({ observed, config, selection, pending }: Way): 
   // Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order.
   const isUnordered = pending !== undefined && isForward(selection) && observed.imagePolicy === undefined;
   const version = pending === undefined ? {} : { version: pending };
-  if (rejectedBy !== undefined) {
-    const object = rolloutGateRef(observed, rejectedBy);
-    return [{ type: 'RolloutGate', effect: 'Blocks', reason: 'ReleaseRejected', ...version, object }];
-  }
-  if (problem === undefined && config.problems.length === 0 && !isUnordered) return [];
-  return [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...version }];
+  const isRejected = rejectedBy !== undefined;
+  const isProblem = (problem !== undefined && !isRejected) || config.problems.length > 0 || isUnordered;
+  const object = rolloutGateRef(observed, rejectedBy);
+  return [
+    ...(isRejected
+      ? [{ type: 'RolloutGate', effect: 'Blocks', reason: 'ReleaseRejected', ...version, object } as const]
+      : []),
+    ...(isProblem ? [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...version } as const] : []),
+  ];
 }
 
 /** A copy that is under way ends by itself; one that has failed is tried again once somebody has put right why. */

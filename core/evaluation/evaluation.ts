@@ -145,7 +145,8 @@ export function evaluate(
     isGranted: grantedOnly(observed),
     rejectedBy: rejects,
   });
-  const pending = pendingVersion(selection, candidates, wantedVersion || forceDeploy);
+  const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
+  const pending = pendingVersion(selection, candidates, requested);
   const inTheWay = pending === undefined ? NO_GATES : judgeRequired(observed, pending, head, state.authors, now);
   const holds = holdsAfter(head, config);
   const unhealthy = checksInTheWay(observed, head, holds).filter(isUnhealthy);
@@ -162,7 +163,7 @@ export function evaluate(
     ...{ observed, config, requests, head, candidates, gates, verdict, stages, selection, pending, rollback },
     ...{ obstacles: inWay, unhealthy, closed: inTheWay.closed, asked, young },
   };
-  const first = blockersOf(way);
+  const first = [...problemBlockers(way), ...blockersOf(way)];
   const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
   const copy = copyState(observed, state, selection, mayGo);
   return {
@@ -178,7 +179,7 @@ export function evaluate(
     obstacles: inWay,
     ...(copy && { copy }),
     unhealthy,
-    blockers: [...problemBlockers(way), ...first, ...copyBlockers(copy)],
+    blockers: [...first, ...copyBlockers(copy)],
     closed: inTheWay.closed,
     passed: inTheWay.passed,
     approvals: [...inTheWay.approvals, ...asked.flatMap(givenOn), ...listings(gates, pending)].slice(0, MAX_APPROVALS),
@@ -237,9 +238,13 @@ function youngUntil(release: VersionInfo, { minimumReleaseAge }: RolloutConfig, 
   return at > now ? at : undefined;
 }
 
-function pendingVersion({ manual, next, problem }: Selection, candidates: readonly VersionInfo[], asked?: string) {
+function pendingVersion(
+  { manual, initial, next, problem }: Selection,
+  candidates: readonly VersionInfo[],
+  requested?: string,
+) {
   if (next !== undefined) return next;
-  if (manual) return problem === undefined ? undefined : asked;
+  if (manual || initial) return problem === undefined ? undefined : requested;
   return candidates[0]?.tag;
 }
 

@@ -20,7 +20,12 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const [step] = rollout
     ? rolloutGateSteps(rollout, around, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
     : [];
-  const isHeld = step?.state === 'blocks' || spec?.passing === false;
+  const isRejected = step?.state === 'failed';
+  const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;
+  // An approval removes the rejection; a deployment by hand does not get past it.
+  const actions = isHeld
+    ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
+    : [];
   const says = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
   const name = spec?.rolloutRef.name ?? '';
   const waits: Cause[] =
@@ -58,7 +63,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
         ? [{ code: 'Rejects', text: `It rejects ${rejected.slice(0, 5).join(', ')}: these are never deployed` }]
         : []),
     ],
-    remedies: isHeld ? remediesOf(rolloutGateActions(gate, rollout, version), 0) : [],
+    remedies: remediesOf(actions, 0),
     unread: [],
   };
 }

@@ -1,7 +1,9 @@
 /** `status.blockers`, for the steps and causes of an explanation. */
+import { STATUS_SHORTENED } from '../../../api/conditions.ts';
 import type { KindName } from '../../../api/kinds.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
 import { LIMITS } from '../../../core/limits.ts';
 
 /** What holds `version`, and what holds every version; undefined where the status is of an older version of this software. */
@@ -13,7 +15,7 @@ export function ofType(blockers: readonly Blocker[] | undefined, type: Blocker['
   return blockers?.find((each) => each.type === type);
 }
 
-/** `unknown` where the status does not say, or lists only some. */
+/** `unknown` where the status does not say, or may list only some. */
 export function holdOf(
   { status }: Rollout,
   blockers: readonly Blocker[] | undefined,
@@ -24,5 +26,7 @@ export function holdOf(
     ({ object }) => object?.kind === kind && object.name === name && (object.namespace ?? '') === namespace,
   );
   if (found) return found;
-  return blockers && (status?.blockers?.length ?? 0) < LIMITS.listedBlockers ? 'none' : 'unknown';
+  const isWhole = (status?.blockers?.length ?? 0) < LIMITS.listedBlockers;
+  const isShortened = findCondition(status?.conditions, STATUS_SHORTENED)?.status === 'True';
+  return blockers && isWhole && !isShortened ? 'none' : 'unknown';
 }

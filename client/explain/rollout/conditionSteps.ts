@@ -23,9 +23,9 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     rest: Partial<Record<keyof Step, string | undefined>>,
   ): Step => ({ id, kind: id, state, title, ...defined({ version, ...rest }) }) as Step;
   return [
-    ...(spec?.wantedVersion && version !== spec.wantedVersion
+    ...(isHeldByPin(rollout, version)
       ? [
-          step('pin', 'blocks', `Pin on ${spec.wantedVersion}`, {
+          step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
             detail: findCondition(status?.conditions, PINNED)?.message,
             by: pin?.by,
             reason: pin?.reason,
@@ -48,6 +48,12 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
       ? [step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime })]
       : []),
   ];
+}
+
+/** A pin holds what is newer, which does not count as waiting; of an older version of this software the status does not say. */
+function isHeldByPin({ status, spec }: Rollout, version: string | undefined): boolean {
+  if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
+  return !status?.blockers || ofType(status.blockers, 'PinnedVersion') !== undefined;
 }
 
 /** A status of an older version of this software names it only where it is the first of what is in the way. */

@@ -114,7 +114,8 @@ function stateOf(
 ): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
-    return STEP_KINDS[kind] === 'budget' && hold.effect === 'Waits' ? 'waits' : 'blocks';
+    // The calendar ends what has a time; what has none is under way.
+    return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
   }
   const listed = byList(gate, version);
   if (hold === 'none' && version !== undefined) return 'passed';
@@ -178,8 +179,8 @@ function sayingOf(
   approvals: string | undefined,
 ): string {
   if (state === 'failed') return `rejects ${version}`;
-  if (passing === false) return 'not passing';
   if (bypassGates && message) return message;
+  if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
   // Why a stage or a budget holds it only the Rollout knows.
   if (kind !== 'RolloutGate' && state !== 'passed' && message) return message;

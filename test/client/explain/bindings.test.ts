@@ -13,6 +13,8 @@ import { kustomization, rollout } from '../../core/hold/objects.ts';
 /** 1.1.0 is the newest deployment, the second. */
 const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
 
+const DEPLOYING = { ...app.status!.history![0]!, bakeStatus: 'Deploying' as const };
+
 function binding(applied: number, status: 'True' | 'False' | 'Unknown', message: string): FluxBinding {
   const { spec, ...rest } = bindingOf(kustomization(), { gates: [], problems: [] }, undefined)!;
   const version = applied === 2 ? '1.1.0' : '1.0.0';
@@ -62,6 +64,14 @@ it('of a reason of its own is a cause although the version runs', () => {
   const text = "Kustomization shop/web: Rollout 'ghost' does not exist";
   expect(done.causes).toEqual([{ code: 'ObjectNotReady', text, step: 'binding/Kustomization/web' }]);
   expect(explanationOf(done)).toMatchObject({ state: 'held', headline: '1.1.0 runs' });
+});
+
+it.each<[string, Partial<NonNullable<Rollout['status']>>, 'held' | 'underWay']>([
+  ['a RolloutGate that is closed for what comes next', { gates: [{ name: 'qa', passing: false }] }, 'underWay'],
+  ['a closed gate on its way', { history: [{ ...DEPLOYING, waitingSince: '2026-03-04T09:01:00Z' }] }, 'held'],
+])('a deployment under way and %s', (_, status, state) => {
+  const of: Rollout = { ...app, status: { ...app.status, history: [DEPLOYING], blockers: [], ...status } };
+  expect(explanationOf(explainRollout(of, NO_SURROUNDINGS, 0)).state).toBe(state);
 });
 
 describe('of which Flux reports a failure', () => {

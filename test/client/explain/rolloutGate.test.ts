@@ -48,3 +48,38 @@ it.each<[string, object, string]>([
     { by: 'sre', since: '2026-03-01T12:00:00Z', reason: 'QA-88' },
   ]);
 });
+
+const waitingAt = (passing: boolean, status: object) =>
+  objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { releasesImagePolicy: { name: 'web' } },
+    status: { pendingVersion: '1.2.0', gates: [{ name: 'two', passing }], blockers: [], ...status },
+  });
+
+it('a RolloutGate that the shortened list of blockers may leave out is not shown as passed', () => {
+  const shortened = { type: 'StatusShortened', status: 'True', reason: 'TooLarge', message: '' };
+  const stateWith = (conditions: object[]) =>
+    rolloutGateSteps(waitingAt(false, { conditions }), NO_SURROUNDINGS, '1.2.0', NOW)[0]?.state;
+  expect(stateWith([])).toBe('passed');
+  expect(stateWith([shortened])).toBe('blocks');
+});
+
+it('a RolloutGate that rejects the pending version holds it', () => {
+  const rejecting = { ...gate, spec: { rolloutRef: { name: 'web' }, passing: true, rejectedVersions: ['1.2.0'] } };
+  const object = { kind: 'RolloutGate', namespace: 'shop', name: 'two' };
+  const blockers = [{ type: 'RolloutGate', effect: 'Blocks', reason: 'ReleaseRejected', version: '1.2.0', object }];
+  expect(explainRolloutGate(rejecting, waitingAt(true, { blockers }), NOW)).toMatchObject({
+    state: 'held',
+    headline: 'rejects 1.2.0',
+    causes: [{ code: 'RolloutGatesBlocking' }, { code: 'RolloutGatesBlocking' }, { code: 'Rejects' }],
+    remedies: [{ command: expect.stringContaining('approve rolloutgate/two 1.2.0') }],
+  });
+});
+
+it('a closed RolloutGate that a version bypasses says so', () => {
+  const message = 'Gate bypassed for version 1.2.0';
+  const gates = [{ name: 'two', passing: false, bypassGates: true, message }];
+  expect(rolloutGateSteps(waitingAt(false, { gates }), NO_SURROUNDINGS, '1.2.0', NOW)).toMatchObject([
+    { state: 'passed', detail: message },
+  ]);
+});

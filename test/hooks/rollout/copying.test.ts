@@ -177,6 +177,13 @@ describe('BeforeDeployment', () => {
     expect(condition('DeploymentBlocked')).toMatchObject({ reason: 'GateClosed' });
   });
 
+  it('nothing is copied while the spec is invalid', async () => {
+    const { jobs, status, tags } = await sync(firstCopied({ bakeTime: 'soon' }));
+    expect(tags).toEqual(['1.0.0']);
+    expect(jobs).toEqual([]);
+    expect(status.blockers).toMatchObject([{ type: 'Problem', version: '1.1.0' }]);
+  });
+
   it('nor what a Gate keeps out that the cache has not seen close', async () => {
     const { jobs, condition } = await sync(firstCopied({ gates: [{ name: 'freeze' }] }), {
       related: [freeze('freeze', 'opened')],
