@@ -74,6 +74,12 @@ export function creating(kind: KindName, object: KubeObject<any, any>, { text, c
 export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
 export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
 
+/** Why a request is refused that was decided from another state than `basis`; undefined: it may be made. */
+export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
+  if (basis === undefined || request.basis === basis) return undefined;
+  return `This was decided for ${basis}, and meanwhile there is ${request.basis}. Nothing was changed.`;
+}
+
 export function isRequest(asked: Asked): asked is WriteRequest {
   return !('none' in asked);
 }
