@@ -53,11 +53,11 @@ export function fluxActions(
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),
     ),
     ...there.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
-    ...ownActions(object, ref, there, isByHand),
+    ...ownActions(object, ref, there.length > 0 ? [...there, ...absent] : [], isByHand),
   ];
 }
 
-/** None of a kind that no Gate can hold. */
+/** `gates`: those that a bypass goes past. None of a kind that no Gate can hold. */
 function ownActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,

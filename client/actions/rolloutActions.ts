@@ -14,6 +14,7 @@ import { makeable, offer } from './offer.ts';
 import { versionAtRolloutGate } from './rolloutGateActions.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
+type ClosedGate = { object: ObjectRef; missing?: true | undefined };
 type Around = Pick<Surroundings, 'gates' | 'rolloutGates'>;
 
 /** What removes the cause comes first. */
@@ -27,7 +28,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
   ];
   const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
   const gates = blocking.flatMap(({ kind, object, missing }) =>
-    kind === 'gate' && object && !missing ? [object] : [],
+    kind === 'gate' && object ? [{ object, missing }] : [],
   );
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
@@ -166,9 +167,11 @@ function rejections(blocking: readonly Step[], version: string, { rolloutGates }
   );
 }
 
-function bypassActions(rollout: Rollout, version: string, gates: readonly ObjectRef[]): Action[] {
-  const [first] = gates;
+/** Not where only missing Gates are in the way: creating one, or no longer requiring it, removes the cause. */
+function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
+  const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
+  const gates = closed.map(({ object }) => object);
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
     text: `Only ${version} is deployed past ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}, once. Your name and reason are recorded.`,

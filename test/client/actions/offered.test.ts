@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
-import { gateActions } from '../../../client/actions/gateActions.ts';
+import { fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { versionActions } from '../../../client/actions/versionActions.ts';
+import { objectRef } from '../../../client/explain/objectRef.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -58,6 +59,15 @@ function offered({ spec = {}, status = {}, annotations = {}, gates = [], rollout
   } as never) as Rollout;
   const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
   return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
+}
+
+const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
+
+/** Of a Kustomization behind these Gates. */
+function behind(closed: Parameters<typeof fluxActions>[2], gates: ReturnType<typeof gate>[], suspend = true): Action[] {
+  const web = { namespace: 'shop', name: 'web' };
+  const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
+  return fluxActions(object as never, objectRef('Kustomization', web), closed, gates, false);
 }
 
 const said = ({ request: { type, object, version } }: Action) =>
@@ -248,6 +258,27 @@ describe('an action', () => {
       'bypass freeze',
       'bypass incident',
       'patch app',
+    ]);
+  });
+
+  it('that goes past Gates takes the right on a missing one too', () => {
+    const past = offered({
+      spec: { gates: [{ name: 'freeze' }, { name: 'typo' }] },
+      gates: [gate('freeze')],
+      status: waits(),
+    });
+    const found = past.find(({ request }) => request.type === 'bypass')!;
+    expect(found.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual([
+      'bypass freeze',
+      'bypass typo',
+      'patch app',
+    ]);
+    expect(found.text).toContain('Gate shop/typo');
+    const ofFlux = behind([closedGate('freeze'), { ...closedGate('typo'), missing: true }], [gate('freeze')]);
+    expect(ofFlux.find(({ request }) => request.type === 'bypass')?.rights).toMatchObject([
+      { verb: 'bypass', name: 'freeze' },
+      { verb: 'bypass', name: 'typo' },
+      { verb: 'patch', name: 'web' },
     ]);
   });
 
