@@ -3,7 +3,6 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { neverSeen } from '../../core/evaluation/namedGates.ts';
 import { requestsOf } from '../../core/evaluation/requests.ts';
-import { takesOpening } from '../../core/gate/approved.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
@@ -23,7 +22,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
   const version = waiting?.version;
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const ofSteps = [
-    ...blocking.flatMap((step) => stepActions(rollout, step, explained, around, now)),
+    ...blocking.flatMap((step) => stepActions(rollout, step, explained, around)),
     ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, around)),
   ];
   const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
@@ -44,17 +43,11 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
   return primaryFirst([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
 }
 
-function stepActions(
-  rollout: Rollout,
-  step: Step,
-  { waiting, causes }: Explained,
-  around: Around,
-  now: EpochMs,
-): Action[] {
+function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, around: Around): Action[] {
   const { kind, object, id } = step;
   const version = waiting?.version;
   if (!object) return [];
-  if (kind === 'gate') return gateStepActions(rollout, step, object, version, around, now);
+  if (kind === 'gate') return gateStepActions(rollout, step, object, version, around);
   if (kind === 'rolloutGate' && version !== undefined) {
     const gate = finder(around.rolloutGates)(object);
     const entry = rollout.status?.gates?.find((each) => each.name === object.name && each.kind !== 'Gate');
@@ -73,7 +66,6 @@ function gateStepActions(
   object: ObjectRef,
   version: string | undefined,
   { gates }: Around,
-  now: EpochMs,
 ): Action[] {
   const gate = finder(gates)(object);
   const target = refOf(object);
@@ -84,12 +76,11 @@ function gateStepActions(
       ...unrequired(rollout, object, step),
     ];
   }
-  const opens = !asksApproval || (gate !== undefined && takesOpening(gate, now));
   return [
     ...(asksApproval && version !== undefined
       ? offer({ type: 'approve', object: target, version, rollout: identityOf(rollout) }, gate, { step })
       : []),
-    ...(opens ? offer({ type: 'open', object: target }, gate, { step }) : []),
+    ...offer({ type: 'open', object: target }, gate, { step }),
   ];
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
+import { remediesOf } from '../../../client/actions/lines.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { versionActions } from '../../../client/actions/versionActions.ts';
 import { objectRef } from '../../../client/explain/objectRef.ts';
@@ -225,6 +226,27 @@ describe('without a version that waits', () => {
     ['a Gate is closed', { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] }, ['open gate/freeze']],
   ])('%s', (_, each, types) => {
     expect(offered(each).map(said)).toEqual(types);
+  });
+});
+
+describe('a Flux object', () => {
+  const ASKING = gate('freeze', { default: 'opened', approvals: { required: 2 } }, CLOSE_REQUEST);
+
+  it.each<[string, ReturnType<typeof gate>, boolean, string[]]>([
+    ['behind a closed Gate', gate('freeze'), true, ['open gate/freeze', 'bypass kustomization/web']],
+    ['that runs behind a closed Gate', gate('freeze'), false, ['open gate/freeze']],
+    [
+      'behind a Gate that no request opens',
+      gate('freeze', { approvals: { required: 2 } }),
+      true,
+      ['bypass kustomization/web'],
+    ],
+    ['behind one that a user has closed', ASKING, true, ['open gate/freeze', 'bypass kustomization/web']],
+  ])('%s', (_, each, suspend, types) => {
+    const remedies = remediesOf(behind([closedGate('freeze')], [each], suspend), NOW);
+    expect(remedies.map(({ command }) => command.replace(/^kubectl rollouts | -n .*/g, ''))).toEqual(
+      types.map((type) => type.replace('gate/', '')),
+    );
   });
 });
 
