@@ -322,6 +322,13 @@ describe('an action', () => {
 });
 
 describe('a reference to a Gate that does not exist', () => {
+  it('is one action, whatever else is missing', () => {
+    const spec = { gates: [{ name: 'typo' }, { name: 'other' }, { name: 'typo', namespace: 'ops' }] };
+    const ids = offered({ spec, status: waits() }).map(({ id }) => id);
+    expect(ids).toHaveLength(6);
+    expect(new Set(ids).size).toBe(6);
+  });
+
   const unrequired = (seen: boolean, gates: object[]) =>
     offered({
       spec: { gates },
