@@ -11,7 +11,7 @@ import { approvalViews } from '../../client/board/approvals.ts';
 import { gateView } from '../../client/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/messages.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
-import { isRequest, type NoRequest, type WriteRequest } from '../../client/requests/request.ts';
+import { basisProblem, isRequest, type NoRequest, type WriteRequest } from '../../client/requests/request.ts';
 import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
@@ -33,7 +33,8 @@ export interface Desk {
   explanation(kind: string, ref: NamespacedName): Promise<Explanation | undefined>;
   /** Whether the reader may do each. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
-  act(request: ActionRequest, dryRun: boolean): Promise<Answer>;
+  /** `basis`: that of the dry run that its user has seen. */
+  act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
   /** What a Gate would hold that does not exist yet. */
   preview(request: ActionRequest): Promise<Preview>;
 }
@@ -58,11 +59,15 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
     );
   };
 
-  const act = async (request: ActionRequest, dryRun: boolean): Promise<Answer> => {
+  const act = async (request: ActionRequest, dryRun: boolean, shown?: string): Promise<Answer> => {
+    let basis = shown;
     for (let attempt = 1; ; attempt++) {
       try {
         const write = writeOf(request, await foundOf(client, request), now());
         if (!isRequest(write)) return unasked(write, dryRun);
+        const changed = basisProblem(basis, write);
+        if (changed) return { ok: false, message: changed, warnings: [] };
+        basis ??= write.basis;
         const { warnings } = await send(client, write, dryRun);
         // Before it is agreed to, what whoever asks should know stands beside what the API server says.
         return dryRun
@@ -70,6 +75,7 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
               ok: true,
               warnings: [...write.concerns.map(ended), ...warnings],
               message: 'The API server would accept it.',
+              ...(basis !== undefined && { basis }),
             }
           : { ok: true, warnings, message: 'The API server has accepted it.' };
       } catch (error) {

@@ -122,7 +122,7 @@ async function post(
 }
 
 /** Nothing of it has been looked at. */
-type Posted = Partial<Record<'action' | 'asked' | 'dryRun' | 'agreed', unknown>>;
+type Posted = Partial<Record<'action' | 'asked' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
 /** undefined: it is nothing that the page can ask for. */
 async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: TakeOverDesk): Promise<unknown> {
@@ -134,8 +134,9 @@ async function answerTo(pathname: string, posted: Posted, desk: Desk, takeOver: 
     return pathname === '/api/take-over/make' && typeof agreed === 'string' ? takeOver.make(asked, agreed) : undefined;
   }
   const request = actionRequestOf(posted.action);
-  if (!request) return undefined;
-  if (pathname === '/api/act') return desk.act(request, posted.dryRun === true);
+  const { basis } = posted;
+  if (!request || (basis !== undefined && typeof basis !== 'string')) return undefined;
+  if (pathname === '/api/act') return desk.act(request, posted.dryRun === true, basis);
   return pathname === '/api/preview' && request.type === 'freeze' ? desk.preview(request) : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Makes a request: asks where it has to, sends it, and says what the API server said. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Asked, isRequest, kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
+import { type Asked, basisProblem, isRequest, kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
@@ -39,9 +39,8 @@ export async function make(
       return undefined;
     }
     basis ??= request.basis;
-    if (request.basis !== basis) {
-      throw new Problem(`This was decided for ${basis}, and meanwhile there is ${request.basis}. Nothing was changed.`);
-    }
+    const changed = basisProblem(basis, request);
+    if (changed) throw new Problem(changed);
     const concerns = request.concerns.join('\n');
     if (!isDryRun && !options.yes && concerns !== '' && concerns !== agreed) await agree(context, request.concerns);
     agreed = concerns;

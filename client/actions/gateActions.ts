@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate } from '../../api/types.ts';
-import { type NextDeployment, takesOpening } from '../../core/gate/approved.ts';
+import type { NextDeployment } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import type { JudgedGate } from '../../core/gate/judge.ts';
 import { identityOf } from '../../core/kube/names.ts';
@@ -17,7 +17,7 @@ import { makeable, offer } from './offer.ts';
 /** How many versions are offered for approval. */
 const MOST = 50;
 
-/** `waiting`: the versions that it holds now, where that is known. With approvals, opening only ends a close request. */
+/** `waiting`: the versions that it holds now, where that is known. */
 export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
   const object = { kind: KINDS.Gate.kind, ...identityOf(gate) };
   if (evaluateGate(gate, now).opened) return offer({ type: 'close', object }, gate);
@@ -27,8 +27,7 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
   const approvals = lacking.flatMap(({ rollout, version }, index) =>
     offer({ type: 'approve', object, rollout, version }, gate, index === 0 ? { primary: true } : {}),
   );
-  const opens = takesOpening(gate, now) ? offer({ type: 'open', object }, gate) : [];
-  const open = opens.map((action) => (approvals.length === 0 ? { ...action, primary: true as const } : action));
+  const open = offer({ type: 'open', object }, gate, approvals.length === 0 ? { primary: true } : {});
   return makeable([...approvals, ...open], now);
 }
 
@@ -53,11 +52,11 @@ export function fluxActions(
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),
     ),
     ...there.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
-    ...ownActions(object, ref, there, isByHand),
+    ...ownActions(object, ref, there.length > 0 ? [...there, ...absent] : [], isByHand),
   ];
 }
 
-/** None of a kind that no Gate can hold. */
+/** `gates`: those that a bypass goes past. None of a kind that no Gate can hold. */
 function ownActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,

@@ -7,6 +7,7 @@ import { quoted, WHY } from '../../core/text/shell.ts';
 import type { Remedy } from '../explain/application.ts';
 import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from '../requests/request.ts';
 import type { Action, ActionRequest } from './action.ts';
+import { makeable } from './offer.ts';
 import { ACTIONS, writeOf } from './table.ts';
 
 /** As the command of Flux calls them. */
@@ -47,9 +48,9 @@ export function linesOf(
   return { command: command ?? kubectl, kubectl };
 }
 
-/** As `why` lists them, and `-o json`. */
+/** Those that can be made now, as `why` lists them, and `-o json`. */
 export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
-  return actions.map(({ request, found, label, rights, step }) => {
+  return makeable(actions, now).map(({ request, found, label, rights, step }) => {
     const why = ACTIONS[request.type].reason === 'none' ? {} : { reason: TO_FILL_IN };
     const [right, ...needs] = rights;
     return {

@@ -12,15 +12,13 @@ type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step
 export function offer(request: ActionRequest, found?: KubeObject<any, any>, { step, ...given }: Given = {}): Action[] {
   const { type, object, version, rollout, gate } = request;
   const names = [object, rollout, gate].flatMap((ref) =>
-    ref ? [ref.name, ...(ref.namespace ? [ref.namespace] : [])] : [],
+    ref ? [...(ref.namespace ? [ref.namespace] : []), ref.name] : [],
   );
   if (names.some((name) => nameWord(name) !== name) || (version !== undefined && !isLegalTag(version))) return [];
   const { label, submit, text, confirm, danger, reason } = ACTIONS[type];
   return [
     {
-      id: [type, object.kind, object.namespace, object.name, rollout?.namespace, rollout?.name, version]
-        .filter(Boolean)
-        .join('/'),
+      id: [type, object.kind, ...names, version].filter(Boolean).join('/'),
       request,
       label: label(request),
       submit: submit(request),

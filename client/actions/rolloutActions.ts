@@ -3,7 +3,6 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { neverSeen } from '../../core/evaluation/namedGates.ts';
 import { requestsOf } from '../../core/evaluation/requests.ts';
-import { takesOpening } from '../../core/gate/approved.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
@@ -14,6 +13,7 @@ import { makeable, offer } from './offer.ts';
 import { versionAtRolloutGate } from './rolloutGateActions.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
+type ClosedGate = { object: ObjectRef; missing?: true | undefined };
 type Around = Pick<Surroundings, 'gates' | 'rolloutGates'>;
 
 /** What removes the cause comes first. */
@@ -22,12 +22,12 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
   const version = waiting?.version;
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const ofSteps = [
-    ...blocking.flatMap((step) => stepActions(rollout, step, explained, around, now)),
+    ...blocking.flatMap((step) => stepActions(rollout, step, explained, around)),
     ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, around)),
   ];
   const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
   const gates = blocking.flatMap(({ kind, object, missing }) =>
-    kind === 'gate' && object && !missing ? [object] : [],
+    kind === 'gate' && object ? [{ object, missing }] : [],
   );
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
@@ -43,17 +43,11 @@ export function rolloutActions(rollout: Rollout, explained: Explained, around: A
   return primaryFirst([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
 }
 
-function stepActions(
-  rollout: Rollout,
-  step: Step,
-  { waiting, causes }: Explained,
-  around: Around,
-  now: EpochMs,
-): Action[] {
+function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, around: Around): Action[] {
   const { kind, object, id } = step;
   const version = waiting?.version;
   if (!object) return [];
-  if (kind === 'gate') return gateStepActions(rollout, step, object, version, around, now);
+  if (kind === 'gate') return gateStepActions(rollout, step, object, version, around);
   if (kind === 'rolloutGate' && version !== undefined) {
     const gate = finder(around.rolloutGates)(object);
     const entry = rollout.status?.gates?.find((each) => each.name === object.name && each.kind !== 'Gate');
@@ -72,7 +66,6 @@ function gateStepActions(
   object: ObjectRef,
   version: string | undefined,
   { gates }: Around,
-  now: EpochMs,
 ): Action[] {
   const gate = finder(gates)(object);
   const target = refOf(object);
@@ -83,12 +76,11 @@ function gateStepActions(
       ...unrequired(rollout, object, step),
     ];
   }
-  const opens = !asksApproval || (gate !== undefined && takesOpening(gate, now));
   return [
     ...(asksApproval && version !== undefined
       ? offer({ type: 'approve', object: target, version, rollout: identityOf(rollout) }, gate, { step })
       : []),
-    ...(opens ? offer({ type: 'open', object: target }, gate, { step }) : []),
+    ...offer({ type: 'open', object: target }, gate, { step }),
   ];
 }
 
@@ -166,9 +158,11 @@ function rejections(blocking: readonly Step[], version: string, { rolloutGates }
   );
 }
 
-function bypassActions(rollout: Rollout, version: string, gates: readonly ObjectRef[]): Action[] {
-  const [first] = gates;
+/** Not where only missing Gates are in the way: creating one, or no longer requiring it, removes the cause. */
+function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
+  const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
+  const gates = closed.map(({ object }) => object);
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
     text: `Only ${version} is deployed past ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}, once. Your name and reason are recorded.`,

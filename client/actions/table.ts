@@ -254,7 +254,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
   unrequire: {
     kinds: ['Rollout'],
     takes: ['gate'],
-    write: (request, found) => unrequire(found, request.gate!, reason(request)),
+    write: (request, found, now) => unrequire(found, request.gate!, reason(request), now),
     label: (request) => `Remove Gate ${request.gate?.name} from spec.gates`,
     submit: () => 'Remove',
     text: () => 'The Rollout no longer requires this Gate.',

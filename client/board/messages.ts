@@ -99,4 +99,6 @@ export interface Answer {
   message: string;
   warnings: string[];
   code?: number;
+  /** Of a dry run: the state that the write was decided from, to be posted with the write. */
+  basis?: string;
 }

@@ -13,6 +13,7 @@ import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { namedIn } from '../../core/approval/accept.ts';
+import { takesOpening } from '../../core/gate/approved.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateRequestsOf, isOpenFor } from '../../core/gate/requests.ts';
 import { requirerText } from '../../core/gate/requirers.ts';
@@ -30,7 +31,7 @@ export interface When {
   until?: EpochMs | undefined;
 }
 
-/** `version`: for Rollouts that are to deploy it, and nobody else; `namespace/rollout:version`, for that Rollout. */
+/** With approvals it only ends a close request, or calls off a plan. `version`: for Rollouts that are to deploy it, and nobody else; `namespace/rollout:version`, for that Rollout. */
 export function openGate(
   gate: Gate,
   { reason, at, version }: When & { version?: string | undefined },
@@ -40,6 +41,9 @@ export function openGate(
   const problem = tag === undefined ? undefined : versionProblem(tag);
   if (problem) return wrong(problem);
   if (version !== undefined && !isOpenFor(version)) return wrong(`'${version}' is not <namespace>/<rollout>:<tag>.`);
+  if (!takesOpening(gate, now)) {
+    return wrong(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
+  }
   const { opened, openFor } = evaluateGate(gate, now);
   if (at === undefined && version === undefined && opened && !evaluateGate(gate, now).planned) {
     return nothing(`${nameOf(gate)} is open already.`);

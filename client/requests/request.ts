@@ -16,8 +16,8 @@ export interface WriteRequest {
   /** A merge patch, or with `creates` the whole object. */
   body: MergePatch;
   creates?: true;
-  /** Where all that it changes is one more entry of a list: kubectl appends it, whatever the list has by then. */
-  appends?: { list: string; value: string };
+  /** What kubectl sends instead, where the body replaces a list: it changes one entry, whatever else the list has by then. */
+  jsonPatch?: readonly JsonPatchOperation[];
   /** What somebody should agree to first, a sentence each. Empty for what can be taken back. */
   concerns: readonly string[];
   /** What a Rollout does because of it: deploys this version, or whichever comes next. Absent where nobody knows. */
@@ -52,6 +52,12 @@ export interface MergePatch {
   spec?: Record<string, unknown>;
 }
 
+export interface JsonPatchOperation {
+  op: 'add' | 'remove' | 'test';
+  path: string;
+  value?: unknown;
+}
+
 interface Saying {
   text: string;
   concerns?: readonly string[];
@@ -73,6 +79,12 @@ export function creating(kind: KindName, object: KubeObject<any, any>, { text, c
 
 export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
 export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
+
+/** Why a request is refused that was decided from another state than `basis`; undefined: it may be made. */
+export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
+  if (basis === undefined || request.basis === basis) return undefined;
+  return `This was decided for ${basis}, and meanwhile there is ${request.basis}. Nothing was changed.`;
+}
 
 export function isRequest(asked: Asked): asked is WriteRequest {
   return !('none' in asked);
@@ -109,14 +121,11 @@ export const TO_FILL_IN = '<why>';
  * The same with kubectl alone. A condition on the resourceVersion is left out: it is about a moment. `now`: a time of this second is the time
  * at which the command is run.
  */
-export function kubectlOf({ object, body, creates, appends }: WriteRequest, now?: EpochMs): string {
+export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, now?: EpochMs): string {
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
   if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
   const target = `${object.kind.toLowerCase()}/${object.name}`;
-  if (appends) {
-    const patch = [{ op: 'add', path: `/spec/${appends.list}/-`, value: appends.value }];
-    return `${kubectl} patch ${quoted(target)} --type=json -p ${quoted(JSON.stringify(patch))}`;
-  }
+  if (jsonPatch) return `${kubectl} patch ${quoted(target)} --type=json -p ${quoted(JSON.stringify(jsonPatch))}`;
   const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
   const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
   if (annotations && isAnnotation) {

@@ -14,6 +14,7 @@ import type { Rollout } from '../../api/types.ts';
 import { neverSeen } from '../../core/evaluation/namedGates.ts';
 import { versionRequests } from '../../core/evaluation/requesters.ts';
 import { requestsOf } from '../../core/evaluation/requests.ts';
+import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { isUnderWay } from '../../core/suspend/passage.ts';
@@ -22,6 +23,7 @@ import {
   type Asked,
   because,
   changeCause,
+  type JsonPatchOperation,
   type MergePatch,
   named,
   nothing,
@@ -191,20 +193,64 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): Asked {
   );
 }
 
-/** Takes a Gate out of `spec.gates`: of one that has existed it takes a bypass. */
-export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason): Asked {
-  const { namespace: home } = identityOf(rollout);
+/**
+ * Takes a Gate out of `spec.gates`: of one that has existed it takes a bypass. The list is replaced as a whole: a write from an older one must
+ * not drop a Gate that somebody has added meanwhile.
+ */
+export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): Asked {
+  const refs = gateRefsOf(rollout);
   const all = rollout.spec?.gates ?? [];
-  const gates = all.filter(({ name, namespace = home }) => name !== gate.name || namespace !== gate.namespace);
+  const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const name = named('Gate', gate);
   if (gates.length === all.length) return nothing(`${nameOf(rollout)} does not require ${name}.`);
   const isFree = neverSeen(rollout).has(refKey(gate));
   if (!isFree && !reason) return wrong('A bypass needs a reason, which is recorded.');
+  const annotations: Record<string, string> =
+    isFree || !reason
+      ? changeCause(`remove ${name} from spec.gates`, reason)
+      : { [BYPASS_REASON]: freshReason(rollout, reason, now) };
+  const { resourceVersion } = rollout.metadata;
+  const metadata = {
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(resourceVersion && { resourceVersion }),
+  };
   const body = {
-    ...(!isFree && reason && { metadata: { annotations: { [BYPASS_REASON]: reason } } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
     spec: { gates: gates.length > 0 ? gates : null },
   };
-  return request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
+  const write = request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
+  const removed = all.flatMap((entry, index) =>
+    gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
+  );
+  return { ...write, jsonPatch: [...annotating(rollout, annotations), ...removing(removed, gates.length === 0)] };
+}
+
+/** From the end, so that the others keep their places. */
+function removing(entries: readonly { entry: unknown; path: string }[], isAll: boolean): JsonPatchOperation[] {
+  if (isAll) {
+    const value = entries.map(({ entry }) => entry);
+    return [
+      { op: 'test', path: '/spec/gates', value },
+      { op: 'remove', path: '/spec/gates' },
+    ];
+  }
+  const tested = entries.map(({ entry, path }) => ({ op: 'test' as const, path, value: entry }));
+  return [...tested, ...entries.toReversed().map(({ path }) => ({ op: 'remove' as const, path }))];
+}
+
+/** An object without annotations gets all of them at once: only where it has not changed since, or others would be lost. */
+function annotating({ metadata }: Rollout, annotations: Record<string, string>): JsonPatchOperation[] {
+  const { annotations: before = {}, resourceVersion } = metadata;
+  if (Object.keys(annotations).length === 0) return [];
+  if (Object.keys(before).length === 0) {
+    const test = { op: 'test' as const, path: '/metadata/resourceVersion', value: resourceVersion };
+    return [...(resourceVersion ? [test] : []), { op: 'add', path: '/metadata/annotations', value: annotations }];
+  }
+  return Object.entries(annotations).map(([key, value]) => ({
+    op: 'add',
+    path: `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    value,
+  }));
 }
 
 /** Only a reason that is new in its write gets anybody past a Gate. */

@@ -63,7 +63,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Ask
   return patched(gate, spec, `Approved ${version} at ${nameOf(gate)}`, because(reason), {
     concerns: rejected,
     brings: { version },
-    ...(isOnlyNew && { appends: { list: 'allowedVersions', value: version } }),
+    ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/allowedVersions/-', value: version }] }),
   });
 }
 
@@ -90,7 +90,7 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Aske
   const spec = { rejectedVersions: [...rejectedVersions, version] };
   const isOnlyNew = rejectedVersions.length > 0;
   return patched(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, because(reason), {
-    ...(isOnlyNew && { appends: { list: 'rejectedVersions', value: version } }),
+    ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/rejectedVersions/-', value: version }] }),
   });
 }
 
@@ -148,7 +148,7 @@ function patched(
   spec: Record<string, unknown>,
   text: string,
   annotations: Record<string, string>,
-  { concerns = [], brings, appends }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'appends'>> = {},
+  { concerns = [], brings, jsonPatch }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'jsonPatch'>> = {},
 ): Asked {
   const { resourceVersion } = gate.metadata;
   const metadata = {
@@ -157,7 +157,7 @@ function patched(
   };
   const body: MergePatch = { ...(Object.keys(metadata).length > 0 && { metadata }), spec };
   const write = patching('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
-  return appends ? { ...write, appends } : write;
+  return jsonPatch ? { ...write, jsonPatch } : write;
 }
 
 function nameOf(gate: RolloutGate): string {

@@ -23,7 +23,7 @@ function Dialog({ action }: { action: Action }) {
   useEffect(() => {
     element.current?.showModal();
     // What the API server would say, before anybody has to decide. A bypass without a reason would only be told that it lacks one.
-    if (!action.needsReason) void api.act(action.request, true).then(setCheck, () => {});
+    if (!action.needsReason) void api.dryRun(action.request).then(setCheck, () => {});
   }, []);
   const close = () => {
     dialog.value = undefined;
@@ -35,7 +35,8 @@ function Dialog({ action }: { action: Action }) {
     event.preventDefault();
     if (!isReady || answer === 'sending') return;
     setAnswer('sending');
-    setAnswer(await api.act(request).catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
+    const sent = api.act(request, check?.basis);
+    setAnswer(await sent.catch((error: Error) => ({ ok: false, message: error.message, warnings: [] })));
   };
   const isDone = typeof answer === 'object' && answer.ok;
   return (

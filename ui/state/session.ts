@@ -55,7 +55,9 @@ export const api = {
   explanation: (kind: string, id: string, signal: AbortSignal) =>
     get<Explanation>(`/api/objects/${kind}/${item(id)}`, signal),
   gate: (id: string, signal: AbortSignal) => get<GatePage>(`/api/gates/${item(id)}`, signal),
-  act: (action: ActionRequest, dryRun = false) => post<Answer>('/api/act', { action, dryRun }),
+  dryRun: (action: ActionRequest) => post<Answer>('/api/act', { action, dryRun: true }),
+  /** `basis`: that of the answer to the dry run. */
+  act: (action: ActionRequest, basis?: string) => post<Answer>('/api/act', { action, basis }),
   takeOvers: (signal: AbortSignal) => get<TakeOverList>('/api/take-over', signal),
   takeOverLook: (asked: TakeOverAsked) => post<TakeOverLook>('/api/take-over/look', { asked }),
   takeOverMake: (asked: TakeOverAsked, agreed: string) => post<Answer>('/api/take-over/make', { asked, agreed }),

@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
-import { gateActions } from '../../../client/actions/gateActions.ts';
+import { fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
+import { remediesOf } from '../../../client/actions/lines.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { versionActions } from '../../../client/actions/versionActions.ts';
+import { objectRef } from '../../../client/explain/objectRef.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -58,6 +60,15 @@ function offered({ spec = {}, status = {}, annotations = {}, gates = [], rollout
   } as never) as Rollout;
   const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
   return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
+}
+
+const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
+
+/** Of a Kustomization behind these Gates. */
+function behind(closed: Parameters<typeof fluxActions>[2], gates: ReturnType<typeof gate>[], suspend = true): Action[] {
+  const web = { namespace: 'shop', name: 'web' };
+  const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
+  return fluxActions(object as never, objectRef('Kustomization', web), closed, gates, false);
 }
 
 const said = ({ request: { type, object, version } }: Action) =>
@@ -218,6 +229,27 @@ describe('without a version that waits', () => {
   });
 });
 
+describe('a Flux object', () => {
+  const ASKING = gate('freeze', { default: 'opened', approvals: { required: 2 } }, CLOSE_REQUEST);
+
+  it.each<[string, ReturnType<typeof gate>, boolean, string[]]>([
+    ['behind a closed Gate', gate('freeze'), true, ['open gate/freeze', 'bypass kustomization/web']],
+    ['that runs behind a closed Gate', gate('freeze'), false, ['open gate/freeze']],
+    [
+      'behind a Gate that no request opens',
+      gate('freeze', { approvals: { required: 2 } }),
+      true,
+      ['bypass kustomization/web'],
+    ],
+    ['behind one that a user has closed', ASKING, true, ['open gate/freeze', 'bypass kustomization/web']],
+  ])('%s', (_, each, suspend, types) => {
+    const remedies = remediesOf(behind([closedGate('freeze')], [each], suspend), NOW);
+    expect(remedies.map(({ command }) => command.replace(/^kubectl rollouts | -n .*/g, ''))).toEqual(
+      types.map((type) => type.replace('gate/', '')),
+    );
+  });
+});
+
 describe('a Gate', () => {
   const waiting = [{ version: '1.1.0', rollout: 'shop/app', uid: 'u', background: { requesters: [] } }];
 
@@ -251,6 +283,27 @@ describe('an action', () => {
     ]);
   });
 
+  it('that goes past Gates takes the right on a missing one too', () => {
+    const past = offered({
+      spec: { gates: [{ name: 'freeze' }, { name: 'typo' }] },
+      gates: [gate('freeze')],
+      status: waits(),
+    });
+    const found = past.find(({ request }) => request.type === 'bypass')!;
+    expect(found.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual([
+      'bypass freeze',
+      'bypass typo',
+      'patch app',
+    ]);
+    expect(found.text).toContain('Gate shop/typo');
+    const ofFlux = behind([closedGate('freeze'), { ...closedGate('typo'), missing: true }], [gate('freeze')]);
+    expect(ofFlux.find(({ request }) => request.type === 'bypass')?.rights).toMatchObject([
+      { verb: 'bypass', name: 'freeze' },
+      { verb: 'bypass', name: 'typo' },
+      { verb: 'patch', name: 'web' },
+    ]);
+  });
+
   it('that goes past a Gate takes the version and a reason from the user', () => {
     expect(bypass).toMatchObject({ confirm: '1.1.0', danger: true, needsReason: true });
     expect(open).not.toHaveProperty('confirm');
@@ -269,6 +322,13 @@ describe('an action', () => {
 });
 
 describe('a reference to a Gate that does not exist', () => {
+  it('is one action, whatever else is missing', () => {
+    const spec = { gates: [{ name: 'typo' }, { name: 'other' }, { name: 'typo', namespace: 'ops' }] };
+    const ids = offered({ spec, status: waits() }).map(({ id }) => id);
+    expect(ids).toHaveLength(6);
+    expect(new Set(ids).size).toBe(6);
+  });
+
   const unrequired = (seen: boolean, gates: object[]) =>
     offered({
       spec: { gates },

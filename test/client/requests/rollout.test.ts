@@ -233,14 +233,40 @@ describe('a Gate that is no longer required', () => {
     [[{ name: 'typo' }, { name: 'freeze', namespace: 'ops' }], { gates: [{ name: 'freeze', namespace: 'ops' }] }],
     [[{ name: 'typo', namespace: 'shop' }], { gates: null }],
   ])('leaves the others: %j', (gates, spec) => {
-    expect(unrequire(named(gates, false), typo, 'a typo')).toMatchObject({ body: { spec } });
+    expect(unrequire(named(gates, false), typo, 'a typo', NOW)).toMatchObject({ body: { spec } });
   });
 
   it('takes a bypass where it has existed', () => {
-    expect(unrequire(named([{ name: 'typo' }], false), typo, 'a typo')).not.toHaveProperty('body.metadata');
-    expect(unrequire(named([{ name: 'typo' }], true), typo, 'gone')).toMatchObject({
+    expect(unrequire(named([{ name: 'typo' }], false), typo, 'a typo', NOW)).toMatchObject({
+      body: {
+        metadata: { annotations: { 'kubernetes.io/change-cause': 'remove Gate shop/typo from spec.gates: a typo' } },
+      },
+    });
+    expect(unrequire(named([{ name: 'typo' }], true), typo, 'gone', NOW)).toMatchObject({
       body: { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'gone' } }, spec: { gates: null } },
     });
-    expect(unrequire(named([{ name: 'typo' }], true), typo, undefined)).toMatchObject({ isWrong: true });
+    expect(unrequire(named([{ name: 'typo' }], true), typo, undefined, NOW)).toMatchObject({ isWrong: true });
+  });
+
+  it('is removed from the list that was read, and from no other', () => {
+    const of = named([{ name: 'freeze' }, { name: 'typo' }, { name: 'typo', namespace: 'shop' }], true);
+    const annotations = { 'gate.fluxcd.io/bypass-reason': 'gone' };
+    const read = { ...of, metadata: { ...of.metadata, resourceVersion: '7', annotations } };
+    const asked = unrequire(read, typo, 'gone', NOW);
+    const fresh = 'gone (2026-11-25T10:00:00Z)';
+    expect(asked).toMatchObject({
+      body: {
+        metadata: { resourceVersion: '7', annotations: { 'gate.fluxcd.io/bypass-reason': fresh } },
+        spec: { gates: [{ name: 'freeze' }] },
+      },
+    });
+    const operations = [
+      { op: 'add', path: '/metadata/annotations/gate.fluxcd.io~1bypass-reason', value: fresh },
+      { op: 'test', path: '/spec/gates/1', value: { name: 'typo' } },
+      { op: 'test', path: '/spec/gates/2', value: { name: 'typo', namespace: 'shop' } },
+      { op: 'remove', path: '/spec/gates/2' },
+      { op: 'remove', path: '/spec/gates/1' },
+    ];
+    expect(said(asked)).toBe(`kubectl -n shop patch rollout/checkout --type=json -p '${JSON.stringify(operations)}'`);
   });
 });

@@ -1,0 +1,71 @@
+/** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../../cli/kube/client.ts';
+import { connect } from '../../../cli/kube/connection.ts';
+import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
+import { createDesk } from '../../../cli/ui/desk.ts';
+import type { Views } from '../../../cli/ui/views.ts';
+import type { ActionRequest } from '../../../client/actions/action.ts';
+import { apiServer, json, rollout, status } from '../apiServer.ts';
+
+/** `reads`: the object as each read finds it, undefined: there is none. A write conflicts as long as `refuses` says so. */
+async function deskOf(reads: (object | undefined)[], refuses: () => { code: number; reason: string } | undefined) {
+  let read = 0;
+  const server = await apiServer((request, response) => {
+    if (request.method === 'GET') {
+      const found = reads[Math.min(read++, reads.length - 1)];
+      return found ? json(response, found) : status(response, 404, 'NotFound', 'there is none');
+    }
+    request.resume().on('end', () => {
+      const refused = refuses();
+      if (refused) return status(response, refused.code, refused.reason, 'raw words of the API server');
+      json(response, reads.at(-1) ?? {});
+    });
+  });
+  const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
+  const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+  const desk = createDesk(client, {} as Views, () => Date.parse('2026-11-22T08:00:00Z'));
+  const writes = () => server.asked.filter((line) => !line.startsWith('GET ')).length;
+  return { ...desk, writes };
+}
+
+const withHistory = (...tags: string[]) => {
+  const of = rollout('app');
+  const history = tags.map((tag, index) => ({ ...of.status.history[0], id: tags.length - index, version: { tag } }));
+  return { ...of, metadata: { ...of.metadata, resourceVersion: `${tags.length}` }, status: { ...of.status, history } };
+};
+const BEFORE = withHistory('1.1.0', '1.0.0');
+const FIXED = withHistory('1.2.0', '1.1.0', '1.0.0');
+const back: ActionRequest = {
+  type: 'rollback',
+  object: { kind: 'Rollout', namespace: 'shop', name: 'app' },
+  version: '1.0.0',
+};
+const accepts = () => undefined;
+
+describe('a rollback of the page', () => {
+  const CHANGED = 'This was decided for deployment 2 (1.1.0), and meanwhile there is deployment 3 (1.2.0).';
+
+  it('is made for the deployment that the dry run has shown', async () => {
+    const desk = await deskOf([BEFORE], accepts);
+    const { basis } = await desk.act(back, true);
+    expect(basis).toBe('deployment 2 (1.1.0)');
+    expect(await desk.act(back, false, basis)).toMatchObject({ ok: true });
+  });
+
+  it('is refused where automation has deployed another one since the dry run', async () => {
+    const desk = await deskOf([BEFORE, FIXED], accepts);
+    const { basis } = await desk.act(back, true);
+    expect(await desk.act(back, false, basis)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(CHANGED),
+    });
+    expect(desk.writes()).toBe(1);
+  });
+
+  it('is refused where another one begins between its read and its write', async () => {
+    const desk = await deskOf([BEFORE, FIXED], () => ({ code: 409, reason: 'Conflict' }));
+    expect(await desk.act(back, false)).toMatchObject({ ok: false, message: expect.stringContaining(CHANGED) });
+    expect(desk.writes()).toBe(1);
+  });
+});
