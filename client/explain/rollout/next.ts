@@ -30,35 +30,37 @@ export function nextOf(rollout: Rollout, steps: readonly Step[], version: string
     return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
   }
   if (version === undefined) return undefined;
-  const inTheWay = steps
-    .filter(({ kind, state }) => state === 'blocks' || (state === 'waits' && !DEPLOYED.includes(kind)))
-    .filter(({ kind }) => kind !== 'binding');
-  if (inTheWay.length === 0) return withoutSteps(blockersOf(rollout, version) ?? [], version);
-  const lasting = inTheWay.filter(({ until, state }) => until === undefined && state === 'blocks');
-  if (lasting.length > 0) {
-    return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
-  }
-  const times = inTheWay.flatMap(({ until }) => until ?? []).sort();
-  const last = times.at(-1);
-  return { text: `${version} goes by itself`, ...(last && { at: last }) };
-}
-
-/** What has no step of its own: the Rollout itself, or a kind of wait that this version of the program does not know. */
-function withoutSteps(blockers: readonly Blocker[], version: string): Next {
-  if (blockers.length === 0) return { text: `${version} is deployed within moments` };
-  const lasting = blockers.filter(({ effect }) => effect === 'Blocks');
-  if (lasting.length > 0) {
-    const reasons = [...new Set(lasting.map(({ reason }) => reason))];
-    return { text: `nothing by itself: ${version} waits for somebody to act (${reasons.join(', ')})` };
-  }
-  const at = blockers
-    .flatMap(({ until }) => until ?? [])
-    .sort()
-    .at(-1);
+  const inTheWay = steps.filter(
+    ({ kind, state }) =>
+      kind !== 'binding' &&
+      (state === 'blocks' || (!DEPLOYED.includes(kind) && (state === 'waits' || state === 'failed'))),
+  );
+  // What has no step of its own: the Rollout itself, or a kind of wait that this version of the program does not know.
+  const blockers = (blockersOf(rollout, version) ?? []).filter(
+    ({ type }) => inTheWay.length === 0 || type === 'Problem',
+  );
+  if (inTheWay.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };
+  const lasting = [
+    ...inTheWay.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
+    ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
+  ];
+  if (lasting.length > 0) return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
+  const at = lastOf([...inTheWay, ...blockers]);
   return { text: `${version} goes by itself`, ...(at && { at }) };
 }
 
-function named(steps: readonly Step[]): string {
+function titleOf({ type, object, reason }: Blocker): string {
+  if (object) return `${object.kind} ${object.name}`;
+  return type === 'Problem' ? 'a fix of what its condition Ready says' : reason;
+}
+
+/** When the last of them ends, where that is known of all. */
+function lastOf(waits: readonly { until?: string }[]): string | undefined {
+  const times = waits.flatMap(({ until }) => until ?? []);
+  return times.length === waits.length ? times.sort().at(-1) : undefined;
+}
+
+function named(steps: readonly Pick<Step, 'title'>[]): string {
   const names = steps.slice(0, 3).map(({ title }) => title);
   return `${names.join(', ')}${steps.length > 3 ? ` and ${steps.length - 3} more` : ''}`;
 }
