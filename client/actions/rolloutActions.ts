@@ -140,9 +140,10 @@ function isDeployable(rollout: Rollout, version: string, steps: readonly Step[])
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
   const holds = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind));
-  const isYoung = steps.some(({ kind, state }) => kind === 'age' && state !== 'passed');
+  // These end by themselves, and a deployment by hand waits for neither.
+  const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'stage') && state === 'waits');
   return (
-    !isRequested && (holds || isYoung) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
+    !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
   );
 }
 
