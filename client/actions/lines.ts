@@ -67,7 +67,7 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
  * As much of an object that nobody has read as its write depends on: an annotation is removed whether it is there or not. Lists are not made up,
  * since the write replaces them. A Gate that is to be created is not there.
  */
-function sketchOf({ type, object, version }: ActionRequest): KubeObject<any, any> | undefined {
+function sketchOf({ type, object, version, image }: ActionRequest): KubeObject<any, any> | undefined {
   const sketch = (spec: object, rest: object = {}, annotations = {}) => ({
     apiVersion: apiVersionOf(KINDS[object.kind]),
     kind: object.kind,
@@ -89,7 +89,7 @@ function sketchOf({ type, object, version }: ActionRequest): KubeObject<any, any
     }
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':
-      return sketch({}, { status: { versions: [{ version, failed: 1, held: true }] } });
+      return sketch({}, { status: { versions: [{ version, image, failed: 1, held: true }] } });
     default:
       return GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? sketch({ suspend: true }) : undefined;
   }

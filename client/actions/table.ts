@@ -56,6 +56,8 @@ const target = ({ object: { kind, name } }: ActionRequest) =>
   kind === 'Rollout' ? name : `${kind.toLowerCase()}/${name}`;
 /** `shop/checkout:1.2.0`, at a Gate. */
 const ofRollout = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
+/** `ghcr.io/shop/checkout:1.2.0`, at a budget. */
+const ofImage = ({ image, version: tag = '' }: ActionRequest) => (image ? `${image}:${tag}` : tag);
 const stays: Text = (request) =>
   `Deploys ${version(request)} and stays on it: nothing newer is deployed until you unpin.`;
 
@@ -187,13 +189,13 @@ export const ACTIONS: Record<ActionType, Definition> = {
   continue: {
     kinds: BUDGETS,
     takes: ['version'],
-    write: (request, found) => continueVersion(found, version(request), reason(request)),
+    write: (request, found) => continueVersion(found, ofImage(request), reason(request)),
     words: (request) => [
       request.type,
       request.object.kind === 'RolloutBudget' ? request.object.name : target(request),
-      version(request),
+      ofImage(request),
     ],
-    label: (request) => `Continue ${version(request)} despite its failures`,
+    label: (request) => `Continue ${ofImage(request)} despite its failures`,
     submit: () => 'Continue',
     text: (request) =>
       `${nameOf(request)} excuses the failures so far. After as many new failures it stops the version again.`,

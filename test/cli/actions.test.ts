@@ -99,6 +99,7 @@ const TABLE: Row[] = [
   ['bypass', PINNED, { version }],
   ['bypass', WEB],
   ['continue', budget('RolloutBudget', 'shop'), { version }],
+  ['continue', budget('RolloutBudget', 'shop'), { version, image: 'i' }],
   ['continue', budget('ClusterRolloutBudget'), { version }],
   ['open', CLOSED],
   ['open', CLOSED, { version }],

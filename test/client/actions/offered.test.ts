@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
-import { fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
+import { budgetActions, fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
 import { remediesOf } from '../../../client/actions/lines.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { versionActions } from '../../../client/actions/versionActions.ts';
@@ -318,6 +318,35 @@ describe('an action', () => {
     expect(primary({ status: waits({ gates: [list] }), rolloutGates })).toEqual(['approve rolloutgate/list 1.1.0']);
     const behind = { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] };
     expect(primary({ ...behind, status: waits({ gates: [list] }), rolloutGates })).toEqual([]);
+  });
+});
+
+describe('a budget that holds one tag of two images', () => {
+  const [web, api] = ['ghcr.io/shop/web', 'ghcr.io/shop/api'];
+  const versions = [web, api].map((image) => ({ image, version: '1.1.0', failed: 1, held: true }));
+  const budget = objectOf('RolloutBudget', {
+    metadata: { namespace: 'shop', name: 'fleet' },
+    spec: { maxConcurrent: 1 },
+    status: { versions },
+  } as never);
+
+  it('continues with one of them', () => {
+    const actions = budgetActions(budget);
+    expect(remediesOf(actions, NOW).map(({ command }) => command)).toEqual(
+      [web, api].map((image) => expect.stringContaining(`continue fleet ${image}:1.1.0 -n shop`)),
+    );
+    expect(new Set(actions.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('continues with the image of the Rollout that waits', () => {
+    const status = waits({
+      image: api,
+      gates: [{ name: 'budget/fleet', passing: false }],
+      conditions: [condition('WaitingForBudget', 'VersionHeld', 'held')],
+    });
+    const [first] = offered({ status });
+    expect(first).toMatchObject({ label: 'Continue 1.1.0 despite its failures', request: { image: api } });
+    expect(remediesOf([first!], NOW)[0]?.command).toContain(`${api}:1.1.0`);
   });
 });
 
