@@ -7,7 +7,7 @@ import { continueVersion } from '../requests/budget.ts';
 import { bypassObject, resumeObject } from '../requests/fluxObject.ts';
 import { freeze } from '../requests/freeze.ts';
 import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from '../requests/gate.ts';
-import { type Asked, named, wrong } from '../requests/request.ts';
+import { type Asked, existsText, named, wrong } from '../requests/request.ts';
 import { rollback } from '../requests/rollback.ts';
 import {
   bypass,
@@ -248,7 +248,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
   create: {
     kinds: ['Gate'],
     reason: 'none',
-    write: (request) => createGate(request.object),
+    write: (request, found) => (found ? wrong(existsText(request.object)) : createGate(request.object)),
     label: (request) => `Create ${nameOf(request)}, open`,
     submit: () => 'Create',
     text: () => 'A Gate that does not exist counts as closed. The new one is open.',
