@@ -24,7 +24,7 @@ export function offer(request: ActionRequest, found?: KubeObject<any, any>, { st
       request,
       label: label(request),
       submit: submit(request),
-      text: text(request),
+      text: text(request, found),
       rights: [rightOn('patch', object.kind, object)],
       ...(found && { found }),
       ...(confirm && version !== undefined && { confirm: version }),

@@ -321,6 +321,30 @@ describe('an action', () => {
   });
 });
 
+describe('the text of an action says what comes of it', () => {
+  const approvals = { required: 2 };
+  const closedByUser = gate('prod', { default: 'opened', approvals }, CLOSE_REQUEST);
+  const held = { spec: { gates: [{ name: 'prod' }] }, status: waits() };
+  const rolloutGates = [rolloutGate('nights', { passing: false }, SCHEDULE)];
+  const ofSchedule = { status: waits({ gates: [{ name: 'nights', passing: false }] }), rolloutGates };
+
+  it.each<[string, () => Action[], string, string]>([
+    ['a copy', () => offered(ofSchedule), 'deploy', 'spec.targetRepository'],
+    ['the RolloutGates of schedules', () => offered(ofSchedule), 'approve', 'Bypass every RolloutGate for 1.1.0'],
+    ['approvals', () => offered({ ...held, gates: [closedByUser] }), 'open', 'Ends the close request.'],
+    ['no approvals', () => offered({ ...held, gates: [gate('prod')] }), 'open', 'It opens for everything'],
+    [
+      'a Flux object',
+      () => behind([closedGate('freeze')], [gate('freeze')]),
+      'bypass',
+      'until one of these Gates closes',
+    ],
+  ])('%s', (_, actions, type, text) => {
+    const action = actions().find(({ request }) => request.type === type)!;
+    expect(`${action.label}: ${action.text}`).toContain(text);
+  });
+});
+
 describe('a budget that holds one tag of two images', () => {
   const [web, api] = ['ghcr.io/shop/web', 'ghcr.io/shop/api'];
   const versions = [web, api].map((image) => ({ image, version: '1.1.0', failed: 1, held: true }));
