@@ -279,6 +279,11 @@ const openOrClose = (request: ActionRequest) => [
 ];
 const at = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
 
+/** Whether the write keeps a reason: a withdrawn approval and a new object have no place for one. */
+export function takesReason({ type, object }: ActionRequest): boolean {
+  return ACTIONS[type].reason !== 'none' && !(type === 'withdraw' && object.kind !== 'Rollout');
+}
+
 /** The write of an action on the object as it is. `found`: absent where there is none, which only what creates one does without. */
 export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): Asked {
   const { type, object } = request;

@@ -222,6 +222,16 @@ describe('the line of kubectl', () => {
   });
 });
 
+describe('withdraw', () => {
+  it.each([
+    ['rolloutgate/qa 1.2.0', rolloutGate({ approvals: { required: 2 } })],
+    ['gate/freeze shop/web:1.2.0', ASKING],
+  ])('takes no reason that it cannot keep: %s', async (target, found) => {
+    const { writes, err } = await written(`kubectl rollouts withdraw ${target} -n shop --reason typo`, [found]);
+    expect([writes, err]).toEqual([[], expect.stringContaining('leave --reason out')]);
+  });
+});
+
 describe('close', () => {
   it('creates the RolloutGate of a Rollout, and closes one that is there', async () => {
     const line = 'kubectl rollouts close rolloutgate/qa -n shop --rollout web --reason QA-88';
