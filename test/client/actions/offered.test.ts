@@ -1,78 +1,25 @@
 /** Which actions each kind of blocker comes with: the command lists them and the page has them as buttons. */
 import { describe, expect, it } from 'vitest';
-import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
-import { budgetActions, fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
+import { budgetActions, gateActions } from '../../../client/actions/gateActions.ts';
 import { remediesOf } from '../../../client/actions/lines.ts';
-import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
-import { versionActions } from '../../../client/actions/versionActions.ts';
-import { objectRef } from '../../../client/explain/objectRef.ts';
-import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
-
-const NOW = Date.parse('2026-11-22T08:00:00Z');
-const at = { namespace: 'shop', name: 'app' };
-
-const entry = (tag: string, id: number, bakeStatus: string) => ({
-  id,
-  version: { tag },
-  timestamp: '2026-11-22T07:00:00Z',
-  bakeStatus,
-});
-const RAN = [entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Succeeded')];
-const condition = (type: string, reason: string, message = '') => ({
-  type,
-  status: 'True',
-  reason,
-  message,
-  lastTransitionTime: '2026-11-22T07:00:00Z',
-});
-const gate = (name: string, spec: object = {}, annotations: object = {}) =>
-  objectOf('Gate', {
-    metadata: { namespace: 'shop', name, annotations },
-    spec: { default: 'closed', ...spec },
-  } as never);
-const rolloutGate = (name: string, spec: object, labels: object = {}) =>
-  objectOf('RolloutGate', {
-    metadata: { namespace: 'shop', name, labels },
-    spec: { rolloutRef: { name: 'app' }, ...spec },
-  } as never);
-const SCHEDULE = { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' };
-const CLOSE_REQUEST = { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z' };
-
-interface Case {
-  spec?: object;
-  status?: object;
-  annotations?: object;
-  gates?: ReturnType<typeof gate>[];
-  rolloutGates?: ReturnType<typeof rolloutGate>[];
-}
-
-const waits = (status: object = {}) => ({ pendingVersion: '1.1.0', ...status });
-const list = { name: 'list', allowedVersions: ['1.0.0'] };
-
-function offered({ spec = {}, status = {}, annotations = {}, gates = [], rolloutGates = [] }: Case): Action[] {
-  const rollout = objectOf('Rollout', {
-    metadata: { ...at, uid: 'u', generation: 3, annotations },
-    spec,
-    status: { observedGeneration: 3, history: RAN, ...status },
-  } as never) as Rollout;
-  const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
-  return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
-}
-
-const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
-
-/** Of a Kustomization behind these Gates. */
-function behind(closed: Parameters<typeof fluxActions>[2], gates: ReturnType<typeof gate>[], suspend = true): Action[] {
-  const web = { namespace: 'shop', name: 'web' };
-  const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
-  return fluxActions(object as never, objectRef('Kustomization', web), closed, gates, false);
-}
-
-const said = ({ request: { type, object, version } }: Action) =>
-  `${type} ${object.kind === 'Rollout' ? '' : `${object.kind.toLowerCase()}/${object.name} `}${version ?? ''}`.trim();
+import {
+  behind,
+  type Case,
+  CLOSE_REQUEST,
+  closedGate,
+  condition,
+  entry,
+  gate,
+  list,
+  NOW,
+  offered,
+  rolloutGate,
+  SCHEDULE,
+  said,
+  waits,
+} from './offers.ts';
 
 describe('a version that waits for', () => {
   it.each<[string, Case, string[]]>([
@@ -398,24 +345,5 @@ describe('a reference to a Gate that does not exist', () => {
       ],
       needsReason: true,
     });
-  });
-});
-
-describe('a version of the history, or a release', () => {
-  const application = (spec: object, history: object[]) =>
-    explainRollout(objectOf('Rollout', { metadata: at, spec, status: { history } } as never), NO_SURROUNDINGS, NOW);
-  const FORWARD = [entry('1.1.0', 3, 'Succeeded'), entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Failed')];
-  const BACK = [entry('1.0.0', 4, 'Succeeded'), ...FORWARD];
-
-  it.each<[string, object, object[], string, string[]]>([
-    ['that runs is pinned', {}, FORWARD, '1.1.0', ['pin 1.1.0']],
-    ['that ran before is gone back to', {}, FORWARD, '1.0.0', ['rollback 1.0.0']],
-    ['that failed is deployed', {}, FORWARD, '0.9.0', ['deploy 0.9.0', 'pin 0.9.0']],
-    ['that was rolled back from is deployed', {}, BACK, '1.1.0', ['deploy 1.1.0', 'pin 1.1.0']],
-    ['that never ran is deployed', {}, FORWARD, '1.2.0', ['deploy 1.2.0', 'pin 1.2.0']],
-    ['that never ran is pinned instead of another', { wantedVersion: '1.1.0' }, FORWARD, '1.2.0', ['pin 1.2.0']],
-    ['that is pinned already', { wantedVersion: '1.1.0' }, FORWARD, '1.1.0', []],
-  ])('%s', (_, spec, history, version, types) => {
-    expect(versionActions(application(spec, history), version).map(said)).toEqual(types);
   });
 });
