@@ -88,6 +88,7 @@ export const withdrawCommand: CommandDefinition = {
           ? withdrawRequest(rollout, reason)
           : wrong(`To withdraw an approval of ${version}, name the gate: rolloutgate/NAME or gate/NAME.`);
       }
+      if (reason !== undefined) return wrong('A withdrawn approval keeps no reason: leave --reason out.');
       const gate = await readAnyGate(cluster, text);
       if (version === undefined) return wrong('Name the version whose approval you withdraw.');
       return isGate(gate) ? withdrawAtGate(gate, version) : withdraw(gate, version);

@@ -3,6 +3,7 @@ import type { Gate } from '../../api/types.ts';
 import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { ACTIONS } from '../../client/actions/table.ts';
 import type { TakeOverAsked } from '../../client/board/takeOver.ts';
+import { isImage } from '../../core/budget/continue.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
@@ -21,6 +22,7 @@ export function actionRequestOf(value: unknown): ActionRequest | undefined {
   const object = objectOf(value.object, kinds);
   const given = {
     version: typeof value.version === 'string' && isLegalTag(value.version) ? value.version : undefined,
+    image: typeof value.image === 'string' && isImage(value.image) ? value.image : undefined,
     rollout: refOf(value.rollout),
     gate: refOf(value.gate),
     at: typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined,

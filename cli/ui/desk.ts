@@ -11,7 +11,13 @@ import { approvalViews } from '../../client/board/approvals.ts';
 import { gateView } from '../../client/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/messages.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
-import { basisProblem, isRequest, type NoRequest, type WriteRequest } from '../../client/requests/request.ts';
+import {
+  basisProblem,
+  existsText,
+  isRequest,
+  type NoRequest,
+  type WriteRequest,
+} from '../../client/requests/request.ts';
 import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError } from '../kube/apiError.ts';
@@ -62,12 +68,14 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
   const act = async (request: ActionRequest, dryRun: boolean, shown?: string): Promise<Answer> => {
     let basis = shown;
     for (let attempt = 1; ; attempt++) {
+      let creates = false;
       try {
         const write = writeOf(request, await foundOf(client, request), now());
         if (!isRequest(write)) return unasked(write, dryRun);
         const changed = basisProblem(basis, write);
         if (changed) return { ok: false, message: changed, warnings: [] };
         basis ??= write.basis;
+        creates = write.creates === true;
         const { warnings } = await send(client, write, dryRun);
         // Before it is agreed to, what whoever asks should know stands beside what the API server says.
         return dryRun
@@ -80,9 +88,11 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
           : { ok: true, warnings, message: 'The API server has accepted it.' };
       } catch (error) {
         if (!isApiError(error)) throw error;
-        // Somebody has written meanwhile: it is computed anew from what is there.
-        if (error.code === 409 && attempt < ATTEMPTS && request.type !== 'freeze') continue;
-        return { ok: false, code: error.code, message: error.message, warnings: [...error.warnings] };
+        const isConflict = error.code === 409;
+        // Somebody has written meanwhile: it is computed anew from what is there. A freeze is for a new Gate.
+        if (isConflict && attempt < ATTEMPTS && !creates && request.type !== 'freeze') continue;
+        const message = isConflict && creates ? existsText(request.object) : error.message;
+        return { ok: false, code: error.code, message, warnings: [...error.warnings] };
       }
     }
   };

@@ -38,6 +38,8 @@ export interface ActionRequest {
   /** The object that it writes. */
   object: NamespacedName & { kind: KindName };
   version?: string;
+  /** At a budget: the image that the version is a tag of, where that may be several. */
+  image?: string;
   /** At a Gate: the Rollout whose version it is. */
   rollout?: NamespacedName;
   /** In `spec.gates` of a Rollout. */

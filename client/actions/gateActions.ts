@@ -75,5 +75,7 @@ function ownActions(
 
 export function budgetActions(budget: Budget): Action[] {
   const object = { kind: budgetKind(budget), ...identityOf(budget) };
-  return heldVersions(budget).flatMap(({ of: { version } }) => offer({ type: 'continue', object, version }, budget));
+  return heldVersions(budget).flatMap(({ name, of: { version, image } }) =>
+    offer({ type: 'continue', object, version, ...(name !== version && { image }) }, budget),
+  );
 }

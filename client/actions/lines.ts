@@ -8,7 +8,7 @@ import type { Remedy } from '../explain/application.ts';
 import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from '../requests/request.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { makeable } from './offer.ts';
-import { ACTIONS, writeOf } from './table.ts';
+import { ACTIONS, takesReason, writeOf } from './table.ts';
 
 /** As the command of Flux calls them. */
 const FLUX_NAMES: Record<GovernedKind, string> = {
@@ -23,7 +23,8 @@ const FLUX_NAMES: Record<GovernedKind, string> = {
 
 /** undefined where only kubectl makes that write. */
 export function commandOf(request: ActionRequest): string | undefined {
-  const { type, object, reason } = request;
+  const { type, object } = request;
+  const reason = takesReason(request) ? request.reason : undefined;
   const scope = object.namespace ? ['-n', object.namespace] : [];
   if (type === 'resume') return line(`flux resume ${FLUX_NAMES[object.kind as GovernedKind]}`, [object.name, ...scope]);
   const words = ACTIONS[type].words?.(request);
@@ -51,7 +52,7 @@ export function linesOf(
 /** Those that can be made now, as `why` lists them, and `-o json`. */
 export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
   return makeable(actions, now).map(({ request, found, label, rights, step }) => {
-    const why = ACTIONS[request.type].reason === 'none' ? {} : { reason: TO_FILL_IN };
+    const why = takesReason(request) ? { reason: TO_FILL_IN } : {};
     const [right, ...needs] = rights;
     return {
       text: label.charAt(0).toLowerCase() + label.slice(1),
@@ -67,7 +68,7 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
  * As much of an object that nobody has read as its write depends on: an annotation is removed whether it is there or not. Lists are not made up,
  * since the write replaces them. A Gate that is to be created is not there.
  */
-function sketchOf({ type, object, version }: ActionRequest): KubeObject<any, any> | undefined {
+function sketchOf({ type, object, version, image }: ActionRequest): KubeObject<any, any> | undefined {
   const sketch = (spec: object, rest: object = {}, annotations = {}) => ({
     apiVersion: apiVersionOf(KINDS[object.kind]),
     kind: object.kind,
@@ -89,7 +90,7 @@ function sketchOf({ type, object, version }: ActionRequest): KubeObject<any, any
     }
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':
-      return sketch({}, { status: { versions: [{ version, failed: 1, held: true }] } });
+      return sketch({}, { status: { versions: [{ version, image, failed: 1, held: true }] } });
     default:
       return GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? sketch({ suspend: true }) : undefined;
   }

@@ -1,5 +1,6 @@
 /** Offers an action: fills in its texts and rights from the table, and leaves out what no object would accept. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { isImage } from '../../core/budget/continue.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
 import { isRequest } from '../requests/request.ts';
@@ -10,19 +11,20 @@ type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step
 
 /** None where a name or the version is not one: a reference may hold anything, and a command gets pasted into a shell. */
 export function offer(request: ActionRequest, found?: KubeObject<any, any>, { step, ...given }: Given = {}): Action[] {
-  const { type, object, version, rollout, gate } = request;
+  const { type, object, version, image, rollout, gate } = request;
   const names = [object, rollout, gate].flatMap((ref) =>
     ref ? [...(ref.namespace ? [ref.namespace] : []), ref.name] : [],
   );
   if (names.some((name) => nameWord(name) !== name) || (version !== undefined && !isLegalTag(version))) return [];
+  if (image !== undefined && !isImage(image)) return [];
   const { label, submit, text, confirm, danger, reason } = ACTIONS[type];
   return [
     {
-      id: [type, object.kind, ...names, version].filter(Boolean).join('/'),
+      id: [type, object.kind, ...names, image, version].filter(Boolean).join('/'),
       request,
       label: label(request),
       submit: submit(request),
-      text: text(request),
+      text: text(request, found),
       rights: [rightOn('patch', object.kind, object)],
       ...(found && { found }),
       ...(confirm && version !== undefined && { confirm: version }),

@@ -57,7 +57,13 @@ function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explaine
   // A budget that is closed, or has a mistake, continues with nothing.
   const isHeld = causes.some(({ code, step: of }) => code === 'VersionHeld' && of === id);
   if (kind !== 'budget' || version === undefined || !isHeld) return [];
-  return offer({ type: 'continue', object: refOf(object), version }, undefined, { step: id });
+  // The budget may hold that tag of other images too.
+  const image = rollout.status?.image;
+  const label = `Continue ${version} despite its failures`;
+  return offer({ type: 'continue', object: refOf(object), version, ...(image && { image }) }, undefined, {
+    step: id,
+    label,
+  });
 }
 
 function gateStepActions(

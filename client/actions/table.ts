@@ -7,7 +7,7 @@ import { continueVersion } from '../requests/budget.ts';
 import { bypassObject, resumeObject } from '../requests/fluxObject.ts';
 import { freeze } from '../requests/freeze.ts';
 import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from '../requests/gate.ts';
-import { type Asked, named, wrong } from '../requests/request.ts';
+import { type Asked, existsText, named, wrong } from '../requests/request.ts';
 import { rollback } from '../requests/rollback.ts';
 import {
   bypass,
@@ -24,8 +24,8 @@ import { approve, reject, setPassing, withdraw } from '../requests/rolloutGate.t
 import type { ActionRequest, ActionType } from './action.ts';
 import { freezeOf, freezeWords } from './freeze.ts';
 
-/** Filled in from a request. */
-type Text = (request: ActionRequest) => string;
+/** Filled in from a request. `found`: the object that it writes, where that could be read. */
+type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
 
 interface Definition {
   kinds: readonly KindName[];
@@ -56,6 +56,8 @@ const target = ({ object: { kind, name } }: ActionRequest) =>
   kind === 'Rollout' ? name : `${kind.toLowerCase()}/${name}`;
 /** `shop/checkout:1.2.0`, at a Gate. */
 const ofRollout = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
+/** `ghcr.io/shop/checkout:1.2.0`, at a budget. */
+const ofImage = ({ image, version: tag = '' }: ActionRequest) => (image ? `${image}:${tag}` : tag);
 const stays: Text = (request) =>
   `Deploys ${version(request)} and stays on it: nothing newer is deployed until you unpin.`;
 
@@ -70,7 +72,8 @@ export const ACTIONS: Record<ActionType, Definition> = {
     words: onVersion,
     label: (request) => `Deploy ${version(request)} manually`,
     submit: (request) => `Deploy ${version(request)}`,
-    text: () => 'It is deployed at once. Only closed Gates, missing approvals and rejections can hold it.',
+    text: () =>
+      'It is deployed at once. Closed Gates, missing approvals, rejections and a copy to spec.targetRepository can still block it.',
     confirm: true,
   },
   pin: {
@@ -132,7 +135,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     submit: () => 'Withdraw',
     text: (request) =>
       request.object.kind === 'Rollout'
-        ? `Nobody requests ${version(request)} any more. Automation continues.`
+        ? `Cancels the request for ${version(request)}. Automation resumes.`
         : 'Your approval no longer counts. You can give it again.',
   },
   approve: {
@@ -147,15 +150,15 @@ export const ACTIONS: Record<ActionType, Definition> = {
     words: (request) => [...onObject(request), ofRollout(request)],
     label: (request) =>
       request.object.kind === 'Rollout'
-        ? `Approve ${version(request)} at every RolloutGate`
+        ? `Bypass every RolloutGate for ${version(request)}`
         : `Approve ${version(request)}${request.rollout ? ` of ${request.rollout.name}` : ''} at ${request.object.name}`,
-    submit: () => 'Approve',
+    submit: (request) => (request.object.kind === 'Rollout' ? 'Bypass' : 'Approve'),
     text: (request) =>
       request.object.kind === 'Rollout'
-        ? 'Lets this version pass every RolloutGate, those of schedules too. Closed Gates still hold it.'
+        ? 'Lets this version pass every RolloutGate, those of schedules too. Closed Gates still block it.'
         : request.object.kind === 'Gate'
-          ? 'Records your approval of this version. Nothing else passes.'
-          : 'Lets this version pass. Other versions stay held.',
+          ? 'Records your approval of this version. Other versions stay blocked.'
+          : 'Lets this version pass. Other versions stay blocked.',
   },
   reject: {
     kinds: ['RolloutGate'],
@@ -164,7 +167,8 @@ export const ACTIONS: Record<ActionType, Definition> = {
     words: (request) => [...onObject(request), version(request)],
     label: (request) => `Reject ${version(request)} at ${request.object.name}`,
     submit: () => 'Reject',
-    text: () => "It won't be deployed, not even manually, until you remove it from the list.",
+    text: (request) =>
+      `${version(request)} won't be deployed, not even manually, until you remove it from rejectedVersions.`,
   },
   bypass: {
     kinds: ['Rollout', ...OF_FLUX],
@@ -180,23 +184,26 @@ export const ACTIONS: Record<ActionType, Definition> = {
     label: (request) =>
       `Bypass closed Gates for ${request.object.kind === 'Rollout' ? version(request) : nameOf(request)}`,
     submit: (request) => (request.object.kind === 'Rollout' ? `Deploy ${version(request)}` : 'Bypass'),
-    text: () => 'It goes past the closed Gates once, and nothing else does. Your name and reason are recorded.',
+    text: (request) =>
+      request.object.kind === 'Rollout'
+        ? `Only ${version(request)} bypasses the closed Gates, once. Your name and reason are recorded.`
+        : 'It runs until one of these Gates closes again. Your name and reason are recorded.',
     confirm: true,
     danger: true,
   },
   continue: {
     kinds: BUDGETS,
     takes: ['version'],
-    write: (request, found) => continueVersion(found, version(request), reason(request)),
+    write: (request, found) => continueVersion(found, ofImage(request), reason(request)),
     words: (request) => [
       request.type,
       request.object.kind === 'RolloutBudget' ? request.object.name : target(request),
-      version(request),
+      ofImage(request),
     ],
-    label: (request) => `Continue ${version(request)} despite its failures`,
+    label: (request) => `Continue ${ofImage(request)} despite its failures`,
     submit: () => 'Continue',
     text: (request) =>
-      `${nameOf(request)} excuses the failures so far. After as many new failures it stops the version again.`,
+      `${nameOf(request)} excuses the failures so far. It stops the version again after as many new failures.`,
   },
   freeze: {
     kinds: ['Gate'],
@@ -220,8 +227,12 @@ export const ACTIONS: Record<ActionType, Definition> = {
     ],
     label: (request) => `Open ${nameOf(request)}`,
     submit: (request) => `Open ${request.object.name}`,
-    text: (request) =>
-      request.object.kind === 'Gate' ? 'It opens for everything that it holds.' : 'Every version passes it.',
+    text: (request, found) => {
+      if (request.object.kind === 'RolloutGate') return 'Every version passes it.';
+      return found?.spec?.approvals
+        ? 'Ends the close request. Versions still need approvals.'
+        : 'It opens for everything that it holds.';
+    },
   },
   close: {
     kinds: ['Gate', 'RolloutGate'],
@@ -246,7 +257,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
   create: {
     kinds: ['Gate'],
     reason: 'none',
-    write: (request) => createGate(request.object),
+    write: (request, found) => (found ? wrong(existsText(request.object)) : createGate(request.object)),
     label: (request) => `Create ${nameOf(request)}, open`,
     submit: () => 'Create',
     text: () => 'A Gate that does not exist counts as closed. The new one is open.',
@@ -267,6 +278,11 @@ const openOrClose = (request: ActionRequest) => [
   request.object.kind === 'Gate' ? request.object.name : target(request),
 ];
 const at = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
+
+/** Whether the write keeps a reason: a withdrawn approval and a new object have no place for one. */
+export function takesReason({ type, object }: ActionRequest): boolean {
+  return ACTIONS[type].reason !== 'none' && !(type === 'withdraw' && object.kind !== 'Rollout');
+}
 
 /** The write of an action on the object as it is. `found`: absent where there is none, which only what creates one does without. */
 export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): Asked {

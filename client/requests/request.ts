@@ -105,6 +105,11 @@ export function named(kind: KindName, { namespace, name }: NamespacedName): stri
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
 }
 
+/** Why nothing is created. */
+export function existsText({ kind, namespace, name }: NamespacedName & { kind: KindName }): string {
+  return `${named(kind, { namespace, name })} already exists. Nothing was changed.`;
+}
+
 export const PROGRAM = 'kubectl rollouts';
 /** The same where a command is made. */
 export const OURS: Expanded = { expanded: PROGRAM };

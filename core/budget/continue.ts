@@ -33,10 +33,15 @@ export function continueProblem({ metadata }: Budget, before: Budget | undefined
   const value = metadata.annotations?.[CONTINUE];
   if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;
   const colon = value.lastIndexOf(':');
-  if (value.length <= MAX_VERSION && IMAGE.test(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1)))
+  if (value.length <= MAX_VERSION && isImage(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1)))
     return undefined;
   const reason = 'expected a tag, or an image and a tag with a colon between them';
   return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, 128), reason };
+}
+
+/** Whether a request may name it before its tag. */
+export function isImage(text: string): boolean {
+  return text.length <= MAX_VERSION && IMAGE.test(text);
 }
 
 /** The one that was not acted on yet. */

@@ -99,6 +99,7 @@ const TABLE: Row[] = [
   ['bypass', PINNED, { version }],
   ['bypass', WEB],
   ['continue', budget('RolloutBudget', 'shop'), { version }],
+  ['continue', budget('RolloutBudget', 'shop'), { version, image: 'i' }],
   ['continue', budget('ClusterRolloutBudget'), { version }],
   ['open', CLOSED],
   ['open', CLOSED, { version }],
@@ -218,6 +219,16 @@ describe('the line of kubectl', () => {
     expect(shown({ type: 'open', object: of(CLOSED) }).kubectl).toMatch(/ open\.gate\.fluxcd\.io\/for-$/);
     const { kubectl, command } = shown({ type: 'approve', object: of(LIST), version });
     expect(kubectl).toBe(command);
+  });
+});
+
+describe('withdraw', () => {
+  it.each([
+    ['rolloutgate/qa 1.2.0', rolloutGate({ approvals: { required: 2 } })],
+    ['gate/freeze shop/web:1.2.0', ASKING],
+  ])('takes no reason that it cannot keep: %s', async (target, found) => {
+    const { writes, err } = await written(`kubectl rollouts withdraw ${target} -n shop --reason typo`, [found]);
+    expect([writes, err]).toEqual([[], expect.stringContaining('leave --reason out')]);
   });
 });
 

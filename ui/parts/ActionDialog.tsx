@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Action } from '../../client/actions/action.ts';
+import { takesReason } from '../../client/actions/table.ts';
 import type { Answer } from '../../client/board/messages.ts';
 import { Icon } from '../look/Icon.tsx';
 import { api } from '../state/session.ts';
@@ -51,17 +52,19 @@ function Dialog({ action }: { action: Action }) {
         <p class="dialog-text">{action.text}</p>
         {!isDone && (
           <>
-            <label class="field">
-              <span>Reason{needsReason ? '' : ' (optional)'}</span>
-              <input
-                value={reason}
-                maxLength={500}
-                aria-label="Reason"
-                placeholder="INC-42, the fix"
-                onInput={(event) => setReason(event.currentTarget.value)}
-                autofocus
-              />
-            </label>
+            {takesReason(action.request) && (
+              <label class="field">
+                <span>Reason{needsReason ? '' : ' (optional)'}</span>
+                <input
+                  value={reason}
+                  maxLength={500}
+                  aria-label="Reason"
+                  placeholder="INC-42, the fix"
+                  onInput={(event) => setReason(event.currentTarget.value)}
+                  autofocus
+                />
+              </label>
+            )}
             {action.confirm && (
               <label class="field">
                 <span>

@@ -13,6 +13,7 @@ describe('what the page posts', () => {
     [{ type: 'approve', object: gate, rollout: at, version: '1.2.0' }],
     [{ type: 'close', object: gate, at: '2026-11-22T08:00:00Z' }],
     [{ type: 'continue', object: { kind: 'ClusterRolloutBudget', namespace: '', name: 'fleet' }, version: '1.2.0' }],
+    [{ type: 'continue', object: { kind: 'RolloutBudget', ...at }, version: '1.2.0', image: 'ghcr.io/shop/app' }],
     [{ type: 'unrequire', object: rollout, gate: { namespace: 'ops', name: 'prod' } }],
     [{ type: 'freeze', object: gate, spec: { default: 'opened' } }],
   ])('is an action: %j', (action) => {
@@ -32,6 +33,7 @@ describe('what the page posts', () => {
     ['a namespace that leads elsewhere', { type: 'retry', object: { ...rollout, namespace: 'shop/secrets' } }],
     ['no namespace', { type: 'retry', object: { ...rollout, namespace: '' } }],
     ['a version that is no tag', { type: 'deploy', object: rollout, version: '1.2.0; rm -rf' }],
+    ['an image that is none', { type: 'retry', object: rollout, image: '$(reboot)' }],
     ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
     ['a reason that is too long', { type: 'retry', object: rollout, reason: 'x'.repeat(1001) }],
     ['a reason that is no text', { type: 'retry', object: rollout, reason: { a: 1 } }],

@@ -69,3 +69,27 @@ describe('a rollback of the page', () => {
     expect(desk.writes()).toBe(1);
   });
 });
+
+describe('a Gate that the page creates', () => {
+  const create: ActionRequest = { type: 'create', object: { kind: 'Gate', namespace: 'shop', name: 'typo' } };
+  const gate = { apiVersion: 'gate.fluxcd.io/v1alpha1', kind: 'Gate', metadata: { namespace: 'shop', name: 'typo' } };
+  const EXISTS = { ok: false, message: 'Gate shop/typo already exists. Nothing was changed.' };
+
+  it('is created once', async () => {
+    const desk = await deskOf([undefined], accepts);
+    expect(await desk.act(create, false)).toMatchObject({ ok: true });
+    expect(desk.writes()).toBe(1);
+  });
+
+  it('is not created where it exists by now', async () => {
+    const desk = await deskOf([gate], accepts);
+    expect(await desk.act(create, false)).toMatchObject(EXISTS);
+    expect(desk.writes()).toBe(0);
+  });
+
+  it('is tried once where another user creates it at the same time', async () => {
+    const desk = await deskOf([undefined], () => ({ code: 409, reason: 'AlreadyExists' }));
+    expect(await desk.act(create, false)).toMatchObject(EXISTS);
+    expect(desk.writes()).toBe(1);
+  });
+});

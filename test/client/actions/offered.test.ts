@@ -1,78 +1,25 @@
 /** Which actions each kind of blocker comes with: the command lists them and the page has them as buttons. */
 import { describe, expect, it } from 'vitest';
-import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
-import { fluxActions, gateActions } from '../../../client/actions/gateActions.ts';
+import { budgetActions, gateActions } from '../../../client/actions/gateActions.ts';
 import { remediesOf } from '../../../client/actions/lines.ts';
-import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
-import { versionActions } from '../../../client/actions/versionActions.ts';
-import { objectRef } from '../../../client/explain/objectRef.ts';
-import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
 import { objectOf } from '../../support/objects.ts';
-
-const NOW = Date.parse('2026-11-22T08:00:00Z');
-const at = { namespace: 'shop', name: 'app' };
-
-const entry = (tag: string, id: number, bakeStatus: string) => ({
-  id,
-  version: { tag },
-  timestamp: '2026-11-22T07:00:00Z',
-  bakeStatus,
-});
-const RAN = [entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Succeeded')];
-const condition = (type: string, reason: string, message = '') => ({
-  type,
-  status: 'True',
-  reason,
-  message,
-  lastTransitionTime: '2026-11-22T07:00:00Z',
-});
-const gate = (name: string, spec: object = {}, annotations: object = {}) =>
-  objectOf('Gate', {
-    metadata: { namespace: 'shop', name, annotations },
-    spec: { default: 'closed', ...spec },
-  } as never);
-const rolloutGate = (name: string, spec: object, labels: object = {}) =>
-  objectOf('RolloutGate', {
-    metadata: { namespace: 'shop', name, labels },
-    spec: { rolloutRef: { name: 'app' }, ...spec },
-  } as never);
-const SCHEDULE = { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' };
-const CLOSE_REQUEST = { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z' };
-
-interface Case {
-  spec?: object;
-  status?: object;
-  annotations?: object;
-  gates?: ReturnType<typeof gate>[];
-  rolloutGates?: ReturnType<typeof rolloutGate>[];
-}
-
-const waits = (status: object = {}) => ({ pendingVersion: '1.1.0', ...status });
-const list = { name: 'list', allowedVersions: ['1.0.0'] };
-
-function offered({ spec = {}, status = {}, annotations = {}, gates = [], rolloutGates = [] }: Case): Action[] {
-  const rollout = objectOf('Rollout', {
-    metadata: { ...at, uid: 'u', generation: 3, annotations },
-    spec,
-    status: { observedGeneration: 3, history: RAN, ...status },
-  } as never) as Rollout;
-  const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
-  return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
-}
-
-const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
-
-/** Of a Kustomization behind these Gates. */
-function behind(closed: Parameters<typeof fluxActions>[2], gates: ReturnType<typeof gate>[], suspend = true): Action[] {
-  const web = { namespace: 'shop', name: 'web' };
-  const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
-  return fluxActions(object as never, objectRef('Kustomization', web), closed, gates, false);
-}
-
-const said = ({ request: { type, object, version } }: Action) =>
-  `${type} ${object.kind === 'Rollout' ? '' : `${object.kind.toLowerCase()}/${object.name} `}${version ?? ''}`.trim();
+import {
+  behind,
+  type Case,
+  CLOSE_REQUEST,
+  closedGate,
+  condition,
+  entry,
+  gate,
+  list,
+  NOW,
+  offered,
+  rolloutGate,
+  SCHEDULE,
+  said,
+  waits,
+} from './offers.ts';
 
 describe('a version that waits for', () => {
   it.each<[string, Case, string[]]>([
@@ -321,6 +268,59 @@ describe('an action', () => {
   });
 });
 
+describe('the text of an action says what comes of it', () => {
+  const approvals = { required: 2 };
+  const closedByUser = gate('prod', { default: 'opened', approvals }, CLOSE_REQUEST);
+  const held = { spec: { gates: [{ name: 'prod' }] }, status: waits() };
+  const rolloutGates = [rolloutGate('nights', { passing: false }, SCHEDULE)];
+  const ofSchedule = { status: waits({ gates: [{ name: 'nights', passing: false }] }), rolloutGates };
+
+  it.each<[string, () => Action[], string, string]>([
+    ['a copy', () => offered(ofSchedule), 'deploy', 'spec.targetRepository'],
+    ['the RolloutGates of schedules', () => offered(ofSchedule), 'approve', 'Bypass every RolloutGate for 1.1.0'],
+    ['approvals', () => offered({ ...held, gates: [closedByUser] }), 'open', 'Ends the close request.'],
+    ['no approvals', () => offered({ ...held, gates: [gate('prod')] }), 'open', 'It opens for everything'],
+    [
+      'a Flux object',
+      () => behind([closedGate('freeze')], [gate('freeze')]),
+      'bypass',
+      'until one of these Gates closes',
+    ],
+  ])('%s', (_, actions, type, text) => {
+    const action = actions().find(({ request }) => request.type === type)!;
+    expect(`${action.label}: ${action.text}`).toContain(text);
+  });
+});
+
+describe('a budget that holds one tag of two images', () => {
+  const [web, api] = ['ghcr.io/shop/web', 'ghcr.io/shop/api'];
+  const versions = [web, api].map((image) => ({ image, version: '1.1.0', failed: 1, held: true }));
+  const budget = objectOf('RolloutBudget', {
+    metadata: { namespace: 'shop', name: 'fleet' },
+    spec: { maxConcurrent: 1 },
+    status: { versions },
+  } as never);
+
+  it('continues with one of them', () => {
+    const actions = budgetActions(budget);
+    expect(remediesOf(actions, NOW).map(({ command }) => command)).toEqual(
+      [web, api].map((image) => expect.stringContaining(`continue fleet ${image}:1.1.0 -n shop`)),
+    );
+    expect(new Set(actions.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('continues with the image of the Rollout that waits', () => {
+    const status = waits({
+      image: api,
+      gates: [{ name: 'budget/fleet', passing: false }],
+      conditions: [condition('WaitingForBudget', 'VersionHeld', 'held')],
+    });
+    const [first] = offered({ status });
+    expect(first).toMatchObject({ label: 'Continue 1.1.0 despite its failures', request: { image: api } });
+    expect(remediesOf([first!], NOW)[0]?.command).toContain(`${api}:1.1.0`);
+  });
+});
+
 describe('a reference to a Gate that does not exist', () => {
   it('is one action, whatever else is missing', () => {
     const spec = { gates: [{ name: 'typo' }, { name: 'other' }, { name: 'typo', namespace: 'ops' }] };
@@ -345,24 +345,5 @@ describe('a reference to a Gate that does not exist', () => {
       ],
       needsReason: true,
     });
-  });
-});
-
-describe('a version of the history, or a release', () => {
-  const application = (spec: object, history: object[]) =>
-    explainRollout(objectOf('Rollout', { metadata: at, spec, status: { history } } as never), NO_SURROUNDINGS, NOW);
-  const FORWARD = [entry('1.1.0', 3, 'Succeeded'), entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Failed')];
-  const BACK = [entry('1.0.0', 4, 'Succeeded'), ...FORWARD];
-
-  it.each<[string, object, object[], string, string[]]>([
-    ['that runs is pinned', {}, FORWARD, '1.1.0', ['pin 1.1.0']],
-    ['that ran before is gone back to', {}, FORWARD, '1.0.0', ['rollback 1.0.0']],
-    ['that failed is deployed', {}, FORWARD, '0.9.0', ['deploy 0.9.0', 'pin 0.9.0']],
-    ['that was rolled back from is deployed', {}, BACK, '1.1.0', ['deploy 1.1.0', 'pin 1.1.0']],
-    ['that never ran is deployed', {}, FORWARD, '1.2.0', ['deploy 1.2.0', 'pin 1.2.0']],
-    ['that never ran is pinned instead of another', { wantedVersion: '1.1.0' }, FORWARD, '1.2.0', ['pin 1.2.0']],
-    ['that is pinned already', { wantedVersion: '1.1.0' }, FORWARD, '1.1.0', []],
-  ])('%s', (_, spec, history, version, types) => {
-    expect(versionActions(application(spec, history), version).map(said)).toEqual(types);
   });
 });

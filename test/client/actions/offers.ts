@@ -1,0 +1,79 @@
+/** Rollouts, Gates and Flux objects as tests describe them, and the actions that each comes with. */
+import type { Rollout } from '../../../api/types.ts';
+import type { Action } from '../../../client/actions/action.ts';
+import { fluxActions } from '../../../client/actions/gateActions.ts';
+import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
+import { objectRef } from '../../../client/explain/objectRef.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { NO_SURROUNDINGS } from '../../../client/explain/surroundings.ts';
+import { objectOf } from '../../support/objects.ts';
+
+export const NOW = Date.parse('2026-11-22T08:00:00Z');
+export const at = { namespace: 'shop', name: 'app' };
+
+export const entry = (tag: string, id: number, bakeStatus: string) => ({
+  id,
+  version: { tag },
+  timestamp: '2026-11-22T07:00:00Z',
+  bakeStatus,
+});
+export const RAN = [entry('1.0.0', 2, 'Succeeded'), entry('0.9.0', 1, 'Succeeded')];
+export const condition = (type: string, reason: string, message = '') => ({
+  type,
+  status: 'True',
+  reason,
+  message,
+  lastTransitionTime: '2026-11-22T07:00:00Z',
+});
+export const gate = (name: string, spec: object = {}, annotations: object = {}) =>
+  objectOf('Gate', {
+    metadata: { namespace: 'shop', name, annotations },
+    spec: { default: 'closed', ...spec },
+  } as never);
+export const rolloutGate = (name: string, spec: object, labels: object = {}) =>
+  objectOf('RolloutGate', {
+    metadata: { namespace: 'shop', name, labels },
+    spec: { rolloutRef: { name: 'app' }, ...spec },
+  } as never);
+export const SCHEDULE = {
+  'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
+  'gate.kuberik.com/schedule-name': 'nights',
+};
+export const CLOSE_REQUEST = { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z' };
+
+export interface Case {
+  spec?: object;
+  status?: object;
+  annotations?: object;
+  gates?: ReturnType<typeof gate>[];
+  rolloutGates?: ReturnType<typeof rolloutGate>[];
+}
+
+export const waits = (status: object = {}) => ({ pendingVersion: '1.1.0', ...status });
+export const list = { name: 'list', allowedVersions: ['1.0.0'] };
+
+export function offered({ spec = {}, status = {}, annotations = {}, gates = [], rolloutGates = [] }: Case): Action[] {
+  const rollout = objectOf('Rollout', {
+    metadata: { ...at, uid: 'u', generation: 3, annotations },
+    spec,
+    status: { observedGeneration: 3, history: RAN, ...status },
+  } as never) as Rollout;
+  const around = { ...NO_SURROUNDINGS, gates, rolloutGates };
+  return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
+}
+
+export const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
+
+/** Of a Kustomization behind these Gates. */
+export function behind(
+  closed: Parameters<typeof fluxActions>[2],
+  gates: ReturnType<typeof gate>[],
+  suspend = true,
+): Action[] {
+  const web = { namespace: 'shop', name: 'web' };
+  const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
+  return fluxActions(object as never, objectRef('Kustomization', web), closed, gates, false);
+}
+
+export const said = ({ request: { type, object, version } }: Action) =>
+  `${type} ${object.kind === 'Rollout' ? '' : `${object.kind.toLowerCase()}/${object.name} `}${version ?? ''}`.trim();
