@@ -56,7 +56,7 @@ const target = ({ object: { kind, name } }: ActionRequest) =>
   kind === 'Rollout' ? name : `${kind.toLowerCase()}/${name}`;
 /** `shop/checkout:1.2.0`, at a Gate. */
 const ofRollout = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
-/** `ghcr.io/shop/checkout:1.2.0`, at a budget. */
+/** `registry.example.com/shop/checkout:1.2.0`, at a budget. */
 const ofImage = ({ image, version: tag = '' }: ActionRequest) => (image ? `${image}:${tag}` : tag);
 const stays: Text = (request) =>
   `Deploys ${version(request)} and stays on it: nothing newer is deployed until you unpin.`;

@@ -293,7 +293,7 @@ describe('the text of an action says what comes of it', () => {
 });
 
 describe('a budget that holds one tag of two images', () => {
-  const [web, api] = ['ghcr.io/shop/web', 'ghcr.io/shop/api'];
+  const [web, api] = ['registry.example.com/shop/web', 'registry.example.com/shop/api'];
   const versions = [web, api].map((image) => ({ image, version: '1.1.0', failed: 1, held: true }));
   const budget = objectOf('RolloutBudget', {
     metadata: { namespace: 'shop', name: 'fleet' },
