@@ -344,7 +344,11 @@ describe('HealthChecks in other namespaces', () => {
       reason: 'NotAllowed',
       message: expect.stringContaining('1 HealthCheck of another namespace is selected but not watched'),
     });
-    await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
+    await staysTrue(
+      async () => expect(await story.head()).toMatchObject({ bakeStatus: 'Deploying' }) ?? true,
+      'Deploying',
+      1000,
+    );
     await story.report('Healthy', { name: 'seen', namespace: watched });
     await story.headIs('1.0.0', 'Succeeded');
     for (const [namespace, name] of [
