@@ -345,7 +345,10 @@ describe('HealthChecks in other namespaces', () => {
       message: expect.stringContaining('1 HealthCheck of another namespace is selected but not watched'),
     });
     await staysTrue(
-      async () => expect(await story.head()).toMatchObject({ bakeStatus: 'Deploying' }) ?? true,
+      async () => {
+        expect(await story.head()).toMatchObject({ bakeStatus: 'Deploying' });
+        return true;
+      },
       'Deploying',
       1000,
     );
