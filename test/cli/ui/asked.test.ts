@@ -13,7 +13,14 @@ describe('what the page posts', () => {
     [{ type: 'approve', object: gate, rollout: at, version: '1.2.0' }],
     [{ type: 'close', object: gate, at: '2026-11-22T08:00:00Z' }],
     [{ type: 'continue', object: { kind: 'ClusterRolloutBudget', namespace: '', name: 'fleet' }, version: '1.2.0' }],
-    [{ type: 'continue', object: { kind: 'RolloutBudget', ...at }, version: '1.2.0', image: 'registry.example.com/shop/app' }],
+    [
+      {
+        type: 'continue',
+        object: { kind: 'RolloutBudget', ...at },
+        version: '1.2.0',
+        image: 'registry.example.com/shop/app',
+      },
+    ],
     [{ type: 'unrequire', object: rollout, gate: { namespace: 'ops', name: 'prod' } }],
     [{ type: 'freeze', object: gate, spec: { default: 'opened' } }],
   ])('is an action: %j', (action) => {
