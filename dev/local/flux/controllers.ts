@@ -11,8 +11,6 @@ import { freePort } from '../process/ports.ts';
 const NAMESPACE = 'flux-system';
 
 export interface FluxControllers {
-  /** The log of a controller since its start. */
-  log(name: ControllerName): string;
   stop(): Promise<void>;
 }
 
@@ -61,7 +59,6 @@ export async function startFlux(admin: User): Promise<FluxControllers> {
     throw error;
   }
   return {
-    log: (name) => started.find((child) => child.name === name)?.output() ?? '',
     async stop() {
       await stop();
       rmSync(dir, { recursive: true, force: true });
