@@ -210,6 +210,8 @@ export interface GateRequirers {
 export interface Recent {
   /** The answer of this key that was asked for at most `maxAgeMs` ago, or a new one. */
   within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>): Promise<T>;
+  /** An answer of this key that was asked for after this call: shared by all who call before it is asked for. For what decides. */
+  fresh<T>(key: string, ask: () => Promise<T>): Promise<T>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */

@@ -1,4 +1,4 @@
-/** The port `Recent`: answers of a short while ago. */
+/** The port `Recent`: answers that several share. */
 import type { Recent } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
@@ -7,7 +7,29 @@ const MAX_ANSWERS = 10_000;
 /** @param clock milliseconds that only grow */
 export function createRecent(clock: () => number): Recent {
   const answers = new Lru<{ at: number; answer: Promise<unknown> }>(MAX_ANSWERS);
+  const running = new Map<string, { answer: Promise<unknown>; next?: Promise<unknown> }>();
+
+  function start(key: string, ask: () => Promise<unknown>): Promise<unknown> {
+    const answer = ask();
+    const entry = { answer };
+    running.set(key, entry);
+    const end = () => {
+      if (running.get(key) === entry) running.delete(key);
+    };
+    answer.then(end, end);
+    return answer;
+  }
+
   return {
+    fresh<T>(key: string, ask: () => Promise<T>) {
+      const current = running.get(key);
+      if (!current) return start(key, ask) as Promise<T>;
+      current.next ??= current.answer.then(
+        () => start(key, ask),
+        () => start(key, ask),
+      );
+      return current.next as Promise<T>;
+    },
     within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>) {
       const known = answers.get(key);
       if (known && clock() - known.at < maxAgeMs) return known.answer as Promise<T>;

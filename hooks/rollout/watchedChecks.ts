@@ -19,9 +19,6 @@ export interface WatchedChecks {
 }
 
 const AT_ONCE = 8;
-/** Rollouts that select the same share a list. */
-const LISTED_MS = 2000;
-
 /** What is kept of the metadata of a HealthCheck or Namespace. */
 interface Consenting {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
@@ -85,7 +82,7 @@ function listedNamespaces(
   labelSelector: string,
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
 ): Promise<ReadonlyMap<string, Consenting>> {
-  return recent.within(LISTED_MS, `consenting namespaces ${labelSelector}`, async () => {
+  return recent.fresh(`consenting namespaces ${labelSelector}`, async () => {
     const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
     return new Map(listed.map((each) => [each.metadata.name ?? '', consenting(each)]));
   });
@@ -101,7 +98,7 @@ async function listedChecks(
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
 ): Promise<Consenting[] | undefined> {
   const list = (namespace?: string) =>
-    recent.within(LISTED_MS, `healthchecks ${namespace ?? ''} ${labelSelector}`, () =>
+    recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, () =>
       listOf(cluster, { labelSelector, ...(namespace !== undefined && { namespace }) }),
     );
   if (namespaces.length === 0) return [];

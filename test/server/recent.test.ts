@@ -34,3 +34,32 @@ it('remembers no failure', async () => {
   await expect(within(1000, 'a', () => Promise.reject(new Error('timeout')))).rejects.toThrow('timeout');
   expect(await within(1000, 'a')).toBe(2);
 });
+
+it('answers nobody with what was asked for before they came, and asks once for all who come meanwhile', async () => {
+  const recent = createRecent(() => 0);
+  let stored = 'nothing';
+  let asks = 0;
+  const read = () =>
+    recent.fresh('checks', async () => {
+      asks += 1;
+      const answer = stored;
+      await Promise.resolve();
+      return answer;
+    });
+  const before = read();
+  stored = 'a check';
+  const after = [read(), read()];
+  expect(await before).toBe('nothing');
+  expect(await Promise.all(after)).toEqual(['a check', 'a check']);
+  expect(asks).toBe(2);
+  stored = 'another';
+  expect(await read()).toBe('another');
+});
+
+it("a failure is nobody else's", async () => {
+  const recent = createRecent(() => 0);
+  const failing = recent.fresh('checks', () => Promise.reject(new Error('timeout')));
+  const next = recent.fresh('checks', async () => 'fine');
+  await expect(failing).rejects.toThrow('timeout');
+  expect(await next).toBe('fine');
+});

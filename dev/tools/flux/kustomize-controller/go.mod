@@ -1,4 +1,4 @@
-// Pins the Flux controller that FLUX=true npm test runs, with the replacements of its own go.mod.
+// Pins the Flux controller that the long tests run, with the replacements of its own go.mod.
 module github.com/rollout-hooks/rollout-hooks/dev/tools/flux/kustomize-controller
 
 go 1.26.0
