@@ -14,7 +14,7 @@ type Rule = (object: KubeObject<any, any>, since: EpochMs | undefined, now: Epoc
 
 /** Keyed `group/Kind`, whatever the version. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ['helm.toolkit.fluxcd.io/HelmRelease', fluxRule(FAILED_HELM_RELEASE)],
+  ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
@@ -60,6 +60,23 @@ function fluxRule(reasons: ReadonlySet<string>): Rule {
     if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
     return failed(`${ready.reason}: ${ready.message}`);
   };
+}
+
+const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
+/** Where a failure stays visible after its remediation, which then is the reason of Ready. */
+const HELM_FAILURES = ['Released', 'TestSuccess'];
+
+/** `UninstallSucceeded` without a remediation is of a release that moves. */
+function helmReleaseStatus(object: KubeObject<any, any>, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
+  const conditions = conditionsOf(object);
+  const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
+  const { generation } = object.metadata;
+  if (!remediated || (remediated.observedGeneration ?? generation) !== generation) {
+    return helmReleaseFailed(object, ...rest);
+  }
+  const cause = conditions.find(({ type, status }) => HELM_FAILURES.includes(type) && status === 'False');
+  const text = `${remediated.reason}: ${remediated.message}`;
+  return failed(cause ? `${cause.reason}: ${cause.message} (${text})` : text);
 }
 
 const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);

@@ -309,7 +309,8 @@ function report(
   const lastErrorTime = keeps ? check.lastErrorTime : undefined;
   const isSame = to === from && check.job?.name === ranBefore;
   if (isSame && lastErrorTime === shown) return;
-  check.reports++;
+  // An error that is left out is no report: a reset leaves it out too.
+  if (!isSame || lastErrorTime !== undefined) check.reports++;
   check.error = lastErrorTime === undefined ? undefined : check.errors;
   check.report = {
     status: to,

@@ -14,10 +14,10 @@ export interface FluxControllers {
   stop(): Promise<void>;
 }
 
-type ControllerName = 'source-controller' | 'kustomize-controller';
+type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller';
 
-/** Builds them where the cache has none: ten minutes on two cores. Resolves when both are ready. */
-export async function startFlux(admin: User): Promise<FluxControllers> {
+/** Builds them where the cache has none: ten minutes on two cores. Resolves when all are ready. `withHelm`: helm-controller too. */
+export async function startFlux(admin: User, { withHelm = false } = {}): Promise<FluxControllers> {
   const dir = mkdtempSync(join(tmpdir(), 'flux-'));
   const storage = `127.0.0.1:${await freePort()}`;
   const started: RunningChild[] = [];
@@ -53,6 +53,7 @@ export async function startFlux(admin: User): Promise<FluxControllers> {
       `--storage-adv-addr=${storage}`,
     ]);
     await start('kustomize-controller', []);
+    if (withHelm) await start('helm-controller', []);
   } catch (error) {
     // The directory stays: the error names a log in it.
     await stop();

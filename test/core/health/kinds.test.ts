@@ -24,6 +24,14 @@ const ready = (status: string, reason: string, observedGeneration = 2) => ({
 });
 const release = (...args: Parameters<typeof ready>) =>
   object('helm.toolkit.fluxcd.io/v2', 'HelmRelease', ready(...args));
+const remediated = (reason: string, failure: object) => {
+  const { status, ...rest } = release('False', reason);
+  const more = [
+    { type: 'Remediated', status: 'True', reason, message: 'because', observedGeneration: 2 },
+    { status: 'False', message: 'timed out', observedGeneration: 2, ...failure },
+  ];
+  return { ...rest, status: { ...status, conditions: [...status.conditions, ...more] } };
+};
 const nested = (...args: Parameters<typeof ready>) =>
   object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', ready(...args));
 const canary = (phase: string, moved = '11:59:00', interval = '30s') =>
@@ -60,6 +68,19 @@ describe('health of', () => {
           /Failed: because/,
         ] as [string, KubeObject<any, any>, string, RegExp],
     ),
+    [
+      'a HelmRelease that Flux has rolled back after an upgrade that failed',
+      remediated('RollbackSucceeded', { type: 'Released', reason: 'UpgradeFailed' }),
+      'Failed',
+      /^UpgradeFailed: timed out \(RollbackSucceeded: because\)$/,
+    ],
+    [
+      'a HelmRelease that Flux has uninstalled after a test that failed',
+      remediated('UninstallSucceeded', { type: 'TestSuccess', reason: 'TestFailed' }),
+      'Failed',
+      /^TestFailed: timed out \(UninstallSucceeded: because\)$/,
+    ],
+    ['a HelmRelease that moves to another namespace', release('False', 'UninstallSucceeded'), 'InProgress', /again/],
     ['a HelmRelease of the generation before', release('False', 'UpgradeFailed', 1), 'InProgress', /again/],
     ['a HelmRelease without its chart yet', release('False', 'ArtifactFailed'), 'InProgress', /again/],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],

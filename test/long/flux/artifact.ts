@@ -1,12 +1,18 @@
-/** What `flux push artifact` pushes: a folder of manifests as an OCI artifact. */
+/** What `flux push artifact` and `helm push` push: a folder of manifests, or a chart, as an OCI artifact. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PASSWORD, type RealRegistry, USER } from '../../server/registry/realRegistry.ts';
 
-const CONFIG = 'application/vnd.cncf.flux.config.v1+json';
-const CONTENT = 'application/vnd.cncf.flux.content.v1.tar+gzip';
+const ARTIFACT = {
+  config: 'application/vnd.cncf.flux.config.v1+json',
+  content: 'application/vnd.cncf.flux.content.v1.tar+gzip',
+};
+export const CHART = {
+  config: 'application/vnd.cncf.helm.config.v1+json',
+  content: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip',
+};
 
 /** `files`: by name. Returns the digest of the manifest. */
 export async function pushArtifact(
@@ -14,22 +20,33 @@ export async function pushArtifact(
   repository: string,
   tag: string,
   files: Record<string, string>,
+  { config, content } = ARTIFACT,
 ): Promise<string> {
-  const config = await registry.pushBlob(repository, '{}');
+  const configBlob = await registry.pushBlob(repository, '{}');
   const layer = await registry.pushBlob(repository, archive(files));
   return registry.push(repository, tag, {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    config: { mediaType: CONFIG, ...config },
-    layers: [{ mediaType: CONTENT, ...layer }],
+    config: { mediaType: config, ...configBlob },
+    layers: [{ mediaType: content, ...layer }],
     annotations: { 'org.opencontainers.image.revision': tag },
   });
+}
+
+/** What `helm push` pushes; `templates`: by name. */
+export function pushChart(registry: RealRegistry, name: string, version: string, templates: Record<string, string>) {
+  const chart = `apiVersion: v2\nname: ${name}\nversion: ${version}\n`;
+  const named = Object.entries(templates).map(([file, text]) => [`${name}/templates/${file}`, text]);
+  return pushArtifact(registry, name, version, { [`${name}/Chart.yaml`]: chart, ...Object.fromEntries(named) }, CHART);
 }
 
 function archive(files: Record<string, string>): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'artifact-'));
   try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
     return execFileSync('tar', ['-C', folder, '-cz', ...Object.keys(files)]);
   } finally {
     rmSync(folder, { recursive: true });
