@@ -39,7 +39,8 @@ export interface SuspensionCase {
 }
 
 /** The object with suspend, the memory and the state as they must be. */
-export function settleSuspension(at: SuspensionCase): FluxObject {
+export function settleSuspension(write: SuspensionCase): FluxObject {
+  const at = asWritten(write);
   const memory = memoryOf(at);
   const state = parseState(at.oldObject?.metadata.annotations?.[GATE_STATE]);
   // Suspended only now that it is being deleted, it would leave behind what it applied.
@@ -47,7 +48,7 @@ export function settleSuspension(at: SuspensionCase): FluxObject {
   if (at.closed.length > 0) return behindClosedGates(at, memory, state);
   const open: StateAnnotation | undefined = at.gated ? { is: 'open' } : undefined;
   if (at.awaitsArtifact) return untilFetched(at, memory, state, open);
-  if (memory === undefined) return finish(unsuspended(at), undefined, open);
+  if (memory === undefined) return finish(at.object, undefined, open);
   // Suspended for its artifact only: nothing of its spec was held, so no apply has to come first.
   if (wasAwaiting(at) && state?.is !== 'opening' && state?.is !== 'closed') {
     return finish(setSuspend(at.object, recall(memory)), undefined, open);
@@ -75,12 +76,17 @@ function untilFetched(
 }
 
 /**
- * Several of our webhooks may be asked about one write. Where a Gate has opened between two of the calls, the one before has suspended the object,
- * and what is stored knows nothing of that.
+ * Several of our webhooks may be asked about one write, and Gates open or close between two of the calls. What a call before has suspended is not the
+ * writer's suspension: what is stored knows nothing of it.
  */
-function unsuspended({ object, oldObject }: SuspensionCase): FluxObject {
-  const own = oldObject && oldObject.spec?.suspend !== true ? ownMemory(object) : undefined;
-  return own === undefined ? object : setSuspend(object, recall(own));
+function asWritten(at: SuspensionCase): SuspensionCase {
+  const { object, sent, oldObject } = at;
+  if (!oldObject || parseMemory(oldObject) !== undefined) return at;
+  const before = (each: FluxObject) => {
+    const own = ownMemory(each);
+    return own === undefined ? each : setSuspend(each, recall(own));
+  };
+  return { ...at, object: before(object), sent: before(sent) };
 }
 
 function wasAwaiting({ oldObject }: SuspensionCase): boolean {
@@ -135,10 +141,9 @@ function memoryOf({ object, oldObject }: SuspensionCase): Memory | undefined {
   return oldObject ? parseMemory(oldObject) : ownMemory(object);
 }
 
-/** The first suspension. Where the webhook is asked twice about one write, the object has our memory already. */
+/** The first suspension. */
 function remember({ object, oldObject, held }: SuspensionCase): Memory {
-  const own = held ? undefined : ownMemory(object);
-  return own ?? memoryFrom(held ? oldObject : object);
+  return memoryFrom(held ? oldObject : object);
 }
 
 function memoryFrom(object: FluxObject | undefined): Memory {

@@ -62,6 +62,12 @@ describe('one write of a gated Kustomization past a closed gate', () => {
       stored: 'old',
     },
     {
+      says: 'a second gate that opens between two calls for one write, the first of which suspended it, leaves it as it was',
+      old: without(frozen({ annotations: { [STATE]: 'bypassed: shop/freeze' }, spec: { suspend: false } }), MEMORY),
+      object: frozen({ annotations: { [STATE]: 'closed: shop/freeze,shop/two', [MEMORY]: 'false' } }),
+      stored: 'old',
+    },
+    {
       says: 'a second gate that closes suspends it again',
       old: without(
         frozen({
