@@ -1,5 +1,6 @@
 /** Condition types and reasons: exactly the strings that clients of the Go controller and of Flux's gating RFC read. */
 
+/** On Rollouts; on Gates whether they are open, on RolloutGates whether they are passing. */
 export const READY = 'Ready';
 
 /** On Rollouts. */

@@ -1,6 +1,6 @@
 /**
- * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/labels.ts), and tells in the
- * status which approvals were given.
+ * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see hooks/labels.ts), and writes their status:
+ * whether they pass, and which approvals were given.
  */
 import { APPROVALS, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
@@ -10,6 +10,8 @@ import type { Rollout, RolloutGate } from '../api/types.ts';
 import { parseApprovals } from '../core/approval/record.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/status.ts';
 import { backgroundInStatus } from '../core/evaluation/approvals.ts';
+import { rolloutGateReady } from '../core/evaluation/rolloutGates.ts';
+import { setCondition } from '../core/kube/conditions.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
@@ -52,7 +54,6 @@ function told(
   { now, events }: HookCall,
 ): Pick<DecoratorResponse<RolloutGate['status']>, 'status' | 'resyncAfterSeconds'> {
   const { spec, metadata, status: before } = gate;
-  if (!spec?.approvals && !before?.approvals) return {};
   const { namespace = '' } = metadata;
   const rollout = objectAt<Rollout>(related, KINDS.Rollout, namespace, spec?.rolloutRef?.name ?? '');
   const record = parseApprovals(metadata.annotations?.[APPROVALS]);
@@ -69,7 +70,13 @@ function told(
     events.record({ ...eventRecord(event, gate, now), standIns });
   }
   const { approvals: _, ...others } = before ?? {};
-  const status = { ...others, ...(approvals && { approvals }) };
+  const { generation } = metadata;
+  const status = {
+    ...others,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(approvals && { approvals }),
+    conditions: setCondition(before?.conditions, rolloutGateReady(gate), now),
+  };
   const looks = [
     ...(until === undefined ? [] : [(until - now) / 1000]),
     ...(sameJson(status, before ?? {}) ? [] : [RETRY_S]),

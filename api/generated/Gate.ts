@@ -399,7 +399,7 @@ export interface Gate {
      */
     webhookPath?: string;
     /**
-     * Opened says whether the gate is open. Stalled names what was ignored because it does not parse. ReceiverReady says whether signed calls are taken.
+     * Opened says whether the gate is open, and so does Ready, for kstatus. Stalled names what was ignored because it does not parse. ReceiverReady says whether signed calls are taken.
      */
     conditions?: {
       /**

@@ -57,9 +57,42 @@ export interface RolloutGate {
     };
   };
   /**
-   * What has been approved.
+   * Whether it passes, and what has been approved.
    */
   status?: {
+    /**
+     * The generation of the spec that the status is about.
+     */
+    observedGeneration?: number;
+    /**
+     * Ready says whether the gate is passing.
+     */
+    conditions?: {
+      /**
+       * When the status last changed.
+       */
+      lastTransitionTime: string;
+      /**
+       * The same, in a sentence.
+       */
+      message: string;
+      /**
+       * The generation of the spec that it is about.
+       */
+      observedGeneration?: number;
+      /**
+       * Why, in one word.
+       */
+      reason: string;
+      /**
+       * Whether it is so.
+       */
+      status: 'True' | 'False' | 'Unknown';
+      /**
+       * What the condition is about.
+       */
+      type: string;
+    }[];
     /**
      * The approvals that count now, where spec.approvals asks for any.
      */

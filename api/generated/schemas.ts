@@ -2115,6 +2115,42 @@ export const SCHEMAS: Record<string, object> = {
    "status": {
     "type": "object",
     "properties": {
+     "observedGeneration": {
+      "type": "integer"
+     },
+     "conditions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "lastTransitionTime",
+        "message",
+        "reason",
+        "status",
+        "type"
+       ],
+       "properties": {
+        "lastTransitionTime": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        },
+        "observedGeneration": {
+         "type": "integer"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "status": {
+         "type": "string"
+        },
+        "type": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "approvals": {
       "type": "object",
       "required": [

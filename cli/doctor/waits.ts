@@ -1,8 +1,9 @@
-/** What waits for something that does not exist. */
-import type { ImagePolicy } from '../../api/flux.ts';
+/** What waits for something that does not exist, or for a Gate that it brings itself. */
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { type Finding, orFine } from '../../client/explain/doctor/finding.ts';
+import { waitedGateFindings } from '../../client/explain/doctor/waitedGates.ts';
 import { absentFindings } from '../../client/explain/doctor/waits.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { type Check, type Examined, ofKind, seen } from './examined.ts';
@@ -21,6 +22,13 @@ export const checkReferences: Check = async (examined) => {
   ]);
   const found = absentFindings({ rollouts, rolloutGates, bindings, gates, policies });
   return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
+};
+
+/** Where Flux serves Kustomizations. */
+export const checkAppliedGates: Check = async (examined) => {
+  const notes: Finding[] = [];
+  const kustomizations = await ofKind<FluxObject>(examined, 'Kustomization', 'Gates', notes);
+  return [...waitedGateFindings(kustomizations ?? []), ...notes];
 };
 
 /** Older Flux serves them in an older version only. */

@@ -1,6 +1,6 @@
 /** What the RolloutGates of a Rollout let through, and what they reject. Its stages, `spec.after`, are gates with a list to their clients. */
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../api/annotations.ts';
-import { GATES_PASSING } from '../../api/conditions.ts';
+import { GATES_PASSING, READY } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
@@ -236,3 +236,17 @@ function condition(status: 'True' | 'False', reason: string, message: string): N
 const ALL_PASSING = condition('True', 'AllGatesPassing', 'All gates are passing');
 const SOME_BLOCKING = condition('False', 'SomeGatesBlocking', 'Some gates are blocking deployment');
 const NONE_ALLOWED = condition('False', 'NoAllowedVersions', 'No release candidates are allowed by all gates');
+
+/** For whoever depends on the RolloutGate by kstatus: one that is not passing is not ready. Which versions pass is not said by it. */
+export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
+  const isPassing = spec?.passing !== false;
+  const { generation } = metadata;
+  const passes = spec?.allowedVersions ? 'Passing: the versions of spec.allowedVersions' : 'Passing';
+  return {
+    type: READY,
+    status: isPassing ? 'True' : 'False',
+    reason: isPassing ? 'Passing' : 'NotPassing',
+    message: isPassing ? passes : 'spec.passing is false: no version passes',
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
+}

@@ -1,8 +1,8 @@
 /** A Gate's status: the RFC's fields, and who, why and what next. And when to look at it again. */
-import { OPENED, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
+import { GATE_CLOSED, OPENED, READY, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
-import { findCondition, setCondition } from '../kube/conditions.ts';
+import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -84,34 +84,34 @@ function conditionsOf(
   receiver: GateFacts['receiver'],
   now: EpochMs,
 ): Condition[] {
-  let conditions = setCondition<Condition>(
-    gate.status?.conditions,
-    {
-      type: OPENED,
-      status: opened ? 'True' : 'False',
-      reason: 'ReconciliationSucceeded',
-      // The RFC's words in front: clients may look for them.
-      message: cause?.by ? `${message}, ${askedBy(cause)}` : message,
-    },
-    now,
-  ).filter(({ type }) => (type !== STALLED || stalled) && (type !== RECEIVER_READY || receiver));
+  const status = opened ? 'True' : 'False';
+  // The RFC's words in front: clients may look for them.
+  const text = cause?.by ? `${message}, ${askedBy(cause)}` : message;
+  const isOpen = { type: OPENED, status, reason: 'ReconciliationSucceeded', message: text } as const;
+  let conditions = setCondition(gate.status?.conditions, isOpen, now).filter(
+    ({ type }) => (type !== STALLED || stalled) && (type !== RECEIVER_READY || receiver),
+  );
   if (stalled) {
     const reason = 'InvalidRequest';
     conditions = setCondition(conditions, { type: STALLED, status: 'True', reason, message: stalled }, now);
   }
-  if (!receiver) return conditions;
-  return setCondition(
-    conditions,
-    'path' in receiver
-      ? {
-          type: RECEIVER_READY,
-          status: 'True',
-          reason: 'Succeeded',
-          message: `Receiver takes calls at ${receiver.path}`,
-        }
-      : { type: RECEIVER_READY, status: 'False', reason: receiver.reason, message: receiver.problem },
-    now,
-  );
+  if (receiver) conditions = setCondition(conditions, receiverCondition(receiver), now);
+  // For whoever depends on the Gate by kstatus: a closed one is not ready.
+  const { generation } = gate.metadata;
+  const observed = generation !== undefined && { observedGeneration: generation };
+  const reason = opened ? 'GateOpened' : GATE_CLOSED;
+  return setCondition(conditions, { type: READY, status, reason, message: text, ...observed }, now);
+}
+
+function receiverCondition(receiver: NonNullable<GateFacts['receiver']>): NewCondition {
+  return 'path' in receiver
+    ? {
+        type: RECEIVER_READY,
+        status: 'True',
+        reason: 'Succeeded',
+        message: `Receiver takes calls at ${receiver.path}`,
+      }
+    : { type: RECEIVER_READY, status: 'False', reason: receiver.reason, message: receiver.problem };
 }
 
 function stored({ at, ...request }: GateRequest) {

@@ -114,7 +114,7 @@ describe('conditions and Events', () => {
   /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
   const FOLDERS: Record<string, { tables: string[]; words: string }> = {
     'core/rollout core/evaluation core/order core/deployment core/release': {
-      tables: ['conditions Rollout', 'events Rollout'],
+      tables: ['conditions Rollout', 'conditions RolloutGate', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
         'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate ' +

@@ -49,6 +49,14 @@ describe('the status of a Gate', () => {
           status: 'False',
           type: 'Opened',
         },
+        {
+          lastTransitionTime: T('09:00:00'),
+          message: 'Gate closed by default',
+          observedGeneration: 1,
+          reason: 'GateClosed',
+          status: 'False',
+          type: 'Ready',
+        },
       ],
     });
   });
@@ -110,9 +118,10 @@ describe('the status of a Gate', () => {
       ['Seen', 'X'],
       ['Opened', 'ReconciliationSucceeded'],
       ['Stalled', 'InvalidRequest'],
+      ['Ready', 'GateClosed'],
     ]);
     const mended = await sync({ ...gate(hour), status }, { at: T('09:00:05') });
-    expect(mended.status.conditions?.map(({ type }) => type)).toEqual(['Seen', 'Opened']);
+    expect(mended.status.conditions?.map(({ type }) => type)).toEqual(['Seen', 'Opened', 'Ready']);
   });
 
   it('says that it selects beyond its namespace where that is forbidden, and stays as closed as it was', async () => {
@@ -121,9 +130,13 @@ describe('the status of a Gate', () => {
     expect(status.conditions).toMatchObject([
       { type: 'Opened', status: 'False' },
       { type: 'Stalled', status: 'True', message: expect.stringContaining('NO_CROSS_NAMESPACE_REFS') },
+      { type: 'Ready', status: 'False' },
     ]);
     const allowed = await sync(wide, { at: T('09:00:00') });
-    expect(allowed.status.conditions).toMatchObject([{ type: 'Opened', status: 'False' }]);
+    expect(allowed.status.conditions).toMatchObject([
+      { type: 'Opened', status: 'False' },
+      { type: 'Ready', status: 'False' },
+    ]);
   });
 
   it('remembers the request when a sync has stripped the annotation', async () => {
@@ -316,7 +329,7 @@ describe('what it holds', () => {
       { ...gate(hour), status: { held: 7, heldObjects } },
       { at: T('09:00:00'), cluster: { list } },
     );
-    expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }] });
+    expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }, { type: 'Ready' }] });
   });
 });
 

@@ -180,7 +180,7 @@ describe('the status of a RolloutGate', () => {
     expect((await sync(gateOf({ required: 1 }, record, fewer.status), T('10:13:30'))).said).toEqual([]);
     const removed = change(2, '10:13:00', required('1', undefined));
     const gone = await sync(gateOf(undefined, { changes: [lowered, removed] }, fewer.status), T('10:23:00'));
-    expect(gone.status).toEqual({});
+    expect(gone.status).not.toHaveProperty('approvals');
     expect(gone.said).toEqual([
       `Warning ApprovalsChanged: sre changed spec.approvals.required from 1 to none at ${T('10:13:00')}`,
     ]);
@@ -223,8 +223,18 @@ describe('the status of a RolloutGate', () => {
     ]);
   });
 
-  it('is left alone where nothing asks for approvals', async () => {
-    expect((await sync(gateOf(undefined, {}), T('10:00:00'))).status).toBeUndefined();
+  it.each([
+    [{}, 'True', 'Passing', 'Passing'],
+    [{ passing: true, allowedVersions: ['1.0.0'] }, 'True', 'Passing', 'Passing: the versions of spec.allowedVersions'],
+    [{ passing: false }, 'False', 'NotPassing', 'spec.passing is false: no version passes'],
+  ])('says whether it is passing: %j', async (spec, status, reason, message) => {
+    const gate = gateOf(undefined, {});
+    const own = { ...gate, metadata: { ...gate.metadata, generation: 3 }, spec: { ...gate.spec!, ...spec } };
+    const lastTransitionTime = T('10:00:00');
+    const conditions = [{ type: 'Ready', status, reason, message, observedGeneration: 3, lastTransitionTime }];
+    const first = await sync(own, T('10:00:00'));
+    expect(first.status).toEqual({ observedGeneration: 3, conditions });
+    expect((await sync({ ...own, status: first.status }, T('10:00:09'))).status).toEqual(first.status);
   });
 });
 

@@ -16,6 +16,8 @@ type Rule = (object: KubeObject<any, any>, since: EpochMs | undefined, now: Epoc
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
+  ['gating.toolkit.fluxcd.io/Gate', closedIsFine],
+  ['kuberik.com/RolloutGate', closedIsFine],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
   ['rollouts.kruise.io/Rollout', kruiseStatus],
@@ -77,6 +79,11 @@ function helmReleaseStatus(object: KubeObject<any, any>, ...rest: [EpochMs | und
   const cause = conditions.find(({ type, status }) => HELM_FAILURES.includes(type) && status === 'False');
   const text = `${remediated.reason}: ${remediated.message}`;
   return failed(cause ? `${cause.reason}: ${cause.message} (${text})` : text);
+}
+
+/** A closed Gate is as it should be; for kstatus it is not ready. */
+function closedIsFine(object: KubeObject<any, any>): KStatus {
+  return current(`${object.kind} is there`);
 }
 
 const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);

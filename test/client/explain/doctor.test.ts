@@ -5,6 +5,7 @@ import { metricFindings } from '../../../client/explain/doctor/metrics.ts';
 import { type Schema, schemaFindings } from '../../../client/explain/doctor/schemas.ts';
 import { sharingFindings } from '../../../client/explain/doctor/sharing.ts';
 import { sizeFindings } from '../../../client/explain/doctor/sizes.ts';
+import { waitedGateFindings } from '../../../client/explain/doctor/waitedGates.ts';
 import { behind } from '../../../client/explain/doctor/waits.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -31,6 +32,30 @@ describe('nobody looks after', () => {
     ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
   ])('%s: %o', (_, object, isBehind) => {
     expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+  });
+});
+
+describe('a Kustomization that applies a Gate', () => {
+  const of = (spec: object, ...ids: string[]) =>
+    objectOf('Kustomization', {
+      metadata: { namespace: 'flux-system', name: 'fleet' },
+      spec,
+      status: { inventory: { entries: ids.map((id) => ({ id, v: 'v1alpha1' })) } },
+    } as never);
+  const GATE = 'shop_freeze_gating.toolkit.fluxcd.io_Gate';
+  const ROLLOUT_GATE = 'shop_qa_kuberik.com_RolloutGate';
+  const expr = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate', current: 'true' };
+
+  it.each<[string, object, string[], string | undefined]>([
+    ['waits for it', { wait: true }, [GATE, ROLLOUT_GATE], 'applies Gate shop/freeze, RolloutGate shop/qa:'],
+    ['says when one is ready', { wait: true, healthCheckExprs: [expr] }, [GATE], undefined],
+    ['says it of Gates only', { wait: true, healthCheckExprs: [expr] }, [ROLLOUT_GATE], 'applies RolloutGate shop/qa:'],
+    ['does not wait', {}, [GATE], undefined],
+    ['applies something else', { wait: true }, ['shop_web_apps_Deployment'], undefined],
+  ])('%s', (_, spec, ids, text) => {
+    const found = waitedGateFindings([of(spec, ...ids) as never]);
+    expect(found).toMatchObject(text === undefined ? [] : [{ level: 'problem', text: expect.stringContaining(text) }]);
+    expect(found).toHaveLength(text === undefined ? 0 : 1);
   });
 });
 

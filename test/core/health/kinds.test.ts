@@ -86,6 +86,18 @@ describe('health of', () => {
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
     ['a Kustomization that waits for another', nested('False', 'DependencyNotReady'), 'InProgress', /again/],
     [
+      'a closed Gate',
+      object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', ready('False', 'GateClosed')),
+      'Current',
+      /is there/,
+    ],
+    [
+      'a RolloutGate that is not passing',
+      object('kuberik.com/v1alpha1', 'RolloutGate', ready('False', 'NotPassing')),
+      'Current',
+      /is there/,
+    ],
+    [
       'a rejected Canary',
       canary('Failed'),
       'Failed',

@@ -1,5 +1,5 @@
 /** Releases, failures and freezes on the real source-controller and kustomize-controller, from a real registry. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type AnyObject,
   gate,
@@ -11,6 +11,7 @@ import {
   waitFor,
 } from '../../cluster/support/cluster.ts';
 import { ask, isHeld } from '../../cluster/support/gates.ts';
+import { conditionOf } from '../../cluster/support/versions.ts';
 import { pushArtifact } from './artifact.ts';
 import { fluxWorld } from './world.ts';
 
@@ -133,4 +134,40 @@ it('behind a closed Gate nothing is applied, and after its opening the newest ve
   await ask(sre, ns, 'freeze', 'open');
   await outcome('1.3.0', 'Succeeded');
   expect(await applied()).toEqual({ artifact: '1.3.0', variable: '1.3.0' });
+});
+
+describe('docs/depend-on-a-gate.md', () => {
+  const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
+  const readyReason = async (name: string) =>
+    conditionOf(await world.view.admin.get(ref('kustomization', world.ns, name)), 'Ready')?.reason;
+  /** An OCIRepository and a Kustomization of one ConfigMap; `more`: of what else it applies. */
+  const create = async (name: string, spec: object, more: Record<string, string> = {}) => {
+    const { registry, source, ns, view } = world;
+    const own = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
+    await pushArtifact(registry, name, '1.0.0', { 'a.yaml': own, ...more });
+    await view.admin.create(ociRepository(ns, name, { spec: { ...source(name), ref: { tag: '1.0.0' } } }));
+    const settings = { interval: '1m', retryInterval: '2s', timeout: '5s', targetNamespace: ns };
+    await view.admin.create(kustomization(ns, name, { spec: { ...settings, ...spec } }));
+  };
+
+  it('what depends on a closed Gate waits, by healthChecks and dependsOn alone', async () => {
+    const { ns, view } = world;
+    await view.sre.create(gate(ns, 'change', { spec: { default: 'closed' } }));
+    await create('approved', { healthChecks: [{ ...GATE, name: 'change', namespace: ns }] });
+    await create('dependent', { dependsOn: [{ name: 'approved' }] });
+    await waitFor(async () => (await readyReason('approved')) === 'HealthCheckFailed', 'approved to fail', 180_000);
+    expect(await readyReason('dependent')).toBe('DependencyNotReady');
+    await ask(view.sre, ns, 'change', 'open');
+    await waitFor(async () => (await readyReason('dependent')) === 'ReconciliationSucceeded', 'dependent', 180_000);
+  });
+
+  const exprs = [{ ...GATE, current: 'status.observedGeneration == metadata.generation' }];
+  it.each([
+    ['own-gate', {}, 'HealthCheckFailed'],
+    ['own-gate-judged', { healthCheckExprs: exprs }, 'ReconciliationSucceeded'],
+  ])('with wait: true, %s, that applies a closed Gate, with %j ends with %s', async (name, spec, reason) => {
+    const closed = { ...GATE, metadata: { name }, spec: { default: 'closed' } };
+    await create(name, { wait: true, ...spec }, { 'gate.yaml': JSON.stringify(closed) });
+    await waitFor(async () => (await readyReason(name)) === reason, reason, 180_000);
+  });
 });
