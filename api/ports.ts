@@ -224,6 +224,8 @@ export interface Settings {
   metacontrollerUser: string;
   /** Users that start with `system:serviceaccount:` and may still bypass Gates. */
   bypassServiceAccounts: string[];
+  /** Field managers of controllers that apply from Git: what they apply to an object behind a closed Gate is held, and everybody else is refused. */
+  syncFieldManagers: string[];
   /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
   noCrossNamespaceRefs: boolean;
   /** Health of other namespaces is watched without their consent, as the Go controller does. */

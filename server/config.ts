@@ -65,6 +65,8 @@ export const ENVIRONMENT: Record<string, string> = {
   LIKE_KUBERIK:
     "true or false: whether the Go controller's rules say when a deployment has Succeeded, which version is currentVersion, how objects are judged, and that RolloutGates do not hold a first deployment: docs/compatibility.md (false)",
   BYPASS_SERVICE_ACCOUNTS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
+  SYNC_FIELD_MANAGERS:
+    'field managers of what applies from Git: behind a closed Gate their applies are held, and those of others refused; comma-separated (kustomize-controller,helm-controller,flux-operator)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
@@ -75,6 +77,8 @@ export const ENVIRONMENT: Record<string, string> = {
   SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM, so that clients and load balancers move on (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
+
+const SYNC_FIELD_MANAGERS = 'kustomize-controller,helm-controller,flux-operator';
 
 export class ConfigError extends Error {}
 
@@ -129,6 +133,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       likeKuberik: flag('LIKE_KUBERIK'),
       metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
       bypassServiceAccounts: listOf(env.BYPASS_SERVICE_ACCOUNTS),
+      syncFieldManagers: listOf(env.SYNC_FIELD_MANAGERS || SYNC_FIELD_MANAGERS),
       noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
       ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
       allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),

@@ -1,4 +1,4 @@
-/** What a closed gate makes of a write: applies are held, everything else is refused (docs/architecture.md, writes W10 to W17). */
+/** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/architecture.md, writes W10 to W17). */
 import type { FluxObject } from '../../api/flux.ts';
 import { isApplyBy, writersOf } from '../kube/managedFields.ts';
 import { FewPaths } from './changedPaths.ts';
@@ -10,6 +10,8 @@ export interface HeldWrite {
   oldObject: FluxObject;
   /** From the request's options; the manager an apply writes in the name of. */
   fieldManager: string | undefined;
+  /** That is the manager of a controller which applies from Git. */
+  isSync: boolean;
   /** The garbage collector takes owner references away. */
   bySystemDeleter: boolean;
   /** Labels by which a closed Gate selects the object; changing them would be a way out. */
@@ -36,15 +38,18 @@ export function judgeHeld(write: HeldWrite): HeldOutcome {
 }
 
 function judgeAsWritten(write: HeldWrite): HeldOutcome {
-  const { object, oldObject, fieldManager, bySystemDeleter } = write;
+  const { object, oldObject, fieldManager, isSync, bySystemDeleter } = write;
   const writers = writersOf(object, oldObject);
-  const byApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
-  // Nobody owns a field that is removed, so a removal counts as an apply's where the writer applies.
-  const isByApply = ({ value, writers }: Change) => (value === undefined ? byApply : writers.applied(value));
+  const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
+  // Nobody owns a field that is removed, so a removal is the sync's where that applies. What kubectl repeats is nobody's wish.
+  const isOfSync = ({ value, writers }: Change) => {
+    if (value === undefined) return removes;
+    return isSync ? writers.applied(value) : writers.repeated(value);
+  };
   const direct = new FewPaths();
   let hasHeld = false;
   const judge = (change: Change, isFreeOtherwise: boolean) => {
-    if (isByApply(change)) hasHeld = true;
+    if (isOfSync(change)) hasHeld = true;
     else if (!isFreeOtherwise) direct.add(change.path);
   };
   const seeGoverned: See = (change) => {

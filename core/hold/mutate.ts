@@ -91,6 +91,7 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: JudgedGate[]
     object,
     oldObject,
     fieldManager: write.fieldManager,
+    isSync: write.isSync ?? false,
     bySystemDeleter: isSystemDeleter(write.user),
     leavesSelection: leavesSelection(object, oldObject, world),
   });

@@ -43,6 +43,8 @@ export interface FluxWrite {
   user: string;
   /** From the request's options. */
   fieldManager?: string | undefined;
+  /** The field manager is one of a controller that applies from Git: what it writes to a held object is held, not refused. */
+  isSync?: boolean | undefined;
   /** Absent where the writer does not ask to get past a closed gate. */
   bypass?: Bypass | undefined;
   /** Whether a new reason, with nothing in the way of this write, gets its author past what is in the way of a deletion. */

@@ -15,6 +15,8 @@ export interface Writers {
   at(key: string): Writers;
   /** Whether an apply put `value` there: a server-side one, or a client-side one that repeats itself. */
   applied(value: unknown): boolean;
+  /** The second of these alone. */
+  repeated(value: unknown): boolean;
 }
 
 /** The writers of an object's root. `oldObject` is absent on CREATE. */
@@ -26,11 +28,12 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
   return {
     at: (key) => writers(ownersBelow(owners, key), childOf(before, key), childOf(after, key)),
     applied: (value) => isServerSide(owners) || isRepeated(before, after, value),
+    repeated: (value) => isRepeated(before, after, value),
   };
 }
 
 /** For walks that do not ask who wrote. */
-export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false };
+export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false, repeated: () => false };
 
 /** Whether the request with this field manager is a server-side apply, and of `path` where that is given. */
 export function isApplyBy(

@@ -107,6 +107,7 @@ const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
   bypassServiceAccounts: [],
+  syncFieldManagers: ['kustomize-controller'],
   authenticatesCallers: true,
   noCrossNamespaceRefs: false,
 };

@@ -26,6 +26,7 @@ async function counted({ route, object, oldObject }: Asked) {
     userInfo: { username: 'developer' },
     object,
     oldObject,
+    options: { fieldManager: 'kustomize-controller' },
   };
   const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${route}`)!;
   await answer({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });

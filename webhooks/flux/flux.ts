@@ -36,12 +36,14 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const closed = oldObject && reason !== undefined ? gatesInTheWay(oldObject, object, world).map(({ ref }) => ref) : [];
   const bypass = await getPast(closed, reason, request, call);
   const { fieldManager } = request.options ?? {};
+  const manager = typeof fieldManager === 'string' ? fieldManager : undefined;
   const outcome = judgeWrite({
     object,
     oldObject,
     world,
     user: request.userInfo.username,
-    fieldManager: typeof fieldManager === 'string' ? fieldManager : undefined,
+    fieldManager: manager,
+    isSync: manager !== undefined && call.settings.syncFieldManagers.includes(manager),
     bypass,
     reasonCounts: bypass === undefined && (await countsForDeletion(oldObject, reason, request, call)),
   });

@@ -12,6 +12,7 @@ export const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: METACONTROLLER,
   bypassServiceAccounts: [LISTED_PIPELINE],
+  syncFieldManagers: ['kustomize-controller'],
   noCrossNamespaceRefs: false,
   copyImage: 'registry.example/rollout-hooks:1',
 };

@@ -232,6 +232,23 @@ describe('one write of a gated Kustomization', () => {
       denial: /spec\.path/,
     },
     {
+      says: "a person's server-side apply, which is no sync from Git",
+      old: frozen({ managedFields: [git('spec.interval')] }),
+      object: frozen({
+        managedFields: [git('spec.interval'), { ...owner('Apply', 'spec.path'), manager: 'kubectl' }],
+        spec: { path: 'b' },
+      }),
+      fieldManager: 'kubectl',
+      denial: /spec\.path/,
+    },
+    {
+      says: "a person's server-side apply that drops a field",
+      old: frozen({ managedFields: [{ ...owner('Apply', 'spec.path'), manager: 'kubectl' }], spec: { path: 'a' } }),
+      object: frozen({ managedFields: [{ ...owner('Apply', 'spec.interval'), manager: 'kubectl' }] }),
+      fieldManager: 'kubectl',
+      denial: /spec\.path/,
+    },
+    {
       says: 'a gate that does not exist is closed, and the message says so',
       old: frozen(),
       object: frozen({ spec: { path: './mine' } }),

@@ -166,7 +166,9 @@ type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
 /** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
 export function judge(write: FluxWrite): Stored | Denied {
-  const outcome = judgeWrite(write);
+  const { fieldManager } = write;
+  const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
+  const outcome = judgeWrite({ isSync, ...write });
   if (!outcome.refusal) return outcome;
   return { denial: refusalText(outcome.refusal, 'shop'), warnings: outcome.warnings };
 }

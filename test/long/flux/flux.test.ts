@@ -136,6 +136,54 @@ it('behind a closed Gate nothing is applied, and after its opening the newest ve
   expect(await applied()).toEqual({ artifact: '1.3.0', variable: '1.3.0' });
 });
 
+it('a sync of what a closed Gate holds goes on: Flux reads it as unchanged, a person is refused, and the opening brings it', async () => {
+  const { ns, registry, source, view } = world;
+  const child = ref('kustomization', ns, 'child');
+  const push = async (tag: string) => {
+    const object = kustomization(ns, 'child', {
+      annotations: { 'gate.fluxcd.io/gates': 'held' },
+      spec: { interval: '1m', path: `./${tag}`, prune: true, sourceRef: { kind: 'OCIRepository', name: 'app' } },
+    });
+    const { namespace: _, ...metadata } = object.metadata;
+    await pushArtifact(registry, 'parent', tag, { 'child.yaml': JSON.stringify({ ...object, metadata }) });
+  };
+  const parentApplied = (tag: string) =>
+    waitFor(
+      async () => {
+        const { status } = await view.admin.get(ref('kustomization', ns, 'parent'));
+        expect(status.lastAppliedRevision).toContain(`${tag}@`);
+        expect(conditionOf({ status } as AnyObject, 'Ready')?.status).toBe('True');
+        return true;
+      },
+      `parent to have applied ${tag}`,
+      180_000,
+    );
+  await view.sre.create(gate(ns, 'held', { spec: { default: 'opened' } }));
+  await push('1.0.0');
+  await view.admin.create(ociRepository(ns, 'parent', { spec: { ...source('parent'), ref: { tag: '1.0.0' } } }));
+  await view.admin.create(kustomization(ns, 'parent', { spec: { interval: '1m', targetNamespace: ns } }));
+  await parentApplied('1.0.0');
+  await ask(view.sre, ns, 'held', 'close');
+  await isHeld(view.admin, child as AnyObject);
+  await push('2.0.0');
+  await view.admin.mergePatch(ref('ociRepository', ns, 'parent'), { spec: { ref: { tag: '2.0.0' } } });
+  await parentApplied('2.0.0');
+  expect((await view.admin.get(child)).spec).toMatchObject({ path: './1.0.0', suspend: true });
+  const edit = { ...child, spec: { path: './mine' } };
+  const refused = view.developer.apply(edit as AnyObject, { force: true });
+  await expect(refused).rejects.toMatchObject({ code: 403 });
+  await ask(view.sre, ns, 'held', 'open');
+  await waitFor(
+    async () => {
+      expect((await view.admin.get(child)).spec).toMatchObject({ path: './2.0.0' });
+      expect((await view.admin.get(child)).spec.suspend).toBeFalsy();
+      return true;
+    },
+    'the change after the opening',
+    180_000,
+  );
+});
+
 describe('docs/depend-on-a-gate.md', () => {
   const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
   const readyReason = async (name: string) =>

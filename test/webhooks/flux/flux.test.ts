@@ -161,13 +161,13 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   });
 
   it('is held where a Git sync does so', async () => {
-    const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'git' }];
+    const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
     const object = kustomization({ annotations: { note: 'x' }, substitute: { APP: '6' }, managedFields });
     const applied = kustomization({
       ...at(2, '1.1.0'),
-      managedFields: [{ ...owner('Apply', APP_PATH), manager: 'git' }],
+      managedFields: [{ ...owner('Apply', APP_PATH), manager: 'kustomize-controller' }],
     });
-    const options = { fieldManager: 'git' };
+    const options = { fieldManager: 'kustomize-controller' };
     const write = { object: { ...object, spec: applied.spec }, oldObject: applied, options } as Parameters<
       typeof send
     >[1];

@@ -381,7 +381,8 @@ it('warns once, in 120 characters, about an apply that is held, whatever the nam
     spec: { suspend: true, path: 'a' },
   });
   const object = { ...old, spec: { ...old.spec, path: 'b' } };
-  const answer = await send(mutateFlux, { object, oldObject: old }, { objects: [gate(`shop/${name}`)] });
+  const options = { fieldManager: 'kustomize-controller' };
+  const answer = await send(mutateFlux, { object, oldObject: old, options }, { objects: [gate(`shop/${name}`)] });
   expect(answer.allowed).toBe(true);
   expect(answer.warnings).toHaveLength(1);
   expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
