@@ -82,6 +82,8 @@ function untilFetched(
 function asWritten(at: SuspensionCase): SuspensionCase {
   const { object, sent, oldObject } = at;
   if (!oldObject || parseMemory(oldObject) !== undefined) return at;
+  // With open Gates it may as well be the export of an earlier freeze, applied to what a person has suspended since.
+  if (oldObject.spec?.suspend === true && at.closed.length === 0) return at;
   const before = (each: FluxObject) => {
     const own = ownMemory(each);
     return own === undefined ? each : setSuspend(each, recall(own));
@@ -114,7 +116,10 @@ function behindClosedGates(
 
 /** It runs, and the memory stays: once the deployment has arrived it is held again. Whoever suspends it meanwhile is heard. */
 function pass(at: SuspensionCase, memory: Memory, state: StateAnnotation | undefined): FluxObject {
-  const isStopped = state?.is === 'passing' && at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
+  const isSuspended = at.oldObject?.spec?.suspend !== true && at.object.spec?.suspend === true;
+  // Where we are asked twice about one write, the call before has suspended it until its artifact is there.
+  const isOurs = at.awaitsArtifact && !wasAwaiting(at) && at.sent.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+  const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : memory;
   const suspend = at.awaitsArtifact || recall(own);
   return finish(setSuspend(at.object, suspend), own, { is: 'passing', gates: at.closings });

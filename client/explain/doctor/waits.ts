@@ -120,8 +120,11 @@ export function behind(objects: readonly KubeObject<any, any>[], now: EpochMs): 
   return objects
     .filter(({ metadata, status }) => {
       const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > PATIENCE_MS;
-      const isUnseen = status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation;
-      const isNew = status === undefined && isOld(parseTime(metadata.creationTimestamp));
+      const observed = status?.observedGeneration;
+      // What the CRD says of a Gate that nobody has looked at yet.
+      const isUntouched = status === undefined || observed === -1;
+      const isUnseen = !isUntouched && observed !== undefined && observed !== metadata.generation;
+      const isNew = isUntouched && isOld(parseTime(metadata.creationTimestamp));
       return isUnseen || isNew || isOld(parseTime(status?.nextTransition));
     })
     .map((object) => `${object.kind} ${refKey(identityOf(object))}`);

@@ -3,9 +3,9 @@ import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
 import { parseTime } from '../../kube/time.ts';
 
-/** The latest Stalled=True, else the newest transition of any condition; undefined when no time parses. */
+/** The latest Stalled=True, else the newest transition of any condition that is not about work under way; undefined when no time parses. */
 export function failureTime(object: KubeObject<any, any>): EpochMs | undefined {
-  const conditions = conditionsOf(object);
+  const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');
   return newest(stalled.length > 0 ? stalled : conditions);
 }

@@ -68,17 +68,17 @@ const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
 /** Where a failure stays visible after its remediation, which then is the reason of Ready. */
 const HELM_FAILURES = ['Released', 'TestSuccess'];
 
-/** `UninstallSucceeded` without a remediation is of a release that moves. */
+/**
+ * Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready says whether it is the newest that was taken back.
+ * `UninstallSucceeded` without a remediation is of a release that moves.
+ */
 function helmReleaseStatus(object: KubeObject<any, any>, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
   const conditions = conditionsOf(object);
   const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
-  const { generation } = object.metadata;
-  if (!remediated || (remediated.observedGeneration ?? generation) !== generation) {
-    return helmReleaseFailed(object, ...rest);
-  }
+  const takenBack = remediated && fluxRule(new Set([remediated.reason]))(object, ...rest);
+  if (!takenBack) return helmReleaseFailed(object, ...rest);
   const cause = conditions.find(({ type, status }) => HELM_FAILURES.includes(type) && status === 'False');
-  const text = `${remediated.reason}: ${remediated.message}`;
-  return failed(cause ? `${cause.reason}: ${cause.message} (${text})` : text);
+  return cause ? failed(`${cause.reason}: ${cause.message} (${takenBack.message})`) : takenBack;
 }
 
 /** A closed Gate is as it should be; for kstatus it is not ready. */

@@ -1,8 +1,17 @@
 /** A program of one Go module under dev/tools, built once for this machine into the user's cache, under the hash of what pins it. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
@@ -12,6 +21,8 @@ export interface GoBinaryOptions {
   name?: string;
   /** Build tags. */
   tags?: string;
+  /** A file that the program's module embeds, made by a build of its own, and that its release does not hold: an empty one takes its place. */
+  embedded?: { module: string; file: string };
 }
 
 /** The path of a binary that was built before; undefined where it was not. `module` is a folder of dev/tools. */
@@ -24,7 +35,7 @@ export function cachedGoBinary(module: string, name: string = basename(module)):
 export async function provideGoBinary(
   module: string,
   program: string,
-  { name = basename(module), tags }: GoBinaryOptions = {},
+  { name = basename(module), tags, embedded }: GoBinaryOptions = {},
 ): Promise<string> {
   const cached = cachedGoBinary(module, name);
   if (cached) return cached;
@@ -38,11 +49,44 @@ export async function provideGoBinary(
       requireGo(name);
       const built = join(work, name);
       const args = ['build', '-buildvcs=false', ...(tags ? ['-tags', tags] : []), '-o', built, program];
-      await runGo({ purpose: `Building ${name}`, cwd: join(REPOSITORY, 'dev/tools', module), args });
+      const pins = join(REPOSITORY, 'dev/tools', module);
+      const cwd = embedded ? await withEmbedded(embedded, pins, work) : pins;
+      await runGo({ purpose: `Building ${name}`, cwd, args });
       renameSync(built, binary);
     },
   );
   return binary;
+}
+
+/** Go writes nothing into its module cache: a copy of the module, and the pins with that in its place. Resolves to the folder to build in. */
+async function withEmbedded(
+  { module, file }: NonNullable<GoBinaryOptions['embedded']>,
+  pins: string,
+  work: string,
+): Promise<string> {
+  const [folder, copy] = [join(work, 'pins'), join(work, 'module')];
+  cpSync(pins, folder, { recursive: true });
+  cpSync(await downloaded(module, pins), copy, { recursive: true });
+  // Folders of the module cache are read-only.
+  for (const entry of readdirSync(copy, { recursive: true, withFileTypes: true }))
+    if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755);
+  chmodSync(copy, 0o755);
+  mkdirSync(dirname(join(copy, file)), { recursive: true });
+  writeFileSync(join(copy, file), '');
+  const args = ['mod', 'edit', '-replace', `${module}=${copy}`];
+  await runGo({ purpose: `Replacing ${module}`, cwd: folder, args });
+  return folder;
+}
+
+/** Where Go keeps what `module` is, in the version that the folder of dev/tools pins. */
+export function moduleFolder(pins: string, module: string): Promise<string> {
+  return downloaded(module, join(REPOSITORY, 'dev/tools', pins));
+}
+
+async function downloaded(module: string, cwd: string): Promise<string> {
+  const args = ['mod', 'download', '-json', module];
+  const answer = JSON.parse(await runGo({ purpose: `Downloading ${module}`, cwd, args }));
+  return (answer as { Dir: string }).Dir;
 }
 
 function cacheOf(module: string): string {

@@ -1,9 +1,11 @@
-/** The real Flux controllers (pinned in dev/tools/flux), each as the ServiceAccount that Flux installs it with. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The real Flux controllers and Flux Operator (pinned in dev/tools/flux), each as the ServiceAccount that Flux installs it with. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import type { User } from '../../actors/user.ts';
-import { provideGoBinary } from '../binaries/goBinary.ts';
+import type { AnyObject } from '../../client/send.ts';
+import { moduleFolder, provideGoBinary } from '../binaries/goBinary.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
@@ -14,46 +16,63 @@ export interface FluxControllers {
   stop(): Promise<void>;
 }
 
-type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller';
+const CONTROLLERS = ['source-controller', 'kustomize-controller', 'helm-controller'] as const;
+const OPERATOR = 'github.com/controlplaneio-fluxcd/flux-operator';
 
-/** Builds them where the cache has none: ten minutes on two cores. Resolves when all are ready. `withHelm`: helm-controller too. */
-export async function startFlux(admin: User, { withHelm = false } = {}): Promise<FluxControllers> {
+interface Options {
+  /** helm-controller too. */
+  withHelm?: boolean;
+  /** Flux Operator too, with its CRDs. */
+  withOperator?: boolean;
+}
+
+/** Builds them where the cache has none: ten minutes on two cores. Resolves when all are ready. */
+export async function startFlux(admin: User, { withHelm, withOperator }: Options = {}): Promise<FluxControllers> {
   const dir = mkdtempSync(join(tmpdir(), 'flux-'));
-  const storage = `127.0.0.1:${await freePort()}`;
   const started: RunningChild[] = [];
   const stop = () => Promise.all(started.map((child) => child.stop()));
-  const start = async (name: ControllerName, args: string[]) => {
+  const start = async (name: string, command: string, args: string[], env: Record<string, string> = {}) => {
     const kubeconfig = join(dir, `${name}.kubeconfig`);
     const account = { namespace: NAMESPACE, name };
     writeFileSync(kubeconfig, await serviceAccountKubeconfig(admin, account, 'cluster-admin'), { mode: 0o600 });
-    const [health, metrics] = [await freePort(), await freePort()];
+    const health = await freePort();
+    const listens = ['--enable-leader-election=false', `--health-addr=127.0.0.1:${health}`, '--metrics-addr=0'];
     started.push(
       await startChild({
         name,
-        command: await provideGoBinary(`flux/${name}`, `github.com/fluxcd/${name}`),
-        args: [
-          '--watch-all-namespaces',
-          '--enable-leader-election=false',
-          `--health-addr=127.0.0.1:${health}`,
-          `--metrics-addr=127.0.0.1:${metrics}`,
-          ...args,
-        ],
+        command,
+        args: [...listens, ...args],
         dir,
-        env: { KUBECONFIG: kubeconfig, RUNTIME_NAMESPACE: NAMESPACE, TMPDIR: dir },
+        env: { KUBECONFIG: kubeconfig, RUNTIME_NAMESPACE: NAMESPACE, TMPDIR: dir, ...env },
         ready: async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).ok,
         readyTimeoutMs: 120_000,
       }),
     );
   };
+  const startController = async (name: (typeof CONTROLLERS)[number], args: string[] = []) =>
+    start(name, await provideGoBinary(`flux/${name}`, `github.com/fluxcd/${name}`), [
+      '--watch-all-namespaces',
+      ...args,
+    ]);
+  const startOperator = async () => {
+    for (const crd of await operatorCrds()) await admin.create(crd);
+    const embedded = { module: OPERATOR, file: 'web/dist/index.html' };
+    const command = await provideGoBinary('flux/flux-operator', `${OPERATOR}/cmd/operator`, { embedded });
+    // It refuses to run without.
+    const env = { GODEBUG: 'fips140=on' };
+    await start('flux-operator', command, [`--web-server-port=${await freePort()}`, `--storage-path=${dir}`], env);
+  };
   mkdirSync(join(dir, 'storage'));
+  const storage = `127.0.0.1:${await freePort()}`;
   try {
-    await start('source-controller', [
+    await startController('source-controller', [
       `--storage-path=${join(dir, 'storage')}`,
       `--storage-addr=${storage}`,
       `--storage-adv-addr=${storage}`,
     ]);
-    await start('kustomize-controller', []);
-    if (withHelm) await start('helm-controller', []);
+    await startController('kustomize-controller');
+    if (withHelm) await startController('helm-controller');
+    if (withOperator) await startOperator();
   } catch (error) {
     // The directory stays: the error names a log in it.
     await stop();
@@ -65,4 +84,9 @@ export async function startFlux(admin: User, { withHelm = false } = {}): Promise
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function operatorCrds(): Promise<AnyObject[]> {
+  const folder = join(await moduleFolder('flux/flux-operator', OPERATOR), 'config/crd/bases');
+  return readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), 'utf8')) as AnyObject);
 }

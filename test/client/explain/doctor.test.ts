@@ -27,6 +27,8 @@ describe('nobody looks after', () => {
       gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:58:00Z' }),
       true,
     ],
+    ['what nobody has looked at after a minute', gate(1, { observedGeneration: -1 }), true],
+    ['what nobody has looked at yet', gate(1, { observedGeneration: -1 }, '2026-11-25T09:59:50Z'), false],
     ['what has just been made', gate(1, undefined, '2026-11-25T09:59:50Z'), false],
     ['what is about to change', gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:59:58Z' }), false],
     ['what is as it should be', gate(1, { observedGeneration: 1 }), false],

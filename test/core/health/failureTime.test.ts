@@ -26,6 +26,11 @@ it.each([
     [condition('Stalled', 'False', '09:00:00'), condition('Progressing', 'False', '10:00:00')],
     '10:00:00',
   ],
+  [
+    'what Flux is about to try again has not failed again',
+    [condition('Ready', 'False', '10:00:00'), condition('Reconciling', 'True', '11:00:00')],
+    '10:00:00',
+  ],
   ['K22 the only one', [condition('Progressing', 'False', '12:00:00')], '12:00:00'],
   ['K23 without a time there is none', [condition('Progressing', 'False')], undefined],
 ])('%s', (_, conditions, expected) => {

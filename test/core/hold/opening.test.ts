@@ -20,6 +20,8 @@ import {
   STATE,
 } from './writes.ts';
 
+const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
+
 describe('one write of a gated Kustomization at the opening', () => {
   judged([
     ...(['unset', 'false', 'true'] as const).map(
@@ -103,6 +105,13 @@ describe('one write of a gated Kustomization at the opening', () => {
         managedFields: [git('spec.suspend')],
         spec: { suspend: true },
       }),
+    },
+    {
+      says: 'an export of an earlier freeze does not resume what a person has suspended since',
+      old: kustomization({ ...at110, annotations: { ...GATED, [STATE]: 'open' }, spec: { suspend: true } }),
+      object: frozen({ ...at110, annotations: { [MEMORY]: 'false' } }),
+      gates: [openGate],
+      stored: 'old',
     },
     {
       says: 'nobody resumes it earlier by saying that it is open',

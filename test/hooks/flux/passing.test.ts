@@ -132,7 +132,7 @@ describe('an object that a deployment lets past its Gate', () => {
     expect(await cluster.write(edit)).toBe(false);
     const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
     const apply = { ...edit, metadata: { ...edit.metadata, managedFields } };
-    expect(await cluster.write(apply)).toBe(true);
+    expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
     expect(cluster.object.spec?.path).toBeUndefined();
     expect(runs(cluster)).toBe(true);
   });

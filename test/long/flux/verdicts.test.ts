@@ -195,7 +195,7 @@ const CHARTS: ChartRow[] = [
     spec: { timeout: '3s', install: { remediation: { retries: 1, remediateLastFailure: true } } },
     reason: 'InstallFailed',
     health: 'Unhealthy',
-    message: /InstallFailed: .*UninstallSucceeded/s,
+    message: /InstallFailed/,
   },
   {
     name: 'not-upgraded',

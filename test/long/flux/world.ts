@@ -15,7 +15,7 @@ export interface FluxWorld {
 }
 
 /** For the tests of a file, from the first one to the last; the properties are set when they begin. */
-export function fluxWorld(options: { withHelm?: boolean } = {}): FluxWorld {
+export function fluxWorld(options: Parameters<typeof startFlux>[1] = {}): FluxWorld {
   const world = {} as FluxWorld;
   let cluster: TestCluster;
   let flux: FluxControllers;

@@ -1,7 +1,8 @@
 /** What a closed Gate holds, whatever the object carries and follows. */
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/flux.ts';
-import { gate, kustomization } from '../../core/hold/objects.ts';
+import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/hold/objects.ts';
 import { send } from './call.ts';
 
 const closed = gate('shop/freeze');
@@ -53,6 +54,54 @@ it('a Gate that opens between two calls for one write leaves the object as it wa
   const second = await send(mutateFlux, { object: first.object!, oldObject }, { objects: [] });
   expect(second.object?.spec?.suspend).toBe(false);
   expect(second.object?.metadata.annotations ?? {}).toEqual({});
+});
+
+it('a hotfix that waits for its artifact goes on when that is there, also where another webhook has us asked twice', async () => {
+  const hotfix = rollout('my-app', '1.1.0', '1.0.0') as KubeObject<any, any>;
+  hotfix.status.history[0] = {
+    ...hotfix.status.history[0],
+    timestamp: '2026-03-04T09:59:50Z',
+    bakeStatus: 'Deploying',
+  };
+  hotfix.metadata.annotations = {
+    'gate.fluxcd.io/bypassed-gates': '1.1.0 (2): shop/freeze',
+    'gate.fluxcd.io/bypassed-by': '2026-03-04T09:59:40Z sre',
+  };
+  const sourceAt = (observedGeneration: number, revision: string) => {
+    const status = { observedGeneration, artifact: { revision } };
+    const source = ociRepository({ tag: '1.1.0' }, { deployed: deployment('my-app', 2, '1.1.0'), status });
+    return { ...source, metadata: { ...source.metadata, name: 'web' } };
+  };
+  const stored = kustomization({
+    annotations: {
+      'rollout.kuberik.com/substitute.APP.from': 'my-app',
+      'rollout.kuberik.com/artifact': '1.0.0',
+      'gate.fluxcd.io/gates': 'freeze',
+      'gate.fluxcd.io/state': 'passing: shop/freeze',
+      'gate.fluxcd.io/suspended': 'unset',
+    },
+    substitute: { APP: '1.0.0' },
+    deployed: deployment('my-app', 1, '1.0.0'),
+    spec: { sourceRef: { kind: 'OCIRepository', name: 'web' } },
+    status: { lastAppliedRevision: '1.0.0@sha256:a' },
+  });
+  const woken = (object: typeof stored, by: string) => {
+    const annotations = { ...object.metadata.annotations, 'rollout.kuberik.com/awaits-artifact': by };
+    return { ...object, metadata: { ...object.metadata, annotations } };
+  };
+  const before = { objects: [closed, hotfix, sourceAt(2, '1.0.0@sha256:a')] };
+  const first = await send(mutateFlux, { object: woken(stored, 'x'), oldObject: stored }, before);
+  expect(first.object?.spec?.suspend).toBe(true);
+  const touched = {
+    ...first.object!,
+    metadata: { ...first.object!.metadata, labels: { 'other.example/webhook': 'seen' } },
+  };
+  const second = await send(mutateFlux, { object: touched, oldObject: stored }, before);
+  const arrived = { objects: [closed, hotfix, sourceAt(3, '1.1.0@sha256:b')] };
+  const awaiting = second.object!;
+  const third = await send(mutateFlux, { object: woken(awaiting, 'y'), oldObject: awaiting }, arrived);
+  expect(third.object?.spec).toMatchObject({ postBuild: { substitute: { APP: '1.1.0' } } });
+  expect(third.object?.spec?.suspend).toBeFalsy();
 });
 
 const terminatingNot = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
