@@ -15,7 +15,7 @@ it.each([
   [
     'RolloutGate',
     ROLLOUT_GATE,
-    () => world.view.developer.mergePatch(ref('rolloutGate', world.ns, 'rolloutgate'), { spec: { passing: true } }),
+    () => world.view.sre.mergePatch(ref('rolloutGate', world.ns, 'rolloutgate'), { spec: { passing: true } }),
   ],
 ])('a ResourceSet waits for the %s that it depends on', async (kind, api, open) => {
   const { ns, view } = world;
