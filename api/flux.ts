@@ -56,6 +56,7 @@ export interface ImagePolicy extends KubeObject {
     latestRef?: { name?: string; tag?: string; digest?: string };
     /** image.toolkit.fluxcd.io/v1beta2: `image:tag`. */
     latestImage?: string;
+    observedGeneration?: number;
     conditions?: Condition[];
     [key: string]: unknown;
   };

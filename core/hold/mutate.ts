@@ -1,5 +1,5 @@
 /** The mutating half of the rules in write.ts: what becomes of one write of a Flux object. */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { HoldReason } from '../../api/metrics.ts';
 import { judgeHeld } from '../freeze/judge.ts';
@@ -72,6 +72,7 @@ export function judgeWrite(write: FluxWrite): WriteOutcome {
   const warnings = [
     ...content.warnings,
     ...newlyInvalid(gates.required, oldObject, world),
+    ...idleSourceWarning(write, gates.count),
     ...suspendedWarning(settled, write, gates.closed),
     ...awaitsWarning(settled, write),
   ];
@@ -180,6 +181,15 @@ function newlyInvalid(
   const { problems: known, tooMany: already } = oldObject ? namedGates(oldObject, world) : NO_NAMES;
   const isNew = tooMany && !already && oldObject !== undefined;
   return [...(isNew ? [TOO_MANY_TEXT] : []), ...newProblems(problems, known)];
+}
+
+/** Flux has no work to do for these: the charts are fetched by those that name one. */
+function idleSourceWarning({ object, oldObject }: FluxWrite, required: number): string[] {
+  const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
+  const gatesOf = (each: FluxObject | undefined) => each?.metadata.annotations?.[GATES];
+  const isNew = !isIdle(oldObject) || gatesOf(object) !== gatesOf(oldObject);
+  if (required === 0 || !isIdle(object) || !isNew) return [];
+  return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
 }
 
 /** Whoever creates an object behind a closed gate, or gets past one, learns why nothing happens. */

@@ -1,7 +1,9 @@
 /** Reading the ImagePolicy a Rollout names. */
+import { READY } from '../../api/conditions.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { findCondition } from '../kube/conditions.ts';
 
 /** The tag and digest the policy chose last; v1beta2 of older Flux says `image:tag` in one text. */
 export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest?: string } | undefined {
@@ -9,6 +11,13 @@ export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest
   const tag = latestRef?.tag || /:([^:/@]+)(?:@|$)/.exec(latestImage ?? '')?.[1];
   if (!tag) return undefined;
   return latestRef?.digest ? { tag, digest: latestRef.digest } : { tag };
+}
+
+/** The tag that Flux has selected by the policy as it is now; undefined while its status is of an older spec, or says that nothing could be selected. */
+export function selectedTag(policy: ImagePolicy | undefined): string | undefined {
+  const { observedGeneration, conditions } = policy?.status ?? {};
+  const isOfThis = observedGeneration !== undefined && observedGeneration === policy?.metadata.generation;
+  return isOfThis && findCondition(conditions, READY)?.status === 'True' ? latestOf(policy)?.tag : undefined;
 }
 
 /** No image has a longer name; it stays in the status of Rollouts and budgets. */

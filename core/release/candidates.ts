@@ -4,6 +4,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime } from '../kube/time.ts';
+import { selectedTag } from '../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../policy/rules.ts';
 import type { YoungRelease } from './age.ts';
 
@@ -47,7 +48,10 @@ export function releasesAfter(
   const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
-  const refusal = (tag: string) => (rolledBack.has(tag) ? ROLLED_BACK : rules.refusal(tag));
+  // Flux may know fields of the policy that we don't: what it selects now is not judged again.
+  const selected = selectedTag(policy);
+  const refusal = (tag: string) =>
+    rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.refusal(tag);
   const judged = following.map((release) => ({ release, reason: refusal(release.tag) }));
   const selectable = judged
     .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))

@@ -151,7 +151,10 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     await passes(source);
     await standIn.fetch(ns, 'app');
     await passes(sync);
-    const { warnings } = await flux.apply({ ...sync, spec: { ...sync.spec, path: './other' } }, { force: true });
+    const { warnings } = await flux.apply(
+      { ...sync, spec: { ...sync.spec, path: './other' } },
+      { manager: 'kustomize-controller', force: true },
+    );
     expect(warnings.join()).toContain('held, nothing changed');
     await expect(developer.mergePatch(sync as never, { spec: { path: './other' } })).rejects.toMatchObject({
       code: 403,

@@ -79,7 +79,7 @@ describe('the log', () => {
     await publish(ns, 'app', '1.0.0');
     await developer.create(rollout(ns, 'app'));
     const web = kustomization(ns, 'web', { variables: { APP_VERSION: 'app' }, annotations: { [GATES]: 'freeze' } });
-    await flux.apply(web);
+    await flux.apply(web, { manager: 'kustomize-controller' });
     await tells(ns, 'Rollout/app SomeGatesBlocking');
     await admin.mergePatch(ref('rolloutGate', ns, 'qa'), { spec: { passing: true } });
     await variablesArrive(admin, ns, 'web', { APP_VERSION: '1.0.0' });
@@ -89,7 +89,8 @@ describe('the log', () => {
     await isHeld(admin, web);
     const edit = await developer.mergePatch(web as never, { spec: { path: './other' } }).catch((error) => error);
     expect(String(edit)).toContain('freeze');
-    for (let again = 0; again < 3; again++) await flux.apply({ ...web, spec: { ...web.spec, path: './git' } });
+    const synced = { ...web, spec: { ...web.spec, path: './git' } };
+    for (let again = 0; again < 3; again++) await flux.apply(synced, { manager: 'kustomize-controller' });
     await tells(ns, 'Gate/freeze CloseRequested', 'Gate/freeze GateClosed', 'Kustomization/web Suspended');
     await tells(ns, 'Kustomization/web Denied', 'Kustomization/web Held');
 

@@ -49,6 +49,24 @@ describe('releasesAfter', () => {
     expect(candidates(available, deployed, spec)).toEqual(expected);
   });
 
+  describe('what Flux selects by the policy as it is now is a candidate, whatever our own reading of it', () => {
+    const ready = (status: string) => [
+      { type: 'Ready', status, reason: '', message: '', lastTransitionTime: '2026-03-10T10:00:00Z' },
+    ];
+    it.each<[string, object, string[]]>([
+      ['selected now', { observedGeneration: 2, conditions: ready('True') }, ['2.0.0-rc.1']],
+      ['selected by an older spec', { observedGeneration: 1, conditions: ready('True') }, []],
+      ['left over where nothing is selected', { observedGeneration: 2, conditions: ready('False') }, []],
+      ['of unknown generation', { conditions: ready('True') }, []],
+    ])('%s', (_, status, expected) => {
+      const spec = { policy: { semver: { range: '>=1.0.0', prereleases: { enabled: true } } } } as Spec;
+      const latestRef = { tag: '2.0.0-rc.1' };
+      const policy = { metadata: { generation: 2 }, spec, status: { latestRef, ...status } };
+      const found = releasesAfter([{ tag: '2.0.0-rc.1' }], '1.0.0', objectOf('ImagePolicy', policy) as ImagePolicy);
+      expect(found.candidates.map(({ tag }) => tag)).toEqual(expected);
+    });
+  });
+
   it('leaves rejected releases out', () => {
     expect(candidates(['1.0.0', '1.1.0', '1.2.0'], '1.0.0', semver, ['1.2.0'])).toEqual(['1.1.0']);
   });

@@ -184,6 +184,39 @@ it('a sync of what a closed Gate holds goes on: Flux reads it as unchanged, a pe
   );
 });
 
+it('what depends on a Kustomization that a closed Gate holds goes on, as docs/gates.md says', async () => {
+  const { ns, registry, source, view } = world;
+  const own = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: base }\n';
+  await pushArtifact(registry, 'base', '1.0.0', { 'a.yaml': own });
+  await view.admin.create(ociRepository(ns, 'base', { spec: { ...source('base'), ref: { tag: '1.0.0' } } }));
+  await view.sre.create(gate(ns, 'base', { spec: { default: 'opened' } }));
+  const spec = {
+    interval: '1m',
+    retryInterval: '2s',
+    targetNamespace: ns,
+    sourceRef: { kind: 'OCIRepository', name: 'base' },
+  };
+  const annotations = { 'gate.fluxcd.io/gates': 'base' };
+  await view.admin.create(kustomization(ns, 'base', { annotations, spec }));
+  const reasonOf = async (name: string) =>
+    conditionOf(await view.admin.get(ref('kustomization', ns, name)), 'Ready')?.reason;
+  await waitFor(async () => (await reasonOf('base')) === 'ReconciliationSucceeded', 'base', 90_000);
+  await ask(view.sre, ns, 'base', 'close');
+  await isHeld(view.admin, ref('kustomization', ns, 'base') as AnyObject);
+  await view.admin.create(kustomization(ns, 'above', { spec: { ...spec, dependsOn: [{ name: 'base' }] } }));
+  await waitFor(
+    async () => (await reasonOf('above')) !== undefined && (await reasonOf('above')) !== 'Progressing',
+    'above',
+    90_000,
+  );
+  console.log(
+    'above',
+    await reasonOf('above'),
+    JSON.stringify((await view.admin.get(ref('kustomization', ns, 'base'))).status),
+  );
+  await waitFor(async () => (await reasonOf('above')) === 'ReconciliationSucceeded', 'above', 20_000);
+});
+
 describe('docs/depend-on-a-gate.md', () => {
   const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
   const readyReason = async (name: string) =>

@@ -104,6 +104,19 @@ it('a hotfix that waits for its artifact goes on when that is there, also where 
   expect(third.object?.spec?.suspend).toBeFalsy();
 });
 
+it.each([
+  ['oci', 'freeze', ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it']],
+  ['default', 'freeze', []],
+])('a HelmRepository of type %s that begins to require a Gate: Warnings', async (type, gates, warnings) => {
+  const stored = { ...kustomization({ annotations: {} }), kind: 'HelmRepository', spec: { type } };
+  const annotated = { ...stored.metadata, annotations: { 'gate.fluxcd.io/gates': gates } };
+  const object = { ...stored, apiVersion: 'source.toolkit.fluxcd.io/v1', metadata: annotated };
+  const opened = { objects: [gate('shop/freeze', { default: 'opened' })] };
+  const oldObject = { ...stored, apiVersion: 'source.toolkit.fluxcd.io/v1' };
+  expect((await send(mutateFlux, { object, oldObject }, opened)).warnings ?? []).toEqual(warnings);
+  expect((await send(mutateFlux, { object, oldObject: object }, opened)).warnings ?? []).toEqual([]);
+});
+
 const terminatingNot = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
 
 describe('what holds an object', () => {
