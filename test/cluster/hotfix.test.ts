@@ -14,7 +14,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask, BYPASSED_BY, conditionText, gated, isFree, isHeld, STATE, SUSPENDED } from './support/gates.ts';
+import { ask, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
 import { nextSecond } from './support/rolloutStory.ts';
 import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
 
@@ -85,6 +85,12 @@ const passes = (object: AnyObject) =>
     return live;
   }, `${object.kind} ${object.metadata.name} to pass`);
 
+const isOpen = (object: AnyObject) =>
+  waitFor(
+    async () => (await stateOf(object)) === 'open',
+    `${object.kind} ${object.metadata.name} to be held no longer`,
+  );
+
 const isHeldAgain = (object: AnyObject) =>
   waitFor(
     async () => (await read(object)).spec.suspend === true && (await stateOf(object)).startsWith('closed: '),
@@ -142,7 +148,9 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     await publish(ns, 'app', '1.2.0');
     await waits(ns, 'app', '1.2.0');
     await ask(sre, ns, 'freeze', 'open');
-    for (const object of [source, sync, ...others]) await isFree(admin, object);
+    await tagArrives(admin, ns, 'app', '1.2.0');
+    // Some wait for the artifacts of their next version by now.
+    for (const object of [source, sync, ...others]) await isOpen(object);
   });
 
   it('moves the pinned field and nothing else while it is on its way', async () => {
