@@ -237,7 +237,7 @@ const ALL_PASSING = condition('True', 'AllGatesPassing', 'All gates are passing'
 const SOME_BLOCKING = condition('False', 'SomeGatesBlocking', 'Some gates are blocking deployment');
 const NONE_ALLOWED = condition('False', 'NoAllowedVersions', 'No release candidates are allowed by all gates');
 
-/** For whoever depends on the RolloutGate by kstatus: one that is not passing is not ready. Which versions pass is not said by it. */
+/** The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
   const { generation } = metadata;

@@ -96,7 +96,7 @@ function conditionsOf(
     conditions = setCondition(conditions, { type: STALLED, status: 'True', reason, message: stalled }, now);
   }
   if (receiver) conditions = setCondition(conditions, receiverCondition(receiver), now);
-  // For whoever depends on the Gate by kstatus: a closed one is not ready.
+  // For kstatus, a closed Gate is not ready.
   const { generation } = gate.metadata;
   const observed = generation !== undefined && { observedGeneration: generation };
   const reason = opened ? 'GateOpened' : GATE_CLOSED;

@@ -3,6 +3,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import { parseInventory } from '../../../core/health/objects/inventory.ts';
 import { firstFew } from '../../../core/kube/firstFew.ts';
+import { groupOf } from '../../../core/kube/names.ts';
 import { type Finding, problem } from './finding.ts';
 
 const GATES = new Set([KINDS.Gate, KINDS.RolloutGate].map(({ group, kind }) => `${group}/${kind}`));
@@ -12,18 +13,18 @@ interface Waiting {
   healthCheckExprs?: { apiVersion?: string; kind?: string }[];
 }
 
+const kindKey = ({ apiVersion = '', kind = '' }: { apiVersion?: string; kind?: string }) =>
+  `${groupOf(apiVersion)}/${kind}`;
+
 export function waitedGateFindings(kustomizations: readonly FluxObject[]): Finding[] {
   return kustomizations.flatMap(({ metadata, spec, status }) => {
     const { wait, healthCheckExprs = [] } = (spec ?? {}) as Waiting;
     if (!wait) return [];
-    const judged = new Set(healthCheckExprs.map(({ apiVersion = '', kind }) => `${apiVersion.split('/')[0]}/${kind}`));
+    const judged = new Set(healthCheckExprs.map(kindKey));
     const { resources } = parseInventory(
       (status as { inventory?: { entries?: unknown } } | undefined)?.inventory?.entries,
     );
-    const waited = resources.filter(({ apiVersion, kind }) => {
-      const key = `${apiVersion.split('/')[0]}/${kind}`;
-      return GATES.has(key) && !judged.has(key);
-    });
+    const waited = resources.filter((each) => GATES.has(kindKey(each)) && !judged.has(kindKey(each)));
     if (waited.length === 0) return [];
     const names = firstFew(waited.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
     return [

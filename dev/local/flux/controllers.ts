@@ -16,7 +16,7 @@ export interface FluxControllers {
   stop(): Promise<void>;
 }
 
-const CONTROLLERS = ['source-controller', 'kustomize-controller', 'helm-controller'] as const;
+type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller';
 const OPERATOR = 'github.com/controlplaneio-fluxcd/flux-operator';
 
 interface Options {
@@ -49,7 +49,7 @@ export async function startFlux(admin: User, { withHelm, withOperator }: Options
       }),
     );
   };
-  const startController = async (name: (typeof CONTROLLERS)[number], args: string[] = []) =>
+  const startController = async (name: ControllerName, args: string[] = []) =>
     start(name, await provideGoBinary(`flux/${name}`, `github.com/fluxcd/${name}`), [
       '--watch-all-namespaces',
       ...args,
