@@ -3,14 +3,12 @@
  * applied a new deployment yet, or that a Gate has just opened or closed. Flux is done with most versions meanwhile, a freeze writes its
  * suspensions first, and each write of a binding is a sync of everything related. ADR 2.
  */
-import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBinding, FluxBindingStatus, Gate } from '../../api/types.ts';
-import { findCondition } from '../kube/conditions.ts';
+import type { FluxBinding, FluxBindingStatus } from '../../api/types.ts';
+import { changedAt } from '../gate/changed.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import type { GateEntry } from './gates.ts';
 import { isInformed, kept, remembered, type Said, type Sent, saidOf } from './said.ts';
 import { bindingStatus } from './status.ts';
 
@@ -90,14 +88,8 @@ function changedGates(before: Said, next: Said, { gates }: Sent, now: EpochMs): 
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
     if (sameJson(was.get(refKey(entry)), entry)) return [];
-    return [{ at: changedAt(entry, gates.get(refKey(entry)), now), lasts: GATE_MS }];
+    return [{ at: changedAt(gates.get(refKey(entry)), entry.opened, now), lasts: GATE_MS }];
   });
-}
-
-function changedAt({ opened }: GateEntry, gate: Gate | undefined, now: EpochMs): EpochMs {
-  const said = findCondition(gate?.status?.conditions, OPENED);
-  if (!said) return 0;
-  return said.status === (opened ? 'True' : 'False') ? (parseTime(said.lastTransitionTime) ?? 0) : now;
 }
 
 /** What must be the same: all but what they say. */

@@ -3,6 +3,7 @@ import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
+import { changedAt } from '../gate/changed.ts';
 import { closingOf, evaluateGate } from '../gate/evaluate.ts';
 import { TOO_MANY_TEXT } from '../gate/judge.ts';
 import type { RequiredGate } from '../gate/refs.ts';
@@ -22,6 +23,8 @@ export interface Gating {
   closed: NamespacedName[] | undefined;
   /** The same with which closing it is: see `closingKey`. */
   closings: string[];
+  /** When the newest of them opened or closed. */
+  changedAt: EpochMs;
 }
 
 /** `sent`: the Gates that may select the object, and those that it names as far as the decorator relates them; of the others the observed binding tells. */
@@ -42,6 +45,10 @@ export function gatingOf(
   const states = new Map((observed?.gates ?? []).map((state) => [refKey(state), state]));
   const opened = new Map([...states].map(([key, state]) => [key, state.opened]));
   for (const [key, gate] of gates) opened.set(key, evaluateGate(gate, now).opened);
+  const changes = [...named, ...selecting]
+    .map(refKey)
+    .map((key) => changedAt(gates.get(key), opened.get(key) ?? false, now));
+  const changed = Math.max(0, ...changes);
   const isKnown = namedOnly.every((ref) => opened.has(refKey(ref)));
   const closed: NamespacedName[] = [
     ...namedOnly.filter((ref) => opened.get(refKey(ref)) === false),
@@ -53,7 +60,7 @@ export function gatingOf(
     return closingKey({ ref, closing });
   });
   const all = [...namedOnly, ...selecting.map((ref) => ({ ...ref, selected: true }))];
-  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, closings };
+  if (!tooMany) return { gates: all, problems, closed: isKnown ? closed : undefined, closings, changedAt: changed };
   // Closed ones first: a Rollout that is bound to the object waits for these too.
   const isClosed = new Set(closed.map(refKey));
   const sorted = [true, false].flatMap((wanted) => all.filter((ref) => isClosed.has(refKey(ref)) === wanted));
@@ -62,6 +69,7 @@ export function gatingOf(
     problems: [...problems, TOO_MANY_TEXT],
     closed: [TOO_MANY],
     closings: [refKey(TOO_MANY)],
+    changedAt: changed,
   };
 }
 

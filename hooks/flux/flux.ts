@@ -92,14 +92,15 @@ export const fluxHook: DecoratorHook = {
     const awaits = currentAwaits(object, seen);
     const isGated = gating.gates.length > 0;
     const closed = isGated ? gating.closed : undefined;
-    // First the hold, then what is said of it: a status written first costs each object of a freeze a write before it is suspended.
     const changesHold = state !== undefined || isUnheld(object, closed ?? [], gating.closings);
     const knows = !isGated || closed !== undefined;
     const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
+    const saysAt = gating.changedAt + FREEZE_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
-    if (status) answer.status = status;
+    if (status && saysAt <= now) answer.status = status;
     const looks = [
       told?.lookAt,
+      status && saysAt > now ? saysAt : undefined,
       resumedAloneAt(awaits),
       awaited && !asks ? now + ASK_LATER_MS : undefined,
       isSuspendedByUs ? now + HELD_LOOK_MS : undefined,
@@ -110,6 +111,9 @@ export const fluxHook: DecoratorHook = {
     return answer;
   },
 };
+
+/** First a freeze suspends, then the objects say so: each status that is written costs two writes of Metacontroller, in the way of the next suspension. */
+const FREEZE_MS = 5000;
 
 /** How often a held object is looked at, whatever events were lost: an opening must not be missed. */
 const HELD_LOOK_MS = 60_000;

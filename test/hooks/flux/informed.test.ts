@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
+import type { FluxBinding, FluxBindingStatus, Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
 import { deployment, gate, helmRelease, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
-import { controller, mapOf } from './cluster.ts';
+import { Cluster, controller, mapOf } from './cluster.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const pinned = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
@@ -168,5 +168,24 @@ describe('a FluxBinding that is told', () => {
       pins: [{ rollout: 'my-app', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
       gates: [{ namespace: 'shop', name: 'freeze', opened: false }],
     });
+  });
+});
+
+describe('the condition of an object that a Gate holds', () => {
+  it.each([
+    { closedAt: '2026-03-04T09:59:58Z', says: false, again: 3.5 },
+    { closedAt: '2026-03-04T09:59:55Z', says: true, again: 1 },
+  ])('closed at $closedAt, and held: says so $says, so that a freeze first suspends them all', async (row) => {
+    const cluster = new Cluster(kustomization({ annotations: named }));
+    cluster.gates = [closed];
+    await cluster.settle();
+    const conditions = [
+      { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
+    ];
+    cluster.gates = [{ ...closed, status: { conditions } } as Gate];
+    cluster.object = { ...cluster.object, status: {} };
+    const answer = await cluster.decorate();
+    expect(answer.status !== undefined).toBe(row.says);
+    expect(answer.resyncAfterSeconds).toBe(row.again);
   });
 });
