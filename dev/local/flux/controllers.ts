@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
+import { NOTIFICATION_CONTROLLER, provideCrds } from '../binaries/crdModules.ts';
 import { moduleFolder, provideGoBinary } from '../binaries/goBinary.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
+import { installKinds } from '../install/kinds.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
 
@@ -16,7 +18,7 @@ export interface FluxControllers {
   stop(): Promise<void>;
 }
 
-type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller';
+type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller' | 'notification-controller';
 const OPERATOR = 'github.com/controlplaneio-fluxcd/flux-operator';
 
 interface Options {
@@ -24,10 +26,15 @@ interface Options {
   withHelm?: boolean;
   /** Flux Operator too, with its CRDs. */
   withOperator?: boolean;
+  /** notification-controller too, with its CRDs: where it takes events, as `127.0.0.1:9090`. */
+  eventsAddress?: string | undefined;
 }
 
 /** Builds them where the cache has none: ten minutes on two cores. Resolves when all are ready. */
-export async function startFlux(admin: User, { withHelm, withOperator }: Options = {}): Promise<FluxControllers> {
+export async function startFlux(
+  admin: User,
+  { withHelm, withOperator, eventsAddress }: Options = {},
+): Promise<FluxControllers> {
   const dir = mkdtempSync(join(tmpdir(), 'flux-'));
   const started: RunningChild[] = [];
   const stop = () => Promise.all(started.map((child) => child.stop()));
@@ -62,6 +69,11 @@ export async function startFlux(admin: User, { withHelm, withOperator }: Options
     const env = { GODEBUG: 'fips140=on' };
     await start('flux-operator', command, [`--web-server-port=${await freePort()}`, `--storage-path=${dir}`], env);
   };
+  const startNotifications = async (address: string) => {
+    await installKinds(admin.access, [], await provideCrds(() => {}, [NOTIFICATION_CONTROLLER]));
+    const receiver = `--receiverAddr=127.0.0.1:${await freePort()}`;
+    await startController('notification-controller', [`--events-addr=${address}`, receiver]);
+  };
   mkdirSync(join(dir, 'storage'));
   const storage = `127.0.0.1:${await freePort()}`;
   try {
@@ -73,6 +85,7 @@ export async function startFlux(admin: User, { withHelm, withOperator }: Options
     await startController('kustomize-controller');
     if (withHelm) await startController('helm-controller');
     if (withOperator) await startOperator();
+    if (eventsAddress) await startNotifications(eventsAddress);
   } catch (error) {
     // The directory stays: the error names a log in it.
     await stop();

@@ -15,7 +15,9 @@ export interface FluxWorld {
 }
 
 /** For the tests of a file, from the first one to the last; the properties are set when they begin. */
-export function fluxWorld(options: Parameters<typeof startFlux>[1] = {}): FluxWorld {
+export function fluxWorld(
+  options: Parameters<typeof startFlux>[1] & { hookEnv?: Record<string, string> } = {},
+): FluxWorld {
   const world = {} as FluxWorld;
   let cluster: TestCluster;
   let flux: FluxControllers;
@@ -23,7 +25,7 @@ export function fluxWorld(options: Parameters<typeof startFlux>[1] = {}): FluxWo
   // The first one on a machine builds the controllers.
   beforeAll(async () => {
     world.registry = await startRealRegistry();
-    cluster = await startTestCluster();
+    cluster = await startTestCluster(options);
     world.view = viewCluster(cluster);
     flux = await startFlux(world.view.admin, options);
     world.ns = await world.view.newNamespace();

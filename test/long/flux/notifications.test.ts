@@ -1,0 +1,56 @@
+/** docs/notifications.md, with the real notification-controller: what arrives where its Provider sends it. */
+import { afterAll, expect, it } from 'vitest';
+import { freePort } from '../../../dev/local/process/ports.ts';
+import { playNotificationController } from '../../cluster/notifications/notificationController.ts';
+import { type AnyObject, gate, ref, waitFor } from '../../cluster/support/cluster.ts';
+import { exampleObjects } from '../../cluster/support/examples.ts';
+import { ask, gated } from '../../cluster/support/gates.ts';
+import { conditionOf } from '../../cluster/support/versions.ts';
+import { fluxWorld } from './world.ts';
+
+const eventsAddress = `127.0.0.1:${await freePort()}`;
+const world = fluxWorld({ eventsAddress, hookEnv: { EVENTS_ADDR: `http://${eventsAddress}/` } });
+const chat = await playNotificationController();
+afterAll(() => chat.stop());
+
+it('a chat is told of a freeze by the Alert of the examples, once, and of nothing that another namespace does', async () => {
+  const { ns, view } = world;
+  const other = await view.newNamespace();
+  const alert = exampleObjects('notifications.yaml').find(({ metadata }) => metadata.name === 'releases')!;
+  const provider = {
+    apiVersion: alert.apiVersion,
+    kind: 'Provider',
+    metadata: { namespace: ns, name: 'chat' },
+    spec: { type: 'generic', address: chat.address },
+  };
+  await view.admin.create(provider as AnyObject);
+  await view.admin.create({
+    ...alert,
+    metadata: { namespace: ns, name: 'releases' },
+    spec: { ...alert.spec, providerRef: { name: 'chat' } },
+  });
+  for (const home of [other, ns]) {
+    await view.sre.create(gate(home, 'freeze', { spec: { default: 'opened' } }));
+    await view.developer.create(gated('Kustomization', home, 'web', 'freeze'));
+    await waitFor(
+      async () => (await view.admin.get(ref('gate', home, 'freeze'))).status?.held === 1,
+      'the object to be counted',
+    );
+    await ask(view.sre, home, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
+  }
+  await chat.says(
+    'Kustomization',
+    ns,
+    'web',
+    new RegExp(`^info Gate ${ns}/freeze GateClosed: .*closed by sre: INC-42$`),
+  );
+  await waitFor(
+    async () => conditionOf(await view.admin.get(ref('gate', ns, 'freeze')), 'Opened')?.status === 'False',
+    'the Gate to say that it is closed',
+  );
+  await ask(view.sre, ns, 'freeze', 'open');
+  await chat.says('Kustomization', ns, 'web', new RegExp(`^info Gate ${ns}/freeze GateOpened: `));
+  expect(chat.said('Kustomization', ns, 'web')).toHaveLength(2);
+  expect(chat.events.filter(({ involvedObject }) => involvedObject.namespace !== ns)).toEqual([]);
+  expect(chat.events[0]?.metadata).toMatchObject({ cluster: 'production' });
+});
