@@ -1,7 +1,7 @@
 /** A CRD of Flux that serves an older version too: what is written by way of it is held like everything else. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterView, gate, viewCluster } from '../cluster/support/cluster.ts';
-import { gated, isHeld } from '../cluster/support/gates.ts';
+import { ask, gated, isFree, isHeld } from '../cluster/support/gates.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 
 const CRD = {
@@ -18,7 +18,8 @@ beforeAll(async () => {
   cluster = await startTestCluster();
   view = viewCluster(cluster);
   const { versions } = (await view.admin.get(CRD)).spec;
-  const older = { ...versions[0], name: OLDER, storage: false };
+  const older = structuredClone({ ...versions[0], name: OLDER, storage: false });
+  delete older.schema.openAPIV3Schema.properties.spec.properties.wait;
   await view.admin.mergePatch(CRD, { spec: { versions: [...versions, older] } });
 }, 120_000);
 afterAll(() => cluster?.dispose());
@@ -35,4 +36,24 @@ it('an object behind a closed Gate', async () => {
     await expect(developer.mergePatch(older, { spec })).rejects.toThrow(`${ns}/freeze`);
   }
   await expect(developer.remove(older)).rejects.toThrow(`${ns}/freeze`);
+});
+
+it('is not written in an older version that would drop a field of it; with that field gone, or the Gate open, it is', async () => {
+  const { admin, developer, sre, newNamespace } = view;
+  const ns = await newNamespace();
+  const app = gated('Kustomization', ns, 'app', 'freeze', { wait: true });
+  await sre.create(gate(ns, 'freeze'));
+  await developer.create(app);
+  await isHeld(admin, app);
+  const older = { ...app, apiVersion: `kustomize.toolkit.fluxcd.io/${OLDER}` } as never;
+  const label = (team: string) => developer.mergePatch(older, { metadata: { labels: { team } } });
+  await expect(label('a')).rejects.toThrow(
+    `Kustomization ${ns}/app: a write in kustomize.toolkit.fluxcd.io/${OLDER} drops or changes spec.wait. ` +
+      `Write it in kustomize.toolkit.fluxcd.io/v1: gate '${ns}/freeze' is closed`,
+  );
+  expect((await admin.get(app)).spec.wait).toBe(true);
+  await ask(sre, ns, 'freeze', 'open');
+  await isFree(admin, app);
+  await label('b');
+  expect((await admin.get(app)).spec).not.toHaveProperty('wait');
 });

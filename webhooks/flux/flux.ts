@@ -19,6 +19,7 @@ import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete, readClosedOfAll } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { heldSourceWarning } from './heldSource.ts';
+import { refuseLoss } from './olderVersion.ts';
 import { objectsOf, readClosedForPins, readWorld } from './world.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -51,6 +52,10 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     const isPinned = outcome.refusal.reason === 'pinned';
     const refusal = isPinned ? await withWait(outcome.refusal, object, world, call) : outcome.refusal;
     return deny(refusal, request, call, outcome.warnings);
+  }
+  if (oldObject && !bypass?.granted) {
+    const loss = await refuseLoss(request, oldObject, gatesInTheWay(oldObject, object, world), call);
+    if (loss) return deny(loss, request, call, outcome.warnings);
   }
   const refused = bypass && !bypass.granted ? [`Bypass refused: ${bypass.refused}`] : [];
   const warnings = [...refused, ...outcome.warnings];
