@@ -3,6 +3,7 @@ import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { type Finding, orFine } from '../../client/explain/doctor/finding.ts';
+import { ignoredFindings } from '../../client/explain/doctor/ignored.ts';
 import { waitedGateFindings } from '../../client/explain/doctor/waitedGates.ts';
 import { absentFindings } from '../../client/explain/doctor/waits.ts';
 import { isApiError } from '../kube/apiError.ts';
@@ -25,10 +26,14 @@ export const checkReferences: Check = async (examined) => {
 };
 
 /** Where Flux serves Kustomizations. */
-export const checkAppliedGates: Check = async (examined) => {
+export const checkAppliers: Check = async (examined) => {
   const notes: Finding[] = [];
-  const kustomizations = await ofKind<FluxObject>(examined, 'Kustomization', 'Gates', notes);
-  return [...waitedGateFindings(kustomizations ?? []), ...notes];
+  const [kustomizations = [], sources = []] = await Promise.all([
+    ofKind<FluxObject>(examined, 'Kustomization', 'Gates', notes),
+    ofKind<FluxObject>(examined, 'OCIRepository', 'Fields', notes),
+  ]);
+  const fields = ignoredFindings([...kustomizations, ...sources], kustomizations);
+  return [...waitedGateFindings(kustomizations), ...fields, ...notes];
 };
 
 /** Older Flux serves them in an older version only. */

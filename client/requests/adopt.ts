@@ -277,6 +277,7 @@ function notesOf(
     ...(applier
       ? [
           `Kustomization ${applier} applies it from Git: put the annotation there too, and take ${where} out, so that Git and the Rollout cannot disagree`,
+          `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/take-over.md`,
         ]
       : []),
     'Setters of image automation ({"$imagepolicy": …}) in manifests in Git cannot be seen from here: take those of this policy out, or each of their commits is a warning',

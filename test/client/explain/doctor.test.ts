@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import type { Gate } from '../../../api/types.ts';
+import { ignoredFindings } from '../../../client/explain/doctor/ignored.ts';
 import { metricFindings } from '../../../client/explain/doctor/metrics.ts';
 import { type Schema, schemaFindings } from '../../../client/explain/doctor/schemas.ts';
 import { sharingFindings } from '../../../client/explain/doctor/sharing.ts';
@@ -202,5 +203,45 @@ describe('a CRD', () => {
     expect(schemaFindings('Gate', 'gates', more)[0]?.text).toMatch(
       /is newer than this command, which does not know spec\.later/,
     );
+  });
+});
+
+describe('an object whose version a Rollout sets, applied by a Kustomization', () => {
+  const labels = {
+    'kustomize.toolkit.fluxcd.io/name': 'fleet',
+    'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
+  };
+  const pinned = objectOf('Kustomization', {
+    metadata: {
+      namespace: 'shop',
+      name: 'web',
+      labels,
+      annotations: { 'rollout.kuberik.com/substitute.APP.from': 'web' },
+    },
+    spec: {},
+  } as never);
+  const fleet = (...ignore: object[]) =>
+    objectOf('Kustomization', { metadata: { namespace: 'flux-system', name: 'fleet' }, spec: { ignore } } as never);
+  const paths = ['/spec/postBuild/substitute/APP', '/spec/suspend'];
+  const reset = '1 of 1 objects would get the version in Git if admission were removed: Kustomization shop/web;';
+
+  it.each<[string, object[], string]>([
+    ['that ignores nothing', [], reset],
+    ['that ignores the field', [{ paths }], 'keeps its version'],
+    [
+      'that ignores it of this object',
+      [{ paths, target: { kind: 'Kustomization', name: 'web' } }],
+      'keeps its version',
+    ],
+    ['that ignores it of a pattern', [{ paths, target: { name: 'we.*' } }], 'keeps its version'],
+    ['that ignores it of another', [{ paths, target: { name: 'api' } }], reset],
+    ['that ignores another field', [{ paths: ['/spec/suspend'] }], reset],
+  ])('%s', (_, rules, text) => {
+    const found = ignoredFindings([pinned, fleet(...rules)] as never, [pinned, fleet(...rules)] as never);
+    expect(found).toMatchObject([{ level: 'fine', text: expect.stringContaining(text) }]);
+  });
+
+  it('that does not exist is not counted', () => {
+    expect(ignoredFindings([pinned] as never, [])).toEqual([]);
   });
 });

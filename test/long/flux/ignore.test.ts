@@ -1,0 +1,89 @@
+/** docs/take-over.md, "Let the parent leave the field alone", on the real kustomize-controller: `spec.ignore` while admission is away. */
+import { expect, it } from 'vitest';
+import {
+  type AnyObject,
+  gate,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  waitFor,
+} from '../../cluster/support/cluster.ts';
+import { isHeld } from '../../cluster/support/gates.ts';
+import { pushArtifact } from './artifact.ts';
+import { fluxWorld } from './world.ts';
+
+const world = fluxWorld();
+
+const IGNORE = [
+  {
+    paths: ['/spec/postBuild/substitute/APP_VERSION', '/spec/suspend'],
+    target: { group: 'kustomize.toolkit.fluxcd.io', kind: 'Kustomization' },
+  },
+];
+
+/** What Git has at this tag: objects that name a Rollout, with a version that is long outdated. */
+async function push(tag: string, names: string[]): Promise<void> {
+  const files = names.map((name) => {
+    const object = kustomization(world.ns, name, {
+      variables: { APP_VERSION: 'app' },
+      annotations: { 'gate.fluxcd.io/gates': 'freeze' },
+      spec: {
+        interval: '1m',
+        path: `./${tag}`,
+        prune: true,
+        sourceRef: { kind: 'OCIRepository', name: 'nowhere' },
+        postBuild: { substitute: { APP_VERSION: '0.0.1' } },
+      },
+    });
+    const { namespace: _, ...metadata } = object.metadata;
+    return [`${name}.yaml`, JSON.stringify({ ...object, metadata })];
+  });
+  await pushArtifact(world.registry, 'parent', tag, Object.fromEntries(files));
+}
+
+const child = (name: string) => world.view.admin.get(ref('kustomization', world.ns, name));
+const version = async (name: string) => (await child(name)).spec.postBuild.substitute.APP_VERSION;
+
+it('the parent keeps what is deployed and what is suspended, and applies the rest; what it creates meanwhile has what Git says', async () => {
+  const { ns, source, view } = world;
+  await view.sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
+  await view.publish(ns, 'app', '1.0.0');
+  await view.developer.create(rollout(ns, 'app'));
+  await push('1.0.0', ['child']);
+  const sourceOf = (tag: string) => ({ spec: { ...source('parent'), ref: { tag } } });
+  await view.admin.create(ociRepository(ns, 'parent', sourceOf('1.0.0')));
+  const spec = { interval: '1m', targetNamespace: ns, ignore: IGNORE };
+  await view.admin.create(kustomization(ns, 'parent', { spec }));
+  const parentApplied = (tag: string) =>
+    waitFor(
+      async () => {
+        const { status } = await view.admin.get(ref('kustomization', ns, 'parent'));
+        expect(status.lastAppliedRevision).toContain(`${tag}@`);
+        return true;
+      },
+      `the parent to have applied ${tag}`,
+      180_000,
+    );
+  await parentApplied('1.0.0');
+  await waitFor(async () => (await version('child')) === '1.0.0', 'the version that is deployed');
+  await view.sre.mergePatch(ref('gate', ns, 'freeze'), { spec: { default: 'closed' } });
+  await isHeld(view.admin, (await child('child')) as AnyObject);
+
+  for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'])
+    await view.admin.remove({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind,
+      metadata: { name: 'rollout-hooks' },
+    } as AnyObject);
+  await push('2.0.0', ['child', 'later']);
+  await view.admin.mergePatch(ref('ociRepository', ns, 'parent'), sourceOf('2.0.0'));
+  await parentApplied('2.0.0');
+  expect((await child('child')).spec).toMatchObject({
+    path: './2.0.0',
+    suspend: true,
+    postBuild: { substitute: { APP_VERSION: '1.0.0' } },
+  });
+  expect((await child('later')).spec.suspend).toBeFalsy();
+  expect(await version('later')).toBe('0.0.1');
+});
