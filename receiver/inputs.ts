@@ -14,8 +14,8 @@ import { type DeployedInput, deployedInput } from '../core/receiver/deployedInpu
 import { createCallLimit } from './callLimit.ts';
 import { counted, failure, RECEIVER_LIMITS } from './index.ts';
 
-/** The audience of the tokens that are accepted: one for the API server opens nothing here, and one for here nothing there. */
-export const INPUTS_AUDIENCE = 'rollout-hooks';
+/** The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept these. */
+const INPUTS_AUDIENCE = 'rollout-hooks';
 
 const PATH = '/inputs/:namespace/:rollout';
 const LOGGED_PER_MINUTE = 10;
@@ -88,8 +88,8 @@ function createAnswers(
       return await answerFor(user, ref, ports);
     } catch (error) {
       const { code, reason } = error as { code?: number; reason?: string };
-      // Neither the request nor the error's text: they may hold the token.
-      if (isLogged('')) ports.log.error({ rollout: refKey(ref), code, reason }, 'inputs: the API server failed');
+      // Not the error's text, which may have the token.
+      if (isLogged('')) ports.log.error({ code, reason }, 'inputs: the API server failed');
       return refused(503, 'the API server could not be asked: try again', 5);
     }
   };

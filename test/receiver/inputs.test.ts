@@ -161,10 +161,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
       expect(answer.get('Retry-After')).toBe('5');
       expect(answer.text + JSON.stringify(state.log)).not.toContain(TOKEN);
       expect(state.log).toHaveLength(10);
-      expect(state.log[0]).toEqual([
-        { rollout: 'apps/my-app', code: 403, reason: 'Forbidden' },
-        'inputs: the API server failed',
-      ]);
+      expect(state.log[0]).toEqual([{ code: 403, reason: 'Forbidden' }, 'inputs: the API server failed']);
     },
   );
 
