@@ -25,5 +25,5 @@ COPY copy ./copy
 COPY server ./server
 # The files stay root's: the process cannot change its own code.
 USER 65532:65532
-EXPOSE 8080 8443 9292 8081
+EXPOSE 8080 8443 9292 9443 8081
 ENTRYPOINT ["node", "main.ts"]

@@ -104,9 +104,10 @@ async function main(): Promise<void> {
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
-    listeners.push(
-      await startReceiver(program, { host, port: config.receiverPort, logLevel, logLevelFile }, log, metrics),
-    );
+    const { receiverPort: port, inputsPort, tls } = config;
+    const inputs =
+      inputsPort !== undefined && tls ? { port: inputsPort, tls: { cert: tls.cert, key: tls.key } } : undefined;
+    listeners.push(await startReceiver(program, { host, port, inputs, logLevel, logLevelFile }, log, metrics));
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
   const hooksApp = createApp({

@@ -28,10 +28,10 @@ export const COUNTERS = {
     labels: {},
   },
   rollout_hooks_receiver_requests_total: {
-    help: 'Signed calls and webhooks of Flagger, by the HTTP status of the answer',
+    help: 'Signed calls, webhooks of Flagger and requests for inputs, by the HTTP status of the answer',
     labels: {
-      endpoint: ['hook', 'flagger'],
-      code: ['200', '400', '403', '404', '405', '413', '429', '500', '503'],
+      endpoint: ['hook', 'flagger', 'inputs'],
+      code: ['200', '400', '401', '403', '404', '405', '409', '413', '429', '500', '503'],
     },
   },
   rollout_hooks_api_requests_total: {

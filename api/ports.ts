@@ -304,3 +304,14 @@ export interface ReceiverPorts {
   /** What was refused and why: answers to callers are empty. */
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
+
+/** TokenReview. */
+export interface TokenReviewer {
+  /** The user whose token of Kubernetes this is, if it was made for `audience`; undefined for any other text. */
+  userOf(token: string, audience: string): Promise<UserInfo | undefined>;
+}
+
+export interface InputsPorts extends Pick<ReceiverPorts, 'now' | 'cluster' | 'metrics' | 'log'> {
+  tokens: TokenReviewer;
+  access: AccessReviewer;
+}

@@ -24,6 +24,8 @@ export const RECEIVER_LIMITS = {
   /** A reason of 1024 characters, all of them escaped, and a tag. */
   signedCallBytes: 8 * 1024,
   flaggerBytes: 64 * 1024,
+  /** Of one user, and of all whose token was not accepted before together: each costs reviews and a read. */
+  inputsPerMinute: 600,
 } as const;
 
 export function createReceiver(ports: ReceiverPorts): Express {
@@ -73,7 +75,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
 const { endpoint: ENDPOINTS, code: CODES } = COUNTERS.rollout_hooks_receiver_requests_total.labels;
 
 /** By the status of the answer. Requests to no endpoint of ours are not counted. */
-function counted(metrics: Counters): RequestHandler {
+export function counted(metrics: Counters): RequestHandler {
   return (request, response, next) => {
     const endpoint = ENDPOINTS.find((each) => request.path.startsWith(`/${each}/`));
     if (endpoint) {
@@ -99,7 +101,7 @@ function end(response: Response, status: number): void {
   response.status(status).end();
 }
 
-function failure({ log }: ReceiverPorts): ErrorRequestHandler {
+export function failure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandler {
   return (error: { status?: number }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status === 413 ? 413 : error.status && error.status < 500 ? 400 : 500;

@@ -1,11 +1,12 @@
 /** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { createAccessReviewer, createTokenReviewer } from '../server/cluster/access.ts';
 import { createGateWriter } from '../server/cluster/gateWriter.ts';
 import { createReader } from '../server/cluster/reader.ts';
 import { withSharedReads } from '../server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
 import { SERVER_LIMITS } from '../server/http/limits.ts';
-import { listenHttp } from '../server/http/listen.ts';
+import { listenHttp, listenHttps } from '../server/http/listen.ts';
 import {
   batchedMetrics,
   type ReceiverMessage,
@@ -14,26 +15,48 @@ import {
 } from '../server/http/receiverThread.ts';
 import { createLeveledLog } from '../server/logLevel.ts';
 import { createReceiver } from './index.ts';
+import { createInputs } from './inputs.ts';
 
 const SOCKETS = 16;
 
-const { host, port, logLevel, logLevelFile } = workerData as ReceiverOptions;
+/** For the inputs alone: their callers cannot keep a signed call waiting. */
+const INPUTS_SOCKETS = 8;
+
+const { host, port, inputs, logLevel, logLevelFile } = workerData as ReceiverOptions;
 const log = createLeveledLog({ level: logLevel, file: logLevelFile });
-const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
-const receiver = createReceiver({
-  cluster: withSharedReads(createReader(transport)),
-  writer: createGateWriter(transport),
+const kubeConfig = loadKubeConfig();
+const transport = createTransport(kubeConfig, { maxSockets: SOCKETS });
+const shared = {
   metrics: batchedMetrics((message) => parentPort!.postMessage(message)),
   now: Date.now,
   log,
+};
+const receiver = createReceiver({
+  ...shared,
+  cluster: withSharedReads(createReader(transport)),
+  writer: createGateWriter(transport),
 });
-const listener = await listenHttp(receiver, { host, port, maxConnections: SERVER_LIMITS.receiverConnections });
+const maxConnections = SERVER_LIMITS.receiverConnections;
+const listener = await listenHttp(receiver, { host, port, maxConnections });
+const listeners = [listener];
+const transports = [transport];
+if (inputs) {
+  const own = createTransport(kubeConfig, { maxSockets: INPUTS_SOCKETS });
+  const app = createInputs({
+    ...shared,
+    cluster: withSharedReads(createReader(own)),
+    tokens: createTokenReviewer(own),
+    access: createAccessReviewer(own),
+  });
+  listeners.push(await listenHttps(app, inputs.tls, { host, port: inputs.port, maxConnections, log }));
+  transports.push(own);
+}
 
 parentPort!.on('message', async (order: ReceiverOrder) => {
-  listener.drain();
+  for (const each of listeners) each.drain();
   if (order === 'drain') return;
-  await listener.close();
-  transport.close();
+  await Promise.all(listeners.map((each) => each.close()));
+  for (const each of transports) each.close();
   log.flush();
   process.exit(0);
 });

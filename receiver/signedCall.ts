@@ -1,11 +1,12 @@
 /** A signed call, from its path to the annotations that carry the request to the Gate. */
 import { GATES } from '../api/kinds.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { checkCall, judgeCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { tokenBytes } from '../core/receiver/token.ts';
 import { webhookPath } from '../core/receiver/webhookPath.ts';
+import { createCallLimit } from './callLimit.ts';
 import { createGateLookup } from './gateLookup.ts';
 
 /** Another replica, or a person, may write the Gate in between. */
@@ -101,22 +102,6 @@ class KnownTokens {
     if (this.#byPath.size >= MAX_KNOWN) this.#byPath.clear();
     this.#byPath.set(path, { token, gate });
   }
-}
-
-/** False once a path has exceeded its calls per minute. Only paths of existing Gates are counted, so the map stays small. */
-function createCallLimit(now: () => EpochMs, perMinute: number): (path: string) => boolean {
-  let minute = 0;
-  let counts = new Map<string, number>();
-  return (path) => {
-    const current = Math.floor(now() / 60_000);
-    if (current !== minute) {
-      minute = current;
-      counts = new Map();
-    }
-    const count = (counts.get(path) ?? 0) + 1;
-    counts.set(path, count);
-    return count <= perMinute;
-  };
 }
 
 const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metadata.namespace!, name: metadata.name! });

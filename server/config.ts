@@ -25,6 +25,8 @@ export interface Config {
   hooksToken?: TokenFiles;
   /** The port of signed calls and Flagger's webhooks, which are off without it. */
   receiverPort?: number;
+  /** The port of `GET /inputs`, with the webhook's certificate, in the receiver's thread; off without it. */
+  inputsPort?: number;
   /** The port of the probes, beside those of hooks and webhook, which answer them too; off without it. */
   healthPort?: number;
   /** Address of Flux's notification-controller, which is sent nothing without it. */
@@ -47,6 +49,8 @@ export const ENVIRONMENT: Record<string, string> = {
   HOOKS_PORT: 'port of the Metacontroller hooks, HTTP (8080)',
   WEBHOOK_PORT: 'port of the admission webhook, HTTPS (8443)',
   RECEIVER_PORT: 'port of the signed calls and of the Flagger webhooks, HTTP (off)',
+  INPUTS_PORT:
+    'port of the inputs for ResourceSets of Flux Operator, HTTPS with the certificate of the admission webhook (off)',
   HEALTH_PORT: 'port of the probes alone, /healthz and /readyz, HTTP (off)',
   EVENTS_ADDR: "address of Flux's notification-controller (no notifications)",
   HOST: 'address to listen on (all addresses)',
@@ -103,6 +107,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     mistakes.push('WEBHOOK_CLIENT_NAMES has no effect without WEBHOOK_CLIENT_CA');
   const { HOOKS_TOKEN_FILE: token, HOOKS_PREVIOUS_TOKEN_FILE: previous } = env;
   if (previous && !token) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE has no effect without HOOKS_TOKEN_FILE');
+  if (env.INPUTS_PORT && !(env.RECEIVER_PORT && cert))
+    mistakes.push('INPUTS_PORT has no effect without RECEIVER_PORT and WEBHOOK_TLS_CERT');
   const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
   if (!(delay >= 0 && delay <= 300))
     mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not between 0 and 300`);
@@ -120,6 +126,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     hooksPort: port('HOOKS_PORT', 8080),
     webhookPort: port('WEBHOOK_PORT', 8443),
     ...(env.RECEIVER_PORT && { receiverPort: port('RECEIVER_PORT', 0) }),
+    ...(env.INPUTS_PORT && { inputsPort: port('INPUTS_PORT', 0) }),
     ...(env.HEALTH_PORT && { healthPort: port('HEALTH_PORT', 0) }),
     ...(eventsAddress && { eventsAddress }),
     instance: env.HOSTNAME || 'rollout-hooks',

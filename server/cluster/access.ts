@@ -1,5 +1,6 @@
-/** SubjectAccessReview, the implementation of the port `AccessReviewer`. */
-import type { AccessReviewer, Recent } from '../../api/ports.ts';
+/** SubjectAccessReview and TokenReview, the implementations of the ports `AccessReviewer` and `TokenReviewer`. */
+import type { UserInfo } from '../../api/admission.ts';
+import type { AccessReviewer, Recent, TokenReviewer } from '../../api/ports.ts';
 import type { Transport } from './transport.ts';
 
 export function createAccessReviewer(transport: Transport): AccessReviewer {
@@ -32,5 +33,29 @@ export function withRememberedAnswers(reviewer: AccessReviewer, recent: Recent):
   return {
     may: (user, what) =>
       recent.within(REMEMBERED_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),
+  };
+}
+
+interface TokenReviewStatus {
+  authenticated?: boolean;
+  user?: UserInfo;
+  audiences?: string[];
+}
+
+export function createTokenReviewer(transport: Transport): TokenReviewer {
+  return {
+    async userOf(token, audience) {
+      const { status } = await transport.send<{ status?: TokenReviewStatus }>({
+        method: 'POST',
+        path: '/apis/authentication.k8s.io/v1/tokenreviews',
+        body: {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenReview',
+          spec: { token, audiences: [audience] },
+        },
+      });
+      // An authenticator that knows no audiences accepts a token and names none.
+      return status?.authenticated === true && status.audiences?.includes(audience) ? status.user : undefined;
+    },
   };
 }

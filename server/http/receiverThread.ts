@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Count } from '../../api/metrics.ts';
 import type { Counters } from '../../api/ports.ts';
+import type { TlsFiles } from '../config.ts';
 import type { LogLevel } from '../log.ts';
 import type { Listener } from './listen.ts';
 
@@ -14,6 +15,8 @@ const TELL_COUNTS_MS = 1000;
 export interface ReceiverOptions {
   host: string;
   port: number;
+  /** The port of the inputs, and its certificate; off without it. */
+  inputs?: { port: number; tls: TlsFiles } | undefined;
   logLevel: LogLevel;
   /** As in `Config`: the thread follows it by itself. */
   logLevelFile?: string | undefined;

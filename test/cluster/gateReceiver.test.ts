@@ -1,10 +1,13 @@
-/** Gates opened and asked from outside, on a cluster of its own whose hook server takes calls, with the rights we ship. */
+/** Gates opened and asked, and inputs read, from outside: on a cluster of its own whose hook server takes calls, with the rights we ship. */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
-import { type AnyObject, type ClusterView, gate, ref, viewCluster, waitFor } from './support/cluster.ts';
+import { ask as get } from '../server/program.ts';
+import { type AnyObject, type ClusterView, gate, ref, rollout, viewCluster, waitFor } from './support/cluster.ts';
+import { createStrictly, exampleObjects } from './support/examples.ts';
 import { ask, conditionText, gated, isFree, isHeld } from './support/gates.ts';
 import { startTestCluster, type TestCluster } from './support/testCluster.ts';
 
@@ -12,11 +15,13 @@ const TOKEN = 's3cret';
 let cluster: TestCluster;
 let view: ClusterView;
 let base: string;
+let inputsPort: number;
 let env: Record<string, string>;
 
 beforeAll(async () => {
   const port = await freePort();
-  env = { RECEIVER_PORT: String(port) };
+  inputsPort = await freePort();
+  env = { RECEIVER_PORT: String(port), INPUTS_PORT: String(inputsPort) };
   base = `http://127.0.0.1:${port}`;
   cluster = await startTestCluster({ hookEnv: env });
   view = viewCluster(cluster);
@@ -178,5 +183,49 @@ describe('Flagger', () => {
     expect(await confirm('confirm', { ...canary, metadata: { gate: `${ns}/podinfo` } })).toBe(200);
     await ask(view.sre, ns, 'podinfo', 'close');
     expect(await confirm('confirm', canary)).toBe(403);
+  });
+});
+
+describe('inputs', () => {
+  const AUDIENCE = 'rollout-hooks';
+  const ACCOUNT = 'rollout-hooks-inputs';
+  const inputs = async (path: string, token?: string) => {
+    const headers = token ? { authorization: `Bearer ${token}` } : {};
+    const { status, text } = await get({ port: inputsPort, path, ca: view.admin.access.ca, agent: false, headers });
+    return { status, body: JSON.parse(text) };
+  };
+
+  it('are read with a token for them, of a ServiceAccount with the right to get that Rollout', async () => {
+    const ns = await view.newNamespace();
+    const rights = exampleObjects('resource-set-inputs.yaml', { 'namespace: apps': `namespace: ${ns}` }).filter(
+      ({ kind }) => !kind.startsWith('ResourceSet'),
+    );
+    for (const object of rights) await createStrictly(view.admin, object);
+    await view.admin.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: ns, name: 'other' } });
+    const token = await requestToken(view.admin, { namespace: ns, name: ACCOUNT }, AUDIENCE);
+    const forApiServer = await requestToken(view.admin, { namespace: ns, name: ACCOUNT });
+    const ofOther = await requestToken(view.admin, { namespace: ns, name: 'other' }, AUDIENCE);
+    const path = `/inputs/${ns}/my-app`;
+
+    expect((await inputs(path, token)).status).toBe(404);
+    await view.publish(ns, 'my-app', '1.0.0');
+    await view.admin.create(rollout(ns, 'my-app'));
+    const { body } = await waitFor(async () => {
+      const answer = await inputs(path, token);
+      return answer.status === 200 && answer;
+    }, 'inputs of the Rollout');
+    expect(body.inputs).toMatchObject([{ namespace: ns, rollout: 'my-app', tag: '1.0.0', deployment: '1' }]);
+
+    expect((await inputs(path)).status).toBe(401);
+    expect((await inputs(path, forApiServer)).status).toBe(401);
+    expect((await inputs(path, `${token}x`)).status).toBe(401);
+    expect((await inputs(path, ofOther)).status).toBe(403);
+    expect((await inputs(`/inputs/${ns}/other`, token)).status).toBe(403);
+
+    const binding = rights.find(({ kind }) => kind === 'RoleBinding')!;
+    await view.admin.remove(binding);
+    await waitFor(async () => (await inputs(path, token)).status === 403, 'the right to be gone');
+    await view.admin.remove({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: ns, name: ACCOUNT } });
+    await waitFor(async () => (await inputs(path, token)).status === 401, 'the token to be gone');
   });
 });

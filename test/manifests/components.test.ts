@@ -1,9 +1,9 @@
 /** What the components name is what server and local control plane use. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { WEBHOOK_CLIENT_NAME } from '../../dev/local/controlPlane/webhookClient.ts';
 import { ENVIRONMENT, readConfig } from '../../server/config.ts';
-import { kustomizations, objectIn } from './files.ts';
+import { kustomizations, objectIn, objectsIn } from './files.ts';
 
 /** The Deployment's patch of a component. */
 function patchOf(component: string) {
@@ -44,4 +44,24 @@ it('kuberik-compat sets what the Go controller did: a failed version holds, and 
   const { settings } = readConfig(Object.fromEntries(set.map(({ name, value }) => [name, value])));
   expect(settings).toMatchObject({ onFailure: 'Hold', watchWithoutConsent: true });
   expect(readConfig({}).settings).toMatchObject({ onFailure: 'Continue', watchWithoutConsent: false });
+});
+
+describe('resource-set-inputs', () => {
+  const { patches } = objectIn('components/resource-set-inputs/kustomization.yaml');
+  const [{ value: setting }, { value: port }] = parse(patches[0].patch);
+  const [[{ value: served }], [{ value: ingress }]] = [parse(patches[1].patch), parse(patches[2].patch)];
+
+  it('opens the port that the server listens on', () => {
+    const { env } = objectIn('app/deployment.yaml').spec.template.spec.containers[0];
+    const set = [...env, setting].map(({ name, value }: { name: string; value: string }) => [name, value]);
+    expect(readConfig(Object.fromEntries(set))).toMatchObject({ inputsPort: port.containerPort });
+    expect([served.targetPort, ...ingress.ports]).toEqual([port.name, { port: port.name }]);
+  });
+
+  it('is called by the example under the name in the certificate', () => {
+    const provider = objectsIn('examples/resource-set-inputs.yaml').find(({ kind }) => kind.endsWith('InputProvider'));
+    const certificate = objectsIn('components/cert-manager/certificate.yaml').find(({ spec }) => spec.dnsNames);
+    const { protocol, hostname, port: called } = new URL(provider!.spec.url);
+    expect([protocol, hostname, called]).toEqual(['https:', certificate!.spec.dnsNames[0], String(served.port)]);
+  });
 });

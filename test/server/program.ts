@@ -17,6 +17,7 @@ export interface Program {
   hooksPort: number;
   webhookPort: number;
   receiverPort: number;
+  inputsPort: number;
   healthPort: number;
   /** PEM. */
   ca: string;
@@ -57,7 +58,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
     dir,
     async start(env = {}) {
       const [hooksPort, webhookPort, receiverPort] = [await freePort(), await freePort(), await freePort()];
-      const healthPort = await freePort();
+      const [inputsPort, healthPort] = [await freePort(), await freePort()];
       const child = spawn(process.execPath, [join(ROOT, 'main.ts')], {
         cwd: ROOT,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -68,6 +69,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
           HOOKS_PORT: `${hooksPort}`,
           WEBHOOK_PORT: `${webhookPort}`,
           RECEIVER_PORT: `${receiverPort}`,
+          INPUTS_PORT: `${inputsPort}`,
           HEALTH_PORT: `${healthPort}`,
           WEBHOOK_TLS_CERT: join(dir, 'tls.crt'),
           WEBHOOK_TLS_KEY: join(dir, 'tls.key'),
@@ -81,6 +83,7 @@ export async function createWorld(apiServer: RequestListener): Promise<World> {
         hooksPort,
         webhookPort,
         receiverPort,
+        inputsPort,
         healthPort,
         ca: authority.certificate,
         log: () => text,

@@ -1,4 +1,4 @@
-/** The kubeconfig of a ServiceAccount that has one ClusterRole. */
+/** Tokens of ServiceAccounts, and the kubeconfig of one that has one ClusterRole. */
 import type { User } from '../../actors/user.ts';
 import { type AnyObject, send } from '../../client/send.ts';
 
@@ -18,10 +18,7 @@ export async function serviceAccountKubeconfig(
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterRole },
     subjects: [{ kind: 'ServiceAccount', namespace, name }],
   } as AnyObject);
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const { object } = await send(admin.access, 'POST', path, {
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: DAY_S } },
-  });
+  const token = await requestToken(admin, { namespace, name });
   const { url, ca } = admin.access;
   return JSON.stringify({
     apiVersion: 'v1',
@@ -29,6 +26,20 @@ export async function serviceAccountKubeconfig(
     'current-context': name,
     contexts: [{ name, context: { cluster: name, user: name } }],
     clusters: [{ name, cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name, user: { token: object.status.token } }],
+    users: [{ name, user: { token } }],
   });
+}
+
+/** A token for a day; for the API server itself where no audience is given. */
+export async function requestToken(
+  admin: User,
+  { namespace, name }: { namespace: string; name: string },
+  audience?: string,
+): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+  const spec = { expirationSeconds: DAY_S, ...(audience && { audiences: [audience] }) };
+  const { object } = await send(admin.access, 'POST', path, {
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec },
+  });
+  return object.status.token;
 }

@@ -1,8 +1,10 @@
-/** docs/depend-on-a-gate.md, with the real Flux Operator. */
+/** docs/depend-on-a-gate.md and docs/resource-set-inputs.md, with the real Flux Operator. */
 import { expect, it } from 'vitest';
-import { type AnyObject, gate, ref, rolloutGate, waitFor } from '../../cluster/support/cluster.ts';
+import { requestToken } from '../../../dev/local/controlPlane/serviceAccount.ts';
+import { type AnyObject, gate, ref, rollout, rolloutGate, waitFor } from '../../cluster/support/cluster.ts';
+import { applyExample } from '../../cluster/support/examples.ts';
 import { ask } from '../../cluster/support/gates.ts';
-import { conditionOf } from '../../cluster/support/versions.ts';
+import { conditionOf, history, imageTag } from '../../cluster/support/versions.ts';
 import { fluxWorld } from './world.ts';
 
 const world = fluxWorld({ withOperator: true });
@@ -46,4 +48,88 @@ it.each([
   await open();
   await isReady({ status: 'True' });
   expect(await view.admin.find(configMap)).toBeDefined();
+});
+
+/** Secrets and manifests of docs/resource-set-inputs.md, for the Rollout my-app in a namespace of the test. */
+async function applyInputs(ns: string): Promise<void> {
+  const { admin } = world.view;
+  const url = 'https://rollout-hooks.rollout-hooks.svc:9443/inputs/apps';
+  await applyExample(admin, 'resource-set-inputs.yaml', {
+    [url]: `${world.inputs}/inputs/${ns}`,
+    'namespace: apps': `namespace: ${ns}`,
+  });
+  const token = await requestToken(admin, { namespace: ns, name: 'rollout-hooks-inputs' }, 'rollout-hooks');
+  const secret = (name: string, stringData: Record<string, string>): AnyObject =>
+    ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: ns, name }, stringData }) as AnyObject;
+  await admin.create(secret('rollout-hooks-inputs', { token }));
+  await admin.create(secret('rollout-hooks-ca', { 'ca.crt': String(admin.access.ca) }));
+}
+
+it('a ResourceSet gets a version once a Gate lets its Rollout deploy it, and keeps it whatever the answer', async () => {
+  const { admin, sre, newNamespace, publish } = world.view;
+  const ns = await newNamespace();
+  const metadata = { namespace: ns, name: 'my-app' };
+  const provider = { apiVersion: 'fluxcd.controlplane.io/v1', kind: 'ResourceSetInputProvider', metadata };
+  const resourceSet = { ...provider, kind: 'ResourceSet' };
+  /** Flux Operator asks now, as it does by itself every minute. */
+  const provided = async (expected: object) => {
+    const requestedAt = String(performance.now());
+    const annotations = { 'reconcile.fluxcd.io/requestedAt': requestedAt };
+    await admin.mergePatch(provider, { metadata: { annotations } });
+    await waitFor(
+      async () => {
+        const object = await admin.get(provider);
+        expect(object.status.lastHandledReconcileAt).toBe(requestedAt);
+        expect(conditionOf(object, 'Ready')).toMatchObject(expected);
+        return true;
+      },
+      `the provider to be ${JSON.stringify(expected)}`,
+      180_000,
+    );
+  };
+  const applies = (tag: string) =>
+    waitFor(async () => (await imageTag(admin, ns, 'my-app')) === tag, `the ResourceSet to apply ${tag}`, 180_000);
+  const deploys = (...tags: string[]) =>
+    waitFor(async () => {
+      const { status } = await admin.get(ref('rollout', ns, 'my-app'));
+      expect([status.pendingVersion, status.history?.[0]?.version.tag].filter(Boolean)).toEqual(tags);
+      return true;
+    }, `the Rollout to wait with, and to have ${tags}`);
+
+  await sre.create(gate(ns, 'release', { spec: { default: 'closed' } }));
+  await publish(ns, 'my-app', '1.0.0');
+  await admin.create(rollout(ns, 'my-app', { spec: { gates: [{ name: 'release' }] } }));
+  await deploys('1.0.0');
+  await applyInputs(ns);
+  await provided({ status: 'False', message: expect.stringContaining('returned HTTP 409') });
+  expect(await admin.find(ref('ociRepository', ns, 'my-app'))).toBeUndefined();
+
+  await ask(sre, ns, 'release', 'open');
+  await waitFor(async () => (await history(admin, ns, 'my-app')).length === 1, '1.0.0 to be deployed');
+  await provided({ status: 'True' });
+  await applies('1.0.0');
+
+  await ask(sre, ns, 'release', 'close');
+  await publish(ns, 'my-app', '1.1.0');
+  await deploys('1.1.0', '1.0.0');
+  await provided({ status: 'True' });
+  expect((await admin.get(provider)).status.exportedInputs).toMatchObject([{ tag: '1.0.0', rollout: 'my-app' }]);
+  expect(await imageTag(admin, ns, 'my-app')).toBe('1.0.0');
+
+  await ask(sre, ns, 'release', 'open');
+  await deploys('1.1.0');
+  await provided({ status: 'True' });
+  await applies('1.1.0');
+
+  const { uid } = (await admin.get(ref('ociRepository', ns, 'my-app'))).metadata;
+  await admin.remove(ref('rollout', ns, 'my-app'));
+  await provided({ status: 'False', message: expect.stringContaining('returned HTTP 404') });
+  await admin.mergePatch(resourceSet, { metadata: { annotations: { 'reconcile.fluxcd.io/requestedAt': 'now' } } });
+  await waitFor(
+    async () => conditionOf(await admin.get(resourceSet), 'Ready')?.reason === 'DependencyNotReady',
+    'the ResourceSet to wait for its provider',
+    60_000,
+  );
+  expect((await admin.get(ref('ociRepository', ns, 'my-app'))).metadata).toMatchObject({ uid });
+  expect(await imageTag(admin, ns, 'my-app')).toBe('1.1.0');
 });

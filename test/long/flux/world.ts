@@ -1,6 +1,7 @@
 /** A control plane with the real Flux controllers, a real registry, and a namespace that may read it. */
 import { afterAll, beforeAll } from 'vitest';
 import { type FluxControllers, startFlux } from '../../../dev/local/flux/controllers.ts';
+import { freePort } from '../../../dev/local/process/ports.ts';
 import { type ClusterView, viewCluster } from '../../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../../cluster/support/testCluster.ts';
 import { type RealRegistry, startRealRegistry } from '../../server/registry/realRegistry.ts';
@@ -10,6 +11,8 @@ export interface FluxWorld {
   view: ClusterView;
   registry: RealRegistry;
   ns: string;
+  /** Address of the hook server's inputs. */
+  inputs: string;
   /** `spec` of an OCIRepository for a repository of the registry. */
   source(repository: string): Record<string, unknown>;
 }
@@ -25,7 +28,10 @@ export function fluxWorld(
   // The first one on a machine builds the controllers.
   beforeAll(async () => {
     world.registry = await startRealRegistry();
-    cluster = await startTestCluster(options);
+    const [receiver, inputs] = [await freePort(), await freePort()];
+    const ports = { RECEIVER_PORT: `${receiver}`, INPUTS_PORT: `${inputs}` };
+    cluster = await startTestCluster({ hookEnv: { ...options.hookEnv, ...ports } });
+    world.inputs = `https://127.0.0.1:${inputs}`;
     world.view = viewCluster(cluster);
     flux = await startFlux(world.view.admin, options);
     world.ns = await world.view.newNamespace();

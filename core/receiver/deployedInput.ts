@@ -1,0 +1,33 @@
+/** What a Rollout has deployed, as an input of Flux Operator's ResourceSets. */
+import type { Rollout } from '../../api/types.ts';
+import { isDigest } from '../copy/manifest.ts';
+import { identityOf, refKey, shortHash } from '../kube/names.ts';
+import { isLegalTag } from '../kube/tag.ts';
+
+export interface DeployedInput {
+  /** The same for every version of the Rollout, also after it was created again: ResourceSets make names of it. */
+  id: string;
+  namespace: string;
+  rollout: string;
+  tag: string;
+  /** Empty where the ImagePolicy doesn't reflect it. */
+  digest: string;
+  /** The id of the deployment in the Rollout's history; empty where another writer left it out. */
+  deployment: string;
+}
+
+/** ResourceSets render it into manifests as it is: nothing goes out that could be more than one word of YAML. */
+export function deployedInput(rollout: Rollout): DeployedInput | undefined {
+  const head = rollout.status?.history?.[0];
+  if (!head || !isLegalTag(head.version.tag)) return undefined;
+  const { namespace, name } = identityOf(rollout);
+  const { tag, digest = '' } = head.version;
+  return {
+    id: shortHash(refKey({ namespace, name })),
+    namespace,
+    rollout: name,
+    tag,
+    digest: isDigest(digest) ? digest : '',
+    deployment: head.id === undefined ? '' : String(head.id),
+  };
+}

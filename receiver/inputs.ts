@@ -1,0 +1,112 @@
+/**
+ * `GET /inputs/<namespace>/<rollout>`: what a Rollout has deployed, for a ResourceSetInputProvider of type ExternalService.
+ * Flux Operator keeps the inputs that it has while the answer is an error, and deletes what it applied when a list is empty:
+ * so no answer has an empty list.
+ */
+import express, { type Express } from 'express';
+import type { UserInfo } from '../api/admission.ts';
+import { ROLLOUTS } from '../api/kinds.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import type { InputsPorts } from '../api/ports.ts';
+import type { Rollout } from '../api/types.ts';
+import { groupOf, refKey, shortHash } from '../core/kube/names.ts';
+import { type DeployedInput, deployedInput } from '../core/receiver/deployedInput.ts';
+import { createCallLimit } from './callLimit.ts';
+import { counted, failure, RECEIVER_LIMITS } from './index.ts';
+
+/** The audience of the tokens that are accepted: a token for the API server isn't, and the API server doesn't accept these. */
+const INPUTS_AUDIENCE = 'rollout-hooks';
+
+const PATH = '/inputs/:namespace/:rollout';
+const LOGGED_PER_MINUTE = 10;
+const MAX_KNOWN = 1000;
+/** Key of all callers whose token was not accepted before: each of their requests costs a TokenReview. */
+const UNKNOWN = '';
+
+interface Answer {
+  status: 200 | 401 | 403 | 404 | 409 | 429 | 503;
+  body: { inputs: [DeployedInput] } | { error: string };
+  retryAfterSeconds?: number;
+}
+
+const refused = (status: Exclude<Answer['status'], 200>, error: string, retryAfterSeconds?: number): Answer => ({
+  status,
+  body: { error },
+  ...(retryAfterSeconds && { retryAfterSeconds }),
+});
+
+export function createInputs(ports: InputsPorts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(counted(ports.metrics));
+  const answerTo = createAnswers(ports);
+
+  app.get(PATH, async ({ params, headers }, response) => {
+    const ref = { namespace: params.namespace!, name: params.rollout! };
+    const { status, body, retryAfterSeconds } = await answerTo(headers.authorization, ref);
+    if (retryAfterSeconds) response.set('Retry-After', String(retryAfterSeconds));
+    response.status(status).json(body);
+  });
+  app.all(PATH, (_request, response) => void response.set('Allow', 'GET').status(405).end());
+  app.use((_request, response) => void response.status(404).end());
+  app.use(failure(ports));
+  return app;
+}
+
+function createAnswers(
+  ports: InputsPorts,
+): (authorization: string | undefined, ref: NamespacedName) => Promise<Answer> {
+  const isWithinLimit = createCallLimit(ports.now, RECEIVER_LIMITS.inputsPerMinute);
+  const isLogged = createCallLimit(ports.now, LOGGED_PER_MINUTE);
+  /** User names by their token's hash, for the limit alone: every request is reviewed. */
+  const known = new Map<string, string>();
+
+  return async (authorization, ref) => {
+    const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+    if (!token) {
+      return refused(
+        401,
+        `a token of Kubernetes for the audience ${INPUTS_AUDIENCE} is required as Authorization: Bearer`,
+      );
+    }
+    const hash = shortHash(token);
+    if (!isWithinLimit(known.get(hash) ?? UNKNOWN)) {
+      return refused(429, `more than ${RECEIVER_LIMITS.inputsPerMinute} requests in a minute`, 60);
+    }
+    try {
+      const user = await ports.tokens.userOf(token, INPUTS_AUDIENCE);
+      if (!user) {
+        known.delete(hash);
+        return refused(
+          401,
+          `the API server doesn't accept the token for the audience ${INPUTS_AUDIENCE}: it may have expired`,
+        );
+      }
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(hash, user.username);
+      return await answerFor(user, ref, ports);
+    } catch (error) {
+      const { code, reason } = error as { code?: number; reason?: string };
+      // Not the error's text, which may have the token.
+      if (isLogged('')) ports.log.error({ code, reason }, 'inputs: the API server failed');
+      return refused(503, 'the API server could not be asked: try again', 5);
+    }
+  };
+}
+
+async function answerFor(user: UserInfo, ref: NamespacedName, { access, cluster }: InputsPorts): Promise<Answer> {
+  const { resource, apiVersion } = ROLLOUTS;
+  const what = { verb: 'get', group: groupOf(apiVersion), resource, ...ref };
+  if (!(await access.may(user, what)))
+    return refused(403, `${user.username} isn't allowed to get Rollout ${refKey(ref)}`);
+  const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, ...ref });
+  if (!rollout) return refused(404, `Rollout ${refKey(ref)} doesn't exist`);
+  const input = deployedInput(rollout);
+  return input
+    ? { status: 200, body: { inputs: [input] } }
+    : refused(
+        409,
+        `Rollout ${refKey(ref)} has deployed nothing yet: kubectl rollouts why ${ref.name} -n ${ref.namespace}`,
+      );
+}
