@@ -9,7 +9,7 @@ import { gateEvents } from '../core/gate/events.ts';
 import { requirersOf } from '../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/selects.ts';
 import { type GateFacts, gateStatus, isSettling, resyncSeconds } from '../core/gate/status.ts';
-import { unheldOf } from '../core/hold/unheld.ts';
+import { unheldOf, unresumedOf } from '../core/hold/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { standInsOf } from '../core/notification/standIns.ts';
@@ -33,10 +33,11 @@ export const gateHook: CompositeHook = {
     const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, ref, call)]);
     const requirers = requiring && requirersOf(gate, requiring);
     const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
+    const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
     const standing = standingApprovals(gate, call.now);
     const record = requiring ? ofLiving(standing, requiring.rollouts) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
-    const status = gateStatus(gate, evaluation, { requirers, unheld, receiver, approvals }, call.now);
+    const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const standIns = standInsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {

@@ -324,6 +324,35 @@ export interface Gate {
       message?: string;
     }[];
     /**
+     * How many Flux objects are still suspended although the gate has been open for ten seconds and no other gate holds them.
+     */
+    notResumed?: number;
+    /**
+     * The first twenty of them, by kind, namespace and name.
+     */
+    notResumedObjects?: {
+      /**
+       * A kind of Flux.
+       */
+      kind: string;
+      /**
+       * Its namespace.
+       */
+      namespace: string;
+      /**
+       * Its name.
+       */
+      name: string;
+      /**
+       * WaitsForApplier: the Kustomization that applies it has not applied it since; NotResumed: the webhook has not resumed it.
+       */
+      reason: string;
+      /**
+       * What it waits for.
+       */
+      message?: string;
+    }[];
+    /**
      * The approvals that count now, where spec.approvals asks for any.
      */
     approvals?: {

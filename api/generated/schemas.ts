@@ -353,6 +353,38 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "notResumed": {
+      "type": "integer"
+     },
+     "notResumedObjects": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "kind",
+        "namespace",
+        "name",
+        "reason"
+       ],
+       "properties": {
+        "kind": {
+         "type": "string"
+        },
+        "namespace": {
+         "type": "string"
+        },
+        "name": {
+         "type": "string"
+        },
+        "reason": {
+         "type": "string"
+        },
+        "message": {
+         "type": "string"
+        }
+       }
+      }
+     },
      "approvals": {
       "type": "object",
       "required": [

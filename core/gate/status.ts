@@ -12,11 +12,11 @@ import type { GateEvaluation } from './evaluate.ts';
 import { askedBy } from './judge.ts';
 import type { Requirer } from './requirers.ts';
 
-/** How many of the objects that require it the status of a Gate names, and of those that it does not hold. */
+/** How many of the objects that require it the status of a Gate names, and of those that it has not reached. */
 const NAMED = 100;
-const NAMED_UNHELD = 20;
+const NAMED_UNREACHED = 20;
 
-/** How long a closing takes to reach what it holds before what it has not reached is reported. */
+/** How long an opening or closing takes to reach what requires the Gate before what it has not reached is reported. */
 const REACHES_MS = 10_000;
 
 /** For Gates without `spec.interval`: the count of what requires them is at most this old. */
@@ -35,6 +35,8 @@ export interface GateFacts {
   requirers?: readonly Requirer[] | undefined;
   /** Of these, the Flux objects that nothing suspends. */
   unheld?: GateStatus['notHeldObjects'] | undefined;
+  /** Of an open Gate: those that are still suspended. */
+  unresumed?: GateStatus['notResumedObjects'] | undefined;
   /** What was approved; undefined where nothing asks for approvals. */
   approvals?: ApprovalsStatus | undefined;
   /** undefined when the Gate takes no calls. */
@@ -45,7 +47,9 @@ export interface GateFacts {
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
-  const unheld = hasReached(gate, evaluation, now) ? facts.unheld : [];
+  const isSettled = hasLasted(gate, evaluation, now);
+  const unheld = evaluation.opened || !isSettled ? [] : facts.unheld;
+  const unresumed = evaluation.opened && isSettled ? facts.unresumed : [];
   const objects = requirers ? requirers.slice(0, NAMED).map((each) => ({ ...each })) : gate.status?.heldObjects;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
@@ -60,22 +64,25 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     held: requirers?.length ?? gate.status?.held,
     heldObjects: objects?.length ? objects : undefined,
     notHeld: unheld ? unheld.length || undefined : gate.status?.notHeld,
-    notHeldObjects: unheld
-      ? unheld.length > 0
-        ? unheld.slice(0, NAMED_UNHELD).map((each) => ({ ...each }))
-        : undefined
-      : gate.status?.notHeldObjects,
+    notHeldObjects: unheld ? firstOf(unheld) : gate.status?.notHeldObjects,
+    notResumed: unresumed ? unresumed.length || undefined : gate.status?.notResumed,
+    notResumedObjects: unresumed ? firstOf(unresumed) : gate.status?.notResumedObjects,
     approvals,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
     conditions: conditionsOf(gate, evaluation, receiver, now),
   });
 }
 
-/** Whether the Gate has been closed for so long that everything it requires should stand still. */
-function hasReached({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
-  const closed = findCondition(status?.conditions, OPENED);
-  const since = closed?.status === 'False' ? parseTime(closed.lastTransitionTime) : undefined;
-  return !opened && since !== undefined && now - since >= REACHES_MS;
+/** undefined for none. */
+function firstOf<Each extends object>(all: readonly Each[]): Each[] | undefined {
+  return all.length > 0 ? all.slice(0, NAMED_UNREACHED).map((each) => ({ ...each })) : undefined;
+}
+
+/** Whether the Gate has been open, or closed, for so long that everything that requires it should have followed. */
+function hasLasted({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
+  const said = findCondition(status?.conditions, OPENED);
+  const since = said?.status === (opened ? 'True' : 'False') ? parseTime(said.lastTransitionTime) : undefined;
+  return since !== undefined && now - since >= REACHES_MS;
 }
 
 function conditionsOf(

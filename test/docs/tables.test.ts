@@ -134,7 +134,7 @@ describe('conditions and Events', () => {
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
         'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled NotInInventory ' +
-        'NotMarked NotSuspended',
+        'NotMarked NotSuspended NotResumed WaitsForApplier',
     },
     'core/schedule core/calendar': {
       tables: ['conditions Schedule'],

@@ -5,7 +5,7 @@ import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
 import { verdictText } from '../../../core/approval/verdict.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { askedBy } from '../../../core/gate/judge.ts';
-import { requirerText } from '../../../core/gate/requirers.ts';
+import { type Requirer, requirerText } from '../../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateActions } from '../../actions/gateActions.ts';
@@ -27,6 +27,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const causes: Cause[] = [
     { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
     { code: 'Holds', text: heldText(gate, opened) },
+    ...unreachedCauses(gate),
     ...scheduleCause(gate),
     ...approvalCauses(gate, now),
     ...(stalled ? [{ code: 'Stalled', text: `What it cannot read is ignored: ${stalled}` }] : []),
@@ -72,6 +73,17 @@ function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
       code: 'Approvals',
       text: `${version} of Rollout ${refKey(rollout)} has ${verdictText(verdict)}`,
     })),
+  ];
+}
+
+/** What the opening or closing has not reached, with the first of it. */
+function unreachedCauses({ status }: Gate): Cause[] {
+  const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
+  const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
+    count === 0 ? [] : [{ code, text: `${count} ${text}${first ? `: ${requirerText(first)}, ${first.message}` : ''}` }];
+  return [
+    ...cause('NotHeld', notHeld, 'of them run although it is closed', notHeldObjects),
+    ...cause('NotResumed', notResumed, 'of them are still suspended although it is open', notResumedObjects),
   ];
 }
 

@@ -1,12 +1,12 @@
-/** What `doctor` says of a closed Gate that Flux acts behind. */
+/** What is said of what a Gate has not reached. */
 import { expect, it } from 'vitest';
 import { absentFindings } from '../../../client/explain/doctor/waits.ts';
+import { explainGate } from '../../../client/explain/kinds/gate.ts';
 import { gate } from '../../core/hold/objects.ts';
 
+const first = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason: 'NotMarked', message: 'no room' };
+
 it('names an object that nothing suspends, and why', () => {
-  const [first] = [
-    { kind: 'Kustomization', namespace: 'shop', name: 'web', reason: 'NotMarked' as const, message: 'no room' },
-  ];
   const leaky = { ...gate('ops/freeze'), status: { notHeld: 3, notHeldObjects: [first] } };
   expect(absentFindings({ gates: [leaky as never] })).toMatchObject([
     {
@@ -16,4 +16,15 @@ it('names an object that nothing suspends, and why', () => {
     },
   ]);
   expect(absentFindings({ gates: [{ ...gate('ops/freeze'), status: {} } as never] })).toEqual([]);
+});
+
+it.each([
+  [{ notHeld: 3, notHeldObjects: [first] }, '3 of them run although it is closed: Kustomization shop/web, no room'],
+  [
+    { notResumed: 1, notResumedObjects: [first] },
+    '1 of them are still suspended although it is open: Kustomization shop/web, no room',
+  ],
+])('`why` of a Gate: %o', (status, text) => {
+  const { causes } = explainGate({ ...gate('ops/freeze'), status } as never, 0);
+  expect(causes.map((cause) => cause.text)).toContain(text);
 });

@@ -1,6 +1,6 @@
-/** What a closed Gate requires to stand still and does not, by the objects' own annotations. */
+/** What a Gate has not reached, by the objects' own annotations. */
 import { describe, expect, it } from 'vitest';
-import { unheldOf } from '../../../core/hold/unheld.ts';
+import { unheldOf, unresumedOf } from '../../../core/hold/unheld.ts';
 import { gate, kustomization } from './objects.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
@@ -45,5 +45,39 @@ describe('a Flux object is reported', () => {
     ],
   ])('not one %s', (_, gate, annotations) => {
     expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([]);
+  });
+});
+
+describe('behind an open Gate, a suspended object is reported', () => {
+  const held = { ...named, 'gate.fluxcd.io/suspended': 'unset' };
+  const labels = { 'kustomize.toolkit.fluxcd.io/name': 'fleet', 'kustomize.toolkit.fluxcd.io/namespace': 'flux' };
+  it.each([
+    [
+      'that waits for its applier',
+      { annotations: { ...held, 'gate.fluxcd.io/state': 'opening: 2026-03-04T09:00:00.000Z' }, labels },
+      'WaitsForApplier',
+      'it waits until Kustomization flux/fleet applies it again',
+    ],
+    [
+      'that nothing has resumed',
+      { annotations: { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze' } },
+      'NotResumed',
+      'the webhook has not resumed it yet',
+    ],
+  ])('%s', (_, object, reason, message) => {
+    expect(unresumedOf(freeze, [kustomization(object)], new Map())).toEqual([
+      { kind: 'Kustomization', namespace: 'shop', name: 'web', reason, message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it.each([
+    ['that runs', { ...named, 'gate.fluxcd.io/state': 'open' }],
+    ['that another Gate holds too', { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze,shop/other' }],
+    [
+      'that does not require it',
+      { ...held, 'gate.fluxcd.io/gates': 'other', 'gate.fluxcd.io/state': 'closed: shop/other' },
+    ],
+  ])('not one %s', (_, annotations) => {
+    expect(unresumedOf(freeze, [kustomization({ annotations })], new Map())).toEqual([]);
   });
 });
