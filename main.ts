@@ -104,8 +104,14 @@ async function main(): Promise<void> {
   const listeners: Listener[] = [];
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
+    const { oidcIssuers = [] } = settings;
     listeners.push(
-      await startReceiver(program, { host, port: config.receiverPort, logLevel, logLevelFile }, log, metrics),
+      await startReceiver(
+        program,
+        { host, port: config.receiverPort, oidcIssuers, logLevel, logLevelFile },
+        log,
+        metrics,
+      ),
     );
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);

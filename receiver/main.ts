@@ -13,16 +13,19 @@ import {
   type ReceiverOrder,
 } from '../server/http/receiverThread.ts';
 import { createLeveledLog } from '../server/logLevel.ts';
+import { createIdTokenVerifier } from '../server/oidc/verifier.ts';
 import { createReceiver } from './index.ts';
 
 const SOCKETS = 16;
 
-const { host, port, logLevel, logLevelFile } = workerData as ReceiverOptions;
+const { host, port, oidcIssuers, logLevel, logLevelFile } = workerData as ReceiverOptions;
 const log = createLeveledLog({ level: logLevel, file: logLevelFile });
 const transport = createTransport(loadKubeConfig(), { maxSockets: SOCKETS });
 const receiver = createReceiver({
   cluster: withSharedReads(createReader(transport)),
   writer: createGateWriter(transport),
+  idTokens: createIdTokenVerifier({ clock: () => performance.now() }),
+  oidcIssuers,
   metrics: batchedMetrics((message) => parentPort!.postMessage(message)),
   now: Date.now,
   log,

@@ -14,6 +14,7 @@ const TELL_COUNTS_MS = 1000;
 export interface ReceiverOptions {
   host: string;
   port: number;
+  oidcIssuers: readonly string[];
   logLevel: LogLevel;
   /** As in `Config`: the thread follows it by itself. */
   logLevelFile?: string | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { type Manifest, objectsBelow, objectsIn } from './files.ts';
+import { type Manifest, objectsBelow } from './files.ts';
 import { compileCrds, typeOf } from './schema.ts';
 
 const crds = objectsBelow('crds');
@@ -180,8 +180,7 @@ describe('examples', () => {
       ...objectsBelow('components/release-config-map'),
       ...objectsBelow('components/release-copies'),
       ...objectsBelow('components/health-jobs'),
-      ...objectsIn('examples/registry-credentials.yaml'),
-      ...objectsIn('examples/metric-provider.yaml'),
+      ...objectsBelow('examples'),
     ]
       .filter(({ kind }) => kind.endsWith('Role'))
       .map(({ metadata }) => metadata.name);

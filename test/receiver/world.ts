@@ -16,8 +16,14 @@ export const T0 = Date.parse('2026-01-05T10:00:00Z');
 export const PATH = `/hook/${createHash('sha256').update(`${TOKEN}freezeplatform`).digest('hex')}`;
 export const OPEN = 'open.gate.fluxcd.io/requestedAt';
 
+const NO_TOKENS: ReceiverPorts['idTokens'] = { verify: () => Promise.reject(new Error('no token was expected')) };
+
 /** An API server for one Gate: annotations go through admission, and a stale resourceVersion is a conflict. */
-export function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
+export function world(
+  stored: Partial<Gate> = {},
+  clock = { now: T0 },
+  { idTokens = NO_TOKENS, oidcIssuers = [] }: Partial<Pick<ReceiverPorts, 'idTokens' | 'oidcIssuers'>> = {},
+) {
   const spec: Gate['spec'] = {
     default: 'closed',
     window: '1h',
@@ -30,6 +36,8 @@ export function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
     reads: 0,
     lists: 0,
     refusals: [] as string[],
+    /** Whether the server lacks the right to annotate the Gate. */
+    isForbidden: false,
   };
   const live = () =>
     state.gate &&
@@ -57,8 +65,11 @@ export function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
       },
     }),
     metrics,
+    idTokens,
+    oidcIssuers,
     writer: {
       async annotate(read, annotations) {
+        if (state.isForbidden) return 'forbidden';
         if (read.metadata.resourceVersion !== `${version}`) return 'conflict';
         const merged = { ...read.metadata.annotations, ...annotations };
         const kept = Object.fromEntries(Object.entries(merged).filter((e): e is [string, string] => e[1] !== null));
