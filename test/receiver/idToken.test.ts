@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
-import { RECEIVER_LIMITS } from '../../receiver/index.ts';
+import { createReceiver, RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { createIdTokenVerifier } from '../../server/oidc/verifier.ts';
 import { gate } from '../core/gate/gate.ts';
 import { type Issuer, KEYS, startIssuer } from '../server/oidc/issuer.ts';
@@ -193,6 +193,20 @@ describe('POST /hook/<namespace>/<name>', () => {
     expect((await call(app, await tokenWith())).status).toBe(503);
     expect(state.refusals.join()).toContain('may not annotate the Gate');
   });
+});
+
+it('a Gate that names another issuer by the time it is written takes no token of the first', async () => {
+  const { state, ports } = receiving();
+  const idTokens: typeof ports.idTokens = {
+    async verify(...token) {
+      const verdict = await ports.idTokens.verify(...token);
+      state.gate!.spec.receiver!.oidc!.issuer = 'https://elsewhere.example';
+      state.version++;
+      return verdict;
+    },
+  };
+  const answer = await call(createReceiver({ ...ports, idTokens }), await tokenWith());
+  expect([answer.status, state.gate!.metadata.annotations]).toEqual([400, undefined]);
 });
 
 describe('a captured token', () => {

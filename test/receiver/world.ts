@@ -29,10 +29,11 @@ export function world(
     window: '1h',
     receiver: { type: 'hmac', secretRef: { name: 'hook' } },
   };
-  let version = 1;
   const state = {
     gate: { ...gate(spec), status: { webhookPath: PATH }, ...stored } as Gate | undefined,
     token: TOKEN as string | Uint8Array | undefined,
+    /** The stored resourceVersion. */
+    version: 1,
     reads: 0,
     lists: 0,
     refusals: [] as string[],
@@ -41,7 +42,7 @@ export function world(
   };
   const live = () =>
     state.gate &&
-    structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${version}` } });
+    structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${state.version}` } });
   const secret = (): KubeObject<any, any> | undefined =>
     state.token === undefined
       ? undefined
@@ -70,7 +71,7 @@ export function world(
     writer: {
       async annotate(read, annotations) {
         if (state.isForbidden) return 'forbidden';
-        if (read.metadata.resourceVersion !== `${version}`) return 'conflict';
+        if (read.metadata.resourceVersion !== `${state.version}`) return 'conflict';
         const merged = { ...read.metadata.annotations, ...annotations };
         const kept = Object.fromEntries(Object.entries(merged).filter((e): e is [string, string] => e[1] !== null));
         const object: KubeObject<any, any> = {
@@ -83,14 +84,14 @@ export function world(
         );
         if (!answer.allowed) throw new Error(answer.message);
         state.gate = answer.object as Gate;
-        version++;
+        state.version++;
         return 'stored';
       },
     },
   };
   /** Each call makes a replica with no memory of its own. */
   const replica = () => createReceiver(ports);
-  return { state, clock, counts, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
+  return { state, clock, counts, ports, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
 }
 
 export interface Call {

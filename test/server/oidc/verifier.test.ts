@@ -71,6 +71,12 @@ describe('a token', () => {
     expect(verdict).toMatchObject({ problem: expect.stringMatching(problem), isTemporary: false });
   });
 
+  it('signed with an algorithm that is not listed is not valid', async () => {
+    const key = await newKey('k', 'EdDSA');
+    await issuer.publish(key);
+    expect(await verify(await issuer.sign(claims(), key))).toMatchObject({ problem: expect.stringMatching(/alg/i) });
+  });
+
   it('at each limit of its times is valid', async () => {
     for (const edge of [
       { iat: S + idTokenClockSeconds },
