@@ -105,9 +105,11 @@ async function main(): Promise<void> {
   if (config.receiverPort !== undefined) {
     const program = new URL('./receiver/main.ts', import.meta.url);
     const { receiverPort: port, inputsPort, tls } = config;
+    const { oidcIssuers = [] } = settings;
     const inputs =
       inputsPort !== undefined && tls ? { port: inputsPort, tls: { cert: tls.cert, key: tls.key } } : undefined;
-    listeners.push(await startReceiver(program, { host, port, inputs, logLevel, logLevelFile }, log, metrics));
+    const options = { host, port, inputs, oidcIssuers, logLevel, logLevelFile };
+    listeners.push(await startReceiver(program, options, log, metrics));
   }
   const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
   const hooksApp = createApp({

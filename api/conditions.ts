@@ -35,7 +35,7 @@ export const COPIED = 'Copied';
 /** On Gates. */
 export const OPENED = 'Opened';
 export const STALLED = 'Stalled';
-/** Whether a Gate with `spec.receiver` can take signed calls. */
+/** Whether a Gate with `spec.receiver` can take calls. */
 export const RECEIVER_READY = 'ReceiverReady';
 
 /** On Flux syncs and on Flux sources. */

@@ -236,6 +236,8 @@ export interface Settings {
   copyImage?: string;
   /** Whether registries may have loopback and link-local addresses. */
   allowLocalRegistries?: boolean;
+  /** The OIDC issuers whose tokens Gates may accept; none when absent. */
+  oidcIssuers?: string[];
   /** Whether only the API server can call the webhook: otherwise any Pod can name any user in a request that changes nothing. */
   authenticatesCallers?: boolean;
   /** As Flux's `--default-service-account`: as whom a Kustomization is applied that names no ServiceAccount. */
@@ -293,13 +295,26 @@ export interface Route {
 
 /** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot both take one call. */
 export interface GateWriter {
-  annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict'>;
+  annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict' | 'forbidden'>;
+}
+
+/** Checks signature, issuer and times of OIDC ID tokens. */
+export interface IdTokenVerifier {
+  /** @param issuer one that the operator allows: its keys are read from there. Temporary: the keys cannot be read now. */
+  verify(
+    token: string,
+    issuer: string,
+    now: EpochMs,
+  ): Promise<{ claims: Readonly<Record<string, unknown>> } | { problem: string; isTemporary: boolean }>;
 }
 
 export interface ReceiverPorts {
   now(): EpochMs;
   cluster: ClusterReader;
   writer: GateWriter;
+  idTokens: IdTokenVerifier;
+  /** Whose ID tokens may open Gates. */
+  oidcIssuers: readonly string[];
   metrics: Counters;
   /** What was refused and why: answers to callers are empty. */
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };

@@ -13,8 +13,9 @@ import { unheldOf, unresumedOf } from '../core/hold/unheld.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { standInsOf } from '../core/notification/standIns.ts';
+import { oidcProblem } from '../core/receiver/idToken.ts';
 import { tokenBytes } from '../core/receiver/token.ts';
-import { webhookPath } from '../core/receiver/webhookPath.ts';
+import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
 import type { CompositeHook } from './hook.ts';
 
 const RECEIVER_RETRY_SECONDS = 10;
@@ -70,8 +71,14 @@ function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: Hoo
   return { ...evaluation, stalled };
 }
 
-async function receiverOf({ spec }: Gate, ref: NamespacedName, { cluster }: HookCall): Promise<GateFacts['receiver']> {
-  const name = spec.receiver?.secretRef.name;
+async function receiverOf(
+  gate: Gate,
+  ref: NamespacedName,
+  { cluster, settings }: HookCall,
+): Promise<GateFacts['receiver']> {
+  const { oidc, secretRef } = gate.spec.receiver ?? {};
+  if (oidc) return oidcProblem(gate, oidc, settings.oidcIssuers ?? []) ?? { path: idTokenPath(ref) };
+  const name = secretRef?.name;
   if (!name) return undefined;
   const where = `Secret '${ref.namespace}/${name}'`;
   try {

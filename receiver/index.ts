@@ -1,5 +1,6 @@
 /**
- * What others call: `POST /hook/<digest>` opens or closes a Gate, `POST /flagger/confirm` and `/flagger/rollback` ask one.
+ * What others call: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open or close a Gate,
+ * `POST /flagger/confirm` and `/flagger/rollback` ask one.
  * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order, and 429. Only a path
  * that cannot belong to a Gate gets its 404 before the body is read.
  */
@@ -17,16 +18,22 @@ import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import type { SignedCall } from '../core/receiver/signedCall.ts';
 import { isWebhookPath } from './gateLookup.ts';
+import { createIdTokenCallHandler, isIdTokenPath } from './idTokenCall.ts';
 import { createCallHandler } from './signedCall.ts';
+import type { CallOutcome } from './take.ts';
 
 /** docs/security.md lists them under "Limits"; a test holds that list to this table. */
 export const RECEIVER_LIMITS = {
   /** A reason of 1024 characters, all of them escaped, and a tag. */
   signedCallBytes: 8 * 1024,
+  /** Those of GitHub and GitLab have two. */
+  idTokenBytes: 8 * 1024,
   flaggerBytes: 64 * 1024,
   /** Of one user, and of all whose token was not accepted before together: each costs reviews and a read. */
   inputsPerMinute: 600,
 } as const;
+
+const HOOKS = ['/hook/:digest', '/hook/:namespace/:name'];
 
 export function createReceiver(ports: ReceiverPorts): Express {
   const app = express();
@@ -34,16 +41,19 @@ export function createReceiver(ports: ReceiverPorts): Express {
   app.disable('etag');
   app.use(counted(ports.metrics));
   const handleCall = createCallHandler(ports);
+  const handleIdTokenCall = createIdTokenCallHandler(ports);
 
-  app.post('/hook/:digest', (request, response, next) => {
-    if (isWebhookPath(request.path)) next();
+  app.post(HOOKS, (request, response, next) => {
+    if (isWebhookPath(request.path) || isIdTokenPath(request.path)) next();
     else end(response, 404);
   });
   const raw = express.raw({ type: () => true, limit: RECEIVER_LIMITS.signedCallBytes, inflate: false });
   app.post('/hook/:digest', raw, async (request: Request<{ digest: string }>, response) => {
-    const { status, retryAfterSeconds } = await handleCall(`/hook/${request.params.digest}`, callOf(request));
-    if (retryAfterSeconds) response.set('Retry-After', String(retryAfterSeconds));
-    end(response, status);
+    answer(response, await handleCall(`/hook/${request.params.digest}`, callOf(request)));
+  });
+  app.post('/hook/:namespace/:name', raw, async (request: Request<{ namespace: string; name: string }>, response) => {
+    const call = { body: bodyOf(request), token: bearerOf(request) };
+    answer(response, await handleIdTokenCall(request.params, call));
   });
 
   const json = express.json({ type: () => true, limit: RECEIVER_LIMITS.flaggerBytes, inflate: false });
@@ -64,7 +74,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
       .send(`${message}\n`);
   });
 
-  app.all(['/hook/:digest', '/flagger/confirm', '/flagger/rollback'], (_request, response) => {
+  app.all([...HOOKS, '/flagger/confirm', '/flagger/rollback'], (_request, response) => {
     end(response.set('Allow', 'POST'), 405);
   });
   app.use((_request, response) => end(response, 404));
@@ -90,11 +100,26 @@ export function counted(metrics: Counters): RequestHandler {
 
 function callOf(request: Request<{ digest: string }>): SignedCall {
   return {
-    body: Buffer.isBuffer(request.body) ? request.body : new Uint8Array(),
+    body: bodyOf(request),
     signature: request.get('x-signature'),
     timestamp: request.get('x-timestamp'),
     nonce: request.get('x-nonce'),
   };
+}
+
+function bodyOf({ body }: { body?: unknown }): Uint8Array {
+  return Buffer.isBuffer(body) ? body : new Uint8Array();
+}
+
+/** undefined also for what is larger than any ID token. */
+function bearerOf({ headers }: Pick<Request, 'headers'>): string | undefined {
+  const token = /^bearer +([\w.-]+)$/i.exec(headers.authorization ?? '')?.[1];
+  return token && token.length <= RECEIVER_LIMITS.idTokenBytes ? token : undefined;
+}
+
+function answer(response: Response, { status, retryAfterSeconds }: CallOutcome): void {
+  if (retryAfterSeconds) response.set('Retry-After', String(retryAfterSeconds));
+  end(response, status);
 }
 
 function end(response: Response, status: number): void {

@@ -14,6 +14,7 @@ import {
   type ReceiverOrder,
 } from '../server/http/receiverThread.ts';
 import { createLeveledLog } from '../server/logLevel.ts';
+import { createIdTokenVerifier } from '../server/oidc/verifier.ts';
 import { createReceiver } from './index.ts';
 import { createInputs } from './inputs.ts';
 
@@ -22,7 +23,7 @@ const SOCKETS = 16;
 /** For the inputs alone: their callers cannot keep a signed call waiting. */
 const INPUTS_SOCKETS = 8;
 
-const { host, port, inputs, logLevel, logLevelFile } = workerData as ReceiverOptions;
+const { host, port, inputs, oidcIssuers, logLevel, logLevelFile } = workerData as ReceiverOptions;
 const log = createLeveledLog({ level: logLevel, file: logLevelFile });
 const kubeConfig = loadKubeConfig();
 const transport = createTransport(kubeConfig, { maxSockets: SOCKETS });
@@ -35,6 +36,8 @@ const receiver = createReceiver({
   ...shared,
   cluster: withSharedReads(createReader(transport)),
   writer: createGateWriter(transport),
+  idTokens: createIdTokenVerifier({ clock: () => performance.now() }),
+  oidcIssuers,
 });
 const maxConnections = SERVER_LIMITS.receiverConnections;
 const listener = await listenHttp(receiver, { host, port, maxConnections });

@@ -65,6 +65,7 @@ export const ENVIRONMENT: Record<string, string> = {
   COPY_IMAGE: 'image of the Jobs that copy releases: this one, in your registry (nothing is copied)',
   ALLOW_LOCAL_REGISTRIES:
     'true or false: whether registries may have loopback and link-local addresses, and those of cloud metadata services (false)',
+  OIDC_ISSUERS: 'OIDC issuers whose ID tokens Gates may accept, https URLs, comma-separated (none)',
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   LIKE_KUBERIK:
     "true or false: whether the Go controller's rules say when a deployment has Succeeded, which version is currentVersion, how objects are judged, and that RolloutGates do not hold a first deployment: docs/compatibility.md (false)",
@@ -120,6 +121,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const eventsAddress = env.EVENTS_ADDR;
   if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
     mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
+  const oidcIssuers = listOf(env.OIDC_ISSUERS);
+  const notIssuers = oidcIssuers.filter((each) => !isIssuer(each));
+  if (notIssuers.length > 0)
+    mistakes.push(`OIDC_ISSUERS=${notIssuers.join(',')} is not an https URL without user, query and fragment`);
   const logLevel = env.LOG_LEVEL || 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
   const config: Config = {
@@ -145,6 +150,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
       allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),
       ...(env.DEFAULT_SERVICE_ACCOUNT && { defaultServiceAccount: env.DEFAULT_SERVICE_ACCOUNT }),
+      oidcIssuers,
       authenticatesCallers: Boolean(clientCa),
       watchWithoutConsent: flag('WATCH_WITHOUT_CONSENT'),
       trustPublishers: flag('TRUST_PUBLISHERS'),
@@ -154,6 +160,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (token) config.hooksToken = { token, ...(previous && { previous }) };
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   return config;
+}
+
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && !/[?#@\s]/.test(text);
 }
 
 function listOf(text = ''): string[] {

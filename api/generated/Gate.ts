@@ -10,7 +10,7 @@ export interface Gate {
   kind: string;
   metadata: ObjectMeta;
   /**
-   * When the gate is open, what it holds, and who may open it by a signed call.
+   * When the gate is open, what it holds, and who may open it by a webhook call.
    */
   spec: {
     /**
@@ -173,21 +173,40 @@ export interface Gate {
       serviceAccounts?: string[];
     };
     /**
-     * Lets a signed webhook call open and close the gate.
+     * Lets a webhook call open and close the gate.
      */
     receiver?: {
       /**
-       * How a call is signed.
+       * hmac: a call is signed with a shared secret. oidc: it has an ID token, as CI systems issue them.
        */
-      type: 'hmac';
+      type: 'hmac' | 'oidc';
       /**
-       * A Secret in the gate's namespace with the key token.
+       * For hmac: a Secret in the gate's namespace with the key token.
        */
-      secretRef: {
+      secretRef?: {
         /**
          * The name of the Secret.
          */
         name: string;
+      };
+      /**
+       * For oidc: which ID tokens open and close the gate.
+       */
+      oidc?: {
+        /**
+         * The token's issuer. The server must allow it with OIDC_ISSUERS.
+         */
+        issuer: string;
+        /**
+         * The token's only audience: the URL that is called. It must end with /hook/, the gate's namespace, / and the gate's name.
+         */
+        audience: string;
+        /**
+         * Claims that the token must have, with their values. One of them must say whose pipeline it is: sub, repository, repository_id, repository_owner, repository_owner_id, project_id, project_path, namespace_id or namespace_path.
+         */
+        claims: {
+          [k: string]: string;
+        };
       };
     };
   };
@@ -424,11 +443,11 @@ export interface Gate {
       }[];
     };
     /**
-     * Where the receiver takes signed calls for this gate.
+     * Where the receiver takes calls for this gate.
      */
     webhookPath?: string;
     /**
-     * Opened says whether the gate is open, and so does Ready, for kstatus. Stalled names what was ignored because it does not parse. ReceiverReady says whether signed calls are taken.
+     * Opened says whether the gate is open, and so does Ready, for kstatus. Stalled names what was ignored because it does not parse. ReceiverReady says whether calls are taken.
      */
     conditions?: {
       /**

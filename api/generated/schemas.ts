@@ -202,8 +202,7 @@ export const SCHEMAS: Record<string, object> = {
      "receiver": {
       "type": "object",
       "required": [
-       "type",
-       "secretRef"
+       "type"
       ],
       "properties": {
        "type": {
@@ -217,6 +216,28 @@ export const SCHEMAS: Record<string, object> = {
         "properties": {
          "name": {
           "type": "string"
+         }
+        }
+       },
+       "oidc": {
+        "type": "object",
+        "required": [
+         "issuer",
+         "audience",
+         "claims"
+        ],
+        "properties": {
+         "issuer": {
+          "type": "string"
+         },
+         "audience": {
+          "type": "string"
+         },
+         "claims": {
+          "type": "object",
+          "additionalProperties": {
+           "type": "string"
+          }
          }
         }
        }

@@ -8,15 +8,11 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { takesOpening } from '../gate/approved.ts';
-import { annotated, REASON, REQUESTED_AT } from '../gate/requests.ts';
-import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
-import { parseCallBody } from './callBody.ts';
-import { CALLS_PER_MINUTE, callHashes, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
+import { parseTime } from '../kube/time.ts';
+import { acceptCall, type CallJudgement } from './acceptCall.ts';
+import { callHashes } from './usedCalls.ts';
 
 /** A call to `POST /hook/<digest>`, as it came. */
 export interface SignedCall {
@@ -25,11 +21,6 @@ export interface SignedCall {
   timestamp?: string | undefined;
   nonce?: string | undefined;
 }
-
-/** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
-export type CallJudgement =
-  | { status: 200; annotations: Record<string, string | null> }
-  | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
 
 const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
@@ -62,44 +53,10 @@ export function checkCall(
 }
 
 export function judgeCall(gate: Gate, token: Uint8Array, path: string, call: SignedCall, now: EpochMs): CallJudgement {
-  const refuse = (reason: string): CallJudgement => ({ status: 400, reason });
   const checked = checkCall(token, path, call, now);
-  if ('problem' in checked) return refuse(checked.problem);
+  if ('problem' in checked) return { status: 400, reason: checked.problem };
   const { signature, at } = checked;
-  // The calls that an earlier Gate of this name has taken are forgotten with it.
-  const created = parseTime(gate.metadata.creationTimestamp);
-  if (created !== undefined && at < created) return refuse('X-Timestamp is from before the Gate was created');
-  const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
-  const hashes = callHashes(call.nonce!, signature);
-  if (used.some((before) => before.hashes.some((hash) => hashes.includes(hash))))
-    return refuse('the call was used before');
-  const lastMinute = used.filter((before) => now - before.at < 60_000);
-  if (lastMinute.length >= CALLS_PER_MINUTE) {
-    const retryAfterSeconds = Math.max(1, Math.ceil((lastMinute[0]!.at + 60_000 - now) / 1000));
-    return { status: 429, reason: `${CALLS_PER_MINUTE} calls in the last minute`, retryAfterSeconds };
-  }
-  const body = parseCallBody(call.body);
-  if ('problem' in body) return refuse(body.problem);
-
-  const { action, reason, for: version } = body;
-  if (action === 'open' && !takesOpening(gate, now)) {
-    return refuse('the Gate has spec.approvals, and is opened by no request');
-  }
-  const annotations: Record<string, string | null> = {
-    [REQUESTED_AT[action]]: formatTime(requestTime(gate, action, now)),
-    [REASON[action]]: reason ?? null,
-    [USED_CALLS]: formatUsedCalls([...used, { at: now, hashes }]),
-  };
-  // The version of an earlier opening must not narrow this one.
-  if (action === 'open') annotations[OPEN_FOR] = version ?? null;
-  return { status: 200, annotations };
-}
-
-/** Now, or a second after the annotation that is there: one that does not change requests nothing. */
-function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochMs {
-  const last = annotated(gate, action)?.at;
-  const second = Math.floor(now / 1000) * 1000;
-  return last !== undefined && last >= second && last < second + CLOCK_TOLERANCE_MS ? last + 1000 : second;
+  return acceptCall(gate, { at, hashes: callHashes(call.nonce!, signature), body: call.body }, now);
 }
 
 function callTime(text: string | undefined): EpochMs | undefined {

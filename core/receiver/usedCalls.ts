@@ -6,7 +6,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
 import { shortHash } from '../kube/names.ts';
 
-/** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. */
+/** A call's timestamp may be five minutes off in both directions: after ten it is refused for its age. An ID token is refused earlier. */
 const KEEP_MS = 10 * 60_000 + 1000;
 /** Calls that one Gate takes in a minute, all replicas together. */
 export const CALLS_PER_MINUTE = 10;

@@ -21,6 +21,7 @@ export function createGateWriter(transport: Transport): GateWriter {
         return 'stored';
       } catch (error) {
         if (error instanceof ApiError && error.code === 409) return 'conflict';
+        if (error instanceof ApiError && error.code === 403) return 'forbidden';
         throw error;
       }
     },

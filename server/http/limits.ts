@@ -21,4 +21,16 @@ export const SERVER_LIMITS = {
   handshakeSeconds: 5,
   headersSeconds: 5,
   receiverConnections: 128,
+  /** From its `iat`. With the clock's tolerance on both sides less than the ten minutes for which a Gate remembers a call. */
+  idTokenSeconds: 480,
+  /** How far the clock of an issuer may be off. */
+  idTokenClockSeconds: 30,
+  /** Of each of the two answers of an issuer that lead to its keys. */
+  issuerBytes: 64 * 1024,
+  /** Until both are complete. */
+  issuerSeconds: 5,
+  /** How long keys count before they are read again. */
+  issuerKeysSeconds: 600,
+  /** Between two reads, whether the first failed or a token's key is not among them. */
+  issuerPauseSeconds: 30,
 } as const;

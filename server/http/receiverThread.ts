@@ -17,6 +17,7 @@ export interface ReceiverOptions {
   port: number;
   /** The port of the inputs, and its certificate; off without it. */
   inputs?: { port: number; tls: TlsFiles } | undefined;
+  oidcIssuers: readonly string[];
   logLevel: LogLevel;
   /** As in `Config`: the thread follows it by itself. */
   logLevelFile?: string | undefined;

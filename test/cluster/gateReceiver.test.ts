@@ -1,10 +1,13 @@
 /** Gates opened and asked, and inputs read, from outside: on a cluster of its own whose hook server takes calls, with the rights we ship. */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
+import { type Issuer, startIssuer } from '../server/oidc/issuer.ts';
 import { ask as get } from '../server/program.ts';
 import { type AnyObject, type ClusterView, gate, ref, rollout, viewCluster, waitFor } from './support/cluster.ts';
 import { createStrictly, exampleObjects } from './support/examples.ts';
@@ -14,6 +17,7 @@ import { startTestCluster, type TestCluster } from './support/testCluster.ts';
 const TOKEN = 's3cret';
 let cluster: TestCluster;
 let view: ClusterView;
+let issuer: Issuer;
 let base: string;
 let inputsPort: number;
 let env: Record<string, string>;
@@ -21,12 +25,19 @@ let env: Record<string, string>;
 beforeAll(async () => {
   const port = await freePort();
   inputsPort = await freePort();
-  env = { RECEIVER_PORT: String(port), INPUTS_PORT: String(inputsPort) };
+  issuer = await startIssuer();
+  const ca = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'ca.crt');
+  writeFileSync(ca, issuer.ca);
+  const issuers = { OIDC_ISSUERS: issuer.url, NODE_EXTRA_CA_CERTS: ca };
+  env = { RECEIVER_PORT: String(port), INPUTS_PORT: String(inputsPort), ...issuers };
   base = `http://127.0.0.1:${port}`;
   cluster = await startTestCluster({ hookEnv: env });
   view = viewCluster(cluster);
 });
-afterAll(() => cluster?.dispose());
+afterAll(async () => {
+  issuer?.close();
+  await cluster?.dispose();
+});
 
 /** manifests/examples/gate-receiver.yaml in a namespace of its own: Secret, Gate and RoleBinding. */
 async function receiving(): Promise<{ ns: string; path: string }> {
@@ -161,6 +172,115 @@ describe('a signed call', () => {
     expect(conditionText(object, 'ReceiverReady')).toContain('False SecretUnreadable');
     expect(conditionText(object, 'Opened')).toContain('Gate closed by default');
   });
+});
+
+describe('a call with an ID token', () => {
+  const NAME = 'release-by-id-token';
+
+  /** manifests/examples/gate-receiver-oidc.yaml in a namespace of its own, with an issuer of the test's. */
+  async function receivingTokens({ isBound = true } = {}): Promise<{ ns: string; path: string }> {
+    const ns = await view.newNamespace();
+    const names = { 'https://token.actions.githubusercontent.com': issuer.url, 'flux-system': ns };
+    for (const object of exampleObjects('gate-receiver-oidc.yaml', names)) {
+      if (isBound || object.kind !== 'RoleBinding') await view.admin.create(object);
+    }
+    const path = `/hook/${ns}/${NAME}`;
+    await waitFor(
+      async () => (await view.admin.get(ref('gate', ns, NAME))).status?.webhookPath === path,
+      'the path in the status',
+    );
+    return { ns, path };
+  }
+
+  async function withToken(path: string, action: string, claims: object = {}): Promise<Call> {
+    const seconds = Math.floor(Date.now() / 1000);
+    const token = await issuer.sign({
+      iss: issuer.url,
+      aud: `https://gates.example.com${path}`,
+      sub: 'repo:my-org/my-app:ref:refs/heads/main',
+      repository: 'my-org/my-app',
+      ref: 'refs/heads/main',
+      jti: randomUUID(),
+      iat: seconds,
+      exp: seconds + 300,
+      ...claims,
+    });
+    return { body: JSON.stringify({ action, reason: 'CHG-1' }), headers: { authorization: `Bearer ${token}` } };
+  }
+
+  const state = async (ns: string) => conditionText(await view.admin.get(ref('gate', ns, NAME)), 'Opened');
+
+  it('opens the Gate once, also when the hook server was restarted, and the status says whose pipeline it was', async () => {
+    const { ns, path } = await receivingTokens();
+    const call = await withToken(path, 'open');
+    expect(await post(path, call)).toBe(200);
+    await waitFor(async () => (await state(ns))?.startsWith('True'), 'the Gate to be open');
+    expect((await view.admin.get(ref('gate', ns, NAME))).status).toMatchObject({
+      openedBy: 'system:serviceaccount:rollout-hooks:rollout-hooks',
+      reason: 'repo:my-org/my-app:ref:refs/heads/main: CHG-1',
+    });
+    expect(await post(path, await withToken(path, 'close'))).toBe(200);
+    await waitFor(async () => (await state(ns))?.startsWith('False'), 'the Gate to be closed');
+    cluster.hooks()?.kill('SIGKILL');
+    await waitFor(() => cluster.hooks() === undefined, 'the hook server to be gone');
+    await cluster.startHooks(env);
+    expect(await post(path, call)).toBe(400);
+    expect(await post(path, await withToken(path, 'open', { repository: 'stranger/app' }))).toBe(400);
+    expect(await state(ns)).toMatch(/^False/);
+  });
+
+  it('goes nowhere in a namespace that does not let the server annotate the Gate', async () => {
+    const { ns, path } = await receivingTokens({ isBound: false });
+    expect(await post(path, await withToken(path, 'open'))).toBe(503);
+    expect(await state(ns)).toMatch(/^False/);
+  });
+
+  const oidc = {
+    issuer: 'https://issuer.example',
+    audience: 'https://gates.example.com/hook/apps/a',
+    claims: { sub: 'me' },
+  };
+  const secretRef = { name: 'hook' };
+
+  it.each<[string, object]>([
+    ['both ways', { type: 'oidc', oidc, secretRef }],
+    ['the fields of the other way', { type: 'hmac', oidc }],
+    ['no field of its way', { type: 'oidc' }],
+    ['no Secret', { type: 'hmac' }],
+    ['an issuer without TLS', { type: 'oidc', oidc: { ...oidc, issuer: 'http://issuer.example' } }],
+    ['no audience', { type: 'oidc', oidc: { ...oidc, audience: undefined } }],
+    ['no claims', { type: 'oidc', oidc: { ...oidc, claims: {} } }],
+    [
+      'no claim that says whose pipeline it is',
+      { type: 'oidc', oidc: { ...oidc, claims: { ref: 'refs/heads/main' } } },
+    ],
+    ['an empty claim', { type: 'oidc', oidc: { ...oidc, claims: { sub: '' } } }],
+    ['a claim with a long name', { type: 'oidc', oidc: { ...oidc, claims: { sub: 'me', ['x'.repeat(65)]: 'y' } } }],
+    [
+      'too many claims',
+      {
+        type: 'oidc',
+        oidc: { ...oidc, claims: { sub: 'me', ...Object.fromEntries(Array.from({ length: 16 }, (_, i) => [i, 'x'])) } },
+      },
+    ],
+  ])('is not described by %s', async (_, receiver) => {
+    const object = gate(await view.newNamespace(), 'a', { spec: { receiver } });
+    await expect(view.sre.create(object)).rejects.toMatchObject({ code: 422 });
+  });
+
+  it.each(['sub', 'repository', 'repository_owner_id', 'project_path', 'namespace_id'])(
+    'is described by %s alone; an issuer that is not allowed is reported',
+    async (claim) => {
+      const ns = await view.newNamespace();
+      const receiver = { type: 'oidc', oidc: { ...oidc, claims: { [claim]: 'x'.repeat(512) } } };
+      await view.sre.create(gate(ns, 'a', { spec: { receiver } }));
+      const condition = await waitFor(
+        async () => conditionText(await view.admin.get(ref('gate', ns, 'a')), 'ReceiverReady'),
+        'the condition',
+      );
+      expect(condition).toContain('False IssuerNotAllowed');
+    },
+  );
 });
 
 describe('Flagger', () => {

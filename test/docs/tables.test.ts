@@ -128,7 +128,7 @@ describe('conditions and Events', () => {
       words:
         'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists Budget Blocks Waits',
     },
-    'core/gate': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
+    'core/gate core/receiver': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/pin core/suspend core/freeze core/hold core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:

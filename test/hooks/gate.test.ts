@@ -333,41 +333,6 @@ describe('what it holds', () => {
   });
 });
 
-describe('a Gate that takes signed calls', () => {
-  const spec: Gate['spec'] = { default: 'closed', receiver: { type: 'hmac', secretRef: { name: 'hook' } } };
-  const secret = (data: Record<string, string>) => ({
-    get: async () => ({ apiVersion: 'v1', kind: 'Secret', metadata: {}, data }) as any,
-  });
-
-  it('shows its path, made as Flux makes a Receiver’s', async () => {
-    const { status } = await sync(gate(spec), { at: T('09:00:00'), cluster: secret({ token: btoa('s3cret') }) });
-    // printf s3cretfreezeplatform | sha256sum
-    expect(status.webhookPath).toBe('/hook/2098322b9659f8d513183c922d835ed8c5f5cfb6f1306a4571b8cc07ea85204d');
-  });
-
-  it.each([
-    ['does not exist', { get: async () => undefined }, 'SecretInvalid', "Secret 'platform/hook' does not exist"],
-    ['has no token', secret({ password: 'x' }), 'SecretInvalid', "Secret 'platform/hook' has no key 'token'"],
-    [
-      'has a token of zero length',
-      secret({ token: '' }),
-      'SecretInvalid',
-      "Secret 'platform/hook' has an empty key 'token'",
-    ],
-    [
-      'cannot be read',
-      { get: () => Promise.reject(new Error('403')) },
-      'SecretUnreadable',
-      "Secret 'platform/hook' cannot be read",
-    ],
-  ])('says so when its Secret %s, and looks again soon', async (_name, cluster, reason, message) => {
-    const { status, resyncAfterSeconds } = await sync(gate(spec), { at: T('09:00:00'), cluster });
-    expect(resyncAfterSeconds).toBe(10);
-    expect(status).not.toHaveProperty('webhookPath');
-    expect(status.conditions?.[1]).toMatchObject({ type: 'ReceiverReady', status: 'False', reason, message });
-  });
-});
-
 describe('Events', () => {
   it('tell of a request and of a flip, each once', async () => {
     const before = (await sync(gate(hour), { at: T('09:00:00') })).status;

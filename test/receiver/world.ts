@@ -16,24 +16,33 @@ export const T0 = Date.parse('2026-01-05T10:00:00Z');
 export const PATH = `/hook/${createHash('sha256').update(`${TOKEN}freezeplatform`).digest('hex')}`;
 export const OPEN = 'open.gate.fluxcd.io/requestedAt';
 
+const NO_TOKENS: ReceiverPorts['idTokens'] = { verify: () => Promise.reject(new Error('no token was expected')) };
+
 /** An API server for one Gate: annotations go through admission, and a stale resourceVersion is a conflict. */
-export function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
+export function world(
+  stored: Partial<Gate> = {},
+  clock = { now: T0 },
+  { idTokens = NO_TOKENS, oidcIssuers = [] }: Partial<Pick<ReceiverPorts, 'idTokens' | 'oidcIssuers'>> = {},
+) {
   const spec: Gate['spec'] = {
     default: 'closed',
     window: '1h',
     receiver: { type: 'hmac', secretRef: { name: 'hook' } },
   };
-  let version = 1;
   const state = {
     gate: { ...gate(spec), status: { webhookPath: PATH }, ...stored } as Gate | undefined,
     token: TOKEN as string | Uint8Array | undefined,
+    /** The stored resourceVersion. */
+    version: 1,
     reads: 0,
     lists: 0,
     refusals: [] as string[],
+    /** Whether the server lacks the right to annotate the Gate. */
+    isForbidden: false,
   };
   const live = () =>
     state.gate &&
-    structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${version}` } });
+    structuredClone({ ...state.gate, metadata: { ...state.gate.metadata, resourceVersion: `${state.version}` } });
   const secret = (): KubeObject<any, any> | undefined =>
     state.token === undefined
       ? undefined
@@ -57,9 +66,12 @@ export function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
       },
     }),
     metrics,
+    idTokens,
+    oidcIssuers,
     writer: {
       async annotate(read, annotations) {
-        if (read.metadata.resourceVersion !== `${version}`) return 'conflict';
+        if (state.isForbidden) return 'forbidden';
+        if (read.metadata.resourceVersion !== `${state.version}`) return 'conflict';
         const merged = { ...read.metadata.annotations, ...annotations };
         const kept = Object.fromEntries(Object.entries(merged).filter((e): e is [string, string] => e[1] !== null));
         const object: KubeObject<any, any> = {
@@ -72,14 +84,14 @@ export function world(stored: Partial<Gate> = {}, clock = { now: T0 }) {
         );
         if (!answer.allowed) throw new Error(answer.message);
         state.gate = answer.object as Gate;
-        version++;
+        state.version++;
         return 'stored';
       },
     },
   };
   /** Each call makes a replica with no memory of its own. */
   const replica = () => createReceiver(ports);
-  return { state, clock, counts, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
+  return { state, clock, counts, ports, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
 }
 
 export interface Call {

@@ -27,6 +27,7 @@ describe('configuration', () => {
         bypassServiceAccounts: [],
         noCrossNamespaceRefs: false,
         trustPublishers: false,
+        oidcIssuers: [],
       },
     });
   });
@@ -44,6 +45,7 @@ describe('configuration', () => {
       HEALTH_PORT: '8081',
       COPY_IMAGE: 'registry.example/rollout-hooks:1',
       TRUST_PUBLISHERS: 'true',
+      OIDC_ISSUERS: 'https://gitlab.example, https://issuer.example:8443/realms/ci/',
       LOG_LEVEL: 'warn',
       LOG_LEVEL_FILE: '/etc/level',
     });
@@ -62,6 +64,7 @@ describe('configuration', () => {
         noCrossNamespaceRefs: false,
         trustPublishers: true,
         copyImage: 'registry.example/rollout-hooks:1',
+        oidcIssuers: ['https://gitlab.example', 'https://issuer.example:8443/realms/ci/'],
       },
     });
   });
@@ -78,6 +81,9 @@ describe('configuration', () => {
     { env: { HOOKS_PREVIOUS_TOKEN_FILE: '/previous' }, words: 'HOOKS_PREVIOUS_TOKEN_FILE has no effect without' },
     { env: { WEBHOOK_CLIENT_NAMES: 'kube-apiserver' }, words: 'WEBHOOK_CLIENT_NAMES has no effect without' },
     { env: { SHUTDOWN_DELAY_SECONDS: 'soon' }, words: 'SHUTDOWN_DELAY_SECONDS=soon' },
+    { env: { OIDC_ISSUERS: 'http://gitlab.example' }, words: 'OIDC_ISSUERS=http://gitlab.example is not an https URL' },
+    { env: { OIDC_ISSUERS: 'https://a.example,b' }, words: 'OIDC_ISSUERS=b is not' },
+    { env: { OIDC_ISSUERS: 'https://me@a.example,https://a.example?x' }, words: 'https://me@a.example,https://a.exa' },
     { env: { EVENTS_ADDR: 'notification-controller' }, words: 'EVENTS_ADDR=notification-controller' },
   ])('names what is wrong: $words', ({ env, words }) => {
     expect(() => readConfig(env)).toThrow(ConfigError);

@@ -19,6 +19,7 @@ const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292', 'inputs, 9443',
 const PATHS: Record<string, string> = {
   '/hooks/…': '/hooks/gate/sync',
   '/admission/…': '/admission/mutate/gate',
+  '/hook/<namespace>/<name>': '/hook/apps/web',
   '/hook/<digest>': `/hook/${'0'.repeat(64)}`,
   '/flagger/…': '/flagger/confirm',
   '/inputs/…': '/inputs/apps/my-app',

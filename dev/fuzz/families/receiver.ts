@@ -120,7 +120,9 @@ function receiver(): ReturnType<typeof createReceiver> {
   };
   const log = { warn: () => {}, error: (fields: object, message: string) => expectThat(false, message, fields) };
   const { metrics } = fakeMetrics();
-  return createReceiver({ cluster: cluster as never, writer, now: () => world.now, log, metrics });
+  const idTokens = { verify: async () => ({ problem: 'no issuer here', isTemporary: false }) };
+  const ports = { cluster: cluster as never, writer, idTokens, oidcIssuers: [], now: () => world.now, log, metrics };
+  return createReceiver(ports);
 }
 
 /** The paths a receiver remembers, and how many calls each had, are forgotten with it: a new one for each case. */

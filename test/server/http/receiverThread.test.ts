@@ -29,7 +29,7 @@ ${then}`,
 }
 
 const { metrics, counts } = fakeMetrics();
-const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' as const };
+const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' as const, oidcIssuers: [] };
 
 it.each([
   [

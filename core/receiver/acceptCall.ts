@@ -1,0 +1,64 @@
+/** A call that its sender may make: whether it is new, and the annotations that carry its request to the Gate. */
+import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { takesOpening } from '../gate/approved.ts';
+import { annotated, REASON, REQUESTED_AT } from '../gate/requests.ts';
+import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
+import { parseCallBody } from './callBody.ts';
+import { CALLS_PER_MINUTE, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
+
+/** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
+export type CallJudgement =
+  | { status: 200; annotations: Record<string, string | null> }
+  | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
+
+export interface VerifiedCall {
+  /** When the sender made it. */
+  at: EpochMs;
+  /** What tells it from every other call. */
+  hashes: string[];
+  body: Uint8Array;
+  /** The verified caller, who precedes the reason; undefined where a shared secret is all that is known. */
+  by?: string;
+}
+
+export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallJudgement {
+  const refuse = (reason: string): CallJudgement => ({ status: 400, reason });
+  const { at, hashes, by } = call;
+  // The calls that an earlier Gate of this name has taken are forgotten with it.
+  const created = parseTime(gate.metadata.creationTimestamp);
+  if (created !== undefined && at < created) return refuse('the call is from before the Gate was created');
+  const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
+  if (used.some((before) => before.hashes.some((hash) => hashes.includes(hash))))
+    return refuse('the call was used before');
+  const lastMinute = used.filter((before) => now - before.at < 60_000);
+  if (lastMinute.length >= CALLS_PER_MINUTE) {
+    const retryAfterSeconds = Math.max(1, Math.ceil((lastMinute[0]!.at + 60_000 - now) / 1000));
+    return { status: 429, reason: `${CALLS_PER_MINUTE} calls in the last minute`, retryAfterSeconds };
+  }
+  const body = parseCallBody(call.body);
+  if ('problem' in body) return refuse(body.problem);
+
+  const { action, for: version } = body;
+  if (action === 'open' && !takesOpening(gate, now)) {
+    return refuse('the Gate has spec.approvals, and is opened by no request');
+  }
+  const reason = [by, body.reason].filter(Boolean).join(': ');
+  const annotations: Record<string, string | null> = {
+    [REQUESTED_AT[action]]: formatTime(requestTime(gate, action, now)),
+    [REASON[action]]: reason || null,
+    [USED_CALLS]: formatUsedCalls([...used, { at: now, hashes }]),
+  };
+  // The version of an earlier opening must not narrow this one.
+  if (action === 'open') annotations[OPEN_FOR] = version ?? null;
+  return { status: 200, annotations };
+}
+
+/** Now, or a second after the annotation that is there: one that does not change requests nothing. */
+function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochMs {
+  const last = annotated(gate, action)?.at;
+  const second = Math.floor(now / 1000) * 1000;
+  return last !== undefined && last >= second && last < second + CLOCK_TOLERANCE_MS ? last + 1000 : second;
+}

@@ -1,0 +1,82 @@
+/**
+ * A call with an OIDC ID token that opens or closes a Gate: what `spec.receiver.oidc` asks of the token. Its signature, issuer and
+ * times are verified before (server/oidc).
+ *
+ * A token counts once per Gate. Its signed part identifies it: a signature can be changed and stay valid, and not every issuer
+ * gives tokens an id.
+ */
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { identityOf, shortHash } from '../kube/names.ts';
+import { oneLine } from '../text/oneLine.ts';
+import { acceptCall, type CallJudgement } from './acceptCall.ts';
+import { idTokenPath } from './webhookPath.ts';
+
+export type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** A call to `POST /hook/<namespace>/<name>`, as it came. */
+export interface IdTokenCall {
+  body: Uint8Array;
+  /** `Authorization: Bearer`. */
+  token?: string | undefined;
+}
+
+/** It precedes the reason, which has 1024 characters. */
+const MAX_SUBJECT = 512;
+const SHOWN = 100;
+
+/** Why the Gate takes no ID tokens, for its condition ReceiverReady; undefined if it does. */
+export function oidcProblem(
+  gate: Gate,
+  { issuer, audience }: Oidc,
+  allowed: readonly string[],
+): { reason: string; problem: string } | undefined {
+  if (!allowed.includes(issuer)) {
+    const problem = `spec.receiver.oidc.issuer '${issuer}' is not allowed: the server's setting OIDC_ISSUERS does not list it`;
+    return { reason: 'IssuerNotAllowed', problem };
+  }
+  const path = idTokenPath(identityOf(gate));
+  if (audience.endsWith(path)) return undefined;
+  const problem = `spec.receiver.oidc.audience '${audience}' does not end with ${path}: a token for it could be for another Gate`;
+  return { reason: 'AudienceInvalid', problem };
+}
+
+/** What is wrong with the claims of a verified token; undefined for one that may open the Gate. */
+export function claimProblem({ issuer, audience, claims }: Oidc, token: Claims): string | undefined {
+  // The Gate may name another one since the signature was verified.
+  if (token.iss !== issuer) return `the token's iss is ${shown(token.iss)}, not '${issuer}'`;
+  const audiences = [token.aud].flat();
+  if (audiences.length !== 1 || audiences[0] !== audience) {
+    return `the token is for ${shown(token.aud)}, not for '${audience}' alone`;
+  }
+  const { sub } = token;
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT || oneLine(sub) !== sub) {
+    return `the token's sub is not a line of 1 to ${MAX_SUBJECT} characters`;
+  }
+  const wrong = Object.entries(claims).find(([name, value]) => textOf(claimOf(token, name)) !== value);
+  return wrong && `the token's ${wrong[0]} is ${shown(claimOf(token, wrong[0]))}, not '${wrong[1]}'`;
+}
+
+export function judgeIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims, now: EpochMs): CallJudgement {
+  const { oidc } = gate.spec.receiver ?? {};
+  const problem = oidc ? claimProblem(oidc, claims) : 'the Gate takes no ID tokens';
+  if (problem !== undefined) return { status: 400, reason: problem };
+  const signed = call.token!.slice(0, call.token!.lastIndexOf('.'));
+  const hashes = [shortHash(`token ${signed}`)];
+  return acceptCall(gate, { at: Number(claims.iat) * 1000, hashes, body: call.body, by: String(claims.sub) }, now);
+}
+
+/** Of the token itself, and nothing that every object inherits. */
+function claimOf(token: Claims, name: string): unknown {
+  return Object.hasOwn(token, name) ? token[name] : undefined;
+}
+
+/** Numbers and booleans as JSON has them; lists and objects match nothing. */
+function textOf(value: unknown): string | undefined {
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : oneLine(JSON.stringify(value)).slice(0, SHOWN);
+}

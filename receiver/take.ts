@@ -1,0 +1,57 @@
+/** What both kinds of calls share: the Gate is annotated as it was judged, callers are limited, and refusals are logged. */
+import { GATES } from '../api/kinds.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import type { ReceiverPorts } from '../api/ports.ts';
+import type { Gate } from '../api/types.ts';
+import type { CallJudgement } from '../core/receiver/acceptCall.ts';
+import { createCallLimit } from './callLimit.ts';
+
+/** Another replica, or a person, may write the Gate in between. */
+const ATTEMPTS = 4;
+/** Per path and process: calls that may be right, each of which costs reads and a write. */
+const CALLS_PER_MINUTE = 60;
+const LOGGED_PER_MINUTE = 10;
+
+export interface CallOutcome {
+  status: 200 | 400 | 404 | 429 | 503;
+  retryAfterSeconds?: number;
+  /** For our log. */
+  reason?: string;
+}
+
+/** Judges and annotates the Gate, `found` to begin with, and again as it then is if it has been written in between. */
+export async function take(
+  found: Gate,
+  judge: (gate: Gate) => Promise<CallJudgement | CallOutcome>,
+  { cluster, writer }: ReceiverPorts,
+): Promise<CallOutcome> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // Read again on each attempt: the call may have been used in the meantime.
+    const gate = attempt === 0 ? found : await cluster.get<Gate>({ ...GATES, ...refOf(found) });
+    if (!gate) return { status: 404 };
+    if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
+    const judgement = await judge(gate);
+    if (!('annotations' in judgement)) return judgement;
+    const written = await writer.annotate(gate, judgement.annotations);
+    if (written === 'stored') return { status: 200 };
+    if (written === 'forbidden') return { status: 503, reason: 'the server may not annotate the Gate: bind its role' };
+  }
+  return { status: 503, reason: 'the Gate was being written by others', retryAfterSeconds: 1 };
+}
+
+export function createLimits({ now, log }: Pick<ReceiverPorts, 'now' | 'log'>) {
+  const isLogged = createCallLimit(now, LOGGED_PER_MINUTE);
+  return {
+    isWithinLimit: createCallLimit(now, CALLS_PER_MINUTE),
+    /** Callers get an empty answer: only the log says why. Whoever knows the path must not flood it. */
+    logged(path: string, { namespace, name }: NamespacedName, outcome: CallOutcome): CallOutcome {
+      const { status, reason } = outcome;
+      if (reason && isLogged(path)) {
+        log.warn({ gate: `${namespace}/${name}`, status }, `call refused: ${reason}`);
+      }
+      return outcome;
+    },
+  };
+}
+
+export const refOf = ({ metadata }: Gate): NamespacedName => ({ namespace: metadata.namespace!, name: metadata.name! });

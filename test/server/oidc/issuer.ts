@@ -1,0 +1,75 @@
+/** An OIDC issuer on this machine: its configuration and keys over HTTPS, and tokens signed with them. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type CryptoKey, exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose';
+import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
+import { startLocalServer } from '../registry/localServer.ts';
+
+export const CONFIGURATION = '/.well-known/openid-configuration';
+export const KEYS = '/keys';
+
+export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface SigningKey {
+  kid: string;
+  alg: string;
+  privateKey: CryptoKey;
+  publicKey: CryptoKey;
+}
+
+export interface Issuer {
+  url: string;
+  /** PEM, of the authority that signed its certificate. */
+  ca: string;
+  /** `GET path` of each request. */
+  requests: string[];
+  key: SigningKey;
+  /** Replaces the answer to a path. */
+  answers: Map<string, Handle>;
+  publish(...keys: SigningKey[]): Promise<void>;
+  sign(claims: JWTPayload, key?: SigningKey): Promise<string>;
+  close(): void;
+}
+
+export async function newKey(kid: string, alg = 'RS256'): Promise<SigningKey> {
+  return { kid, alg, ...(await generateKeyPair(alg, { extractable: true })) };
+}
+
+export async function startIssuer(): Promise<Issuer> {
+  const authority = await createAuthority(Date.now());
+  const { certificate, key: tlsKey } = await authority.issue('issuer');
+  const answers = new Map<string, Handle>();
+  let keySet: JSONWebKeySet = { keys: [] };
+  const server = await startLocalServer(
+    (request, response) => {
+      const replaced = answers.get(request.url!);
+      if (replaced) return replaced(request, response);
+      const bodies: Record<string, object> = {
+        [CONFIGURATION]: { issuer: issuer.url, jwks_uri: `${issuer.url}${KEYS}` },
+        [KEYS]: keySet,
+      };
+      response.writeHead(bodies[request.url!] ? 200 : 404).end(JSON.stringify(bodies[request.url!] ?? {}));
+    },
+    { cert: certificate, key: tlsKey },
+  );
+  const issuer: Issuer = {
+    url: `https://${server.host}`,
+    ca: authority.certificate,
+    requests: server.requests,
+    key: await newKey('first'),
+    answers,
+    async publish(...keys) {
+      const published = keys.map(async ({ kid, alg, publicKey }) => ({
+        ...(await exportJWK(publicKey)),
+        kid,
+        alg,
+        use: 'sig',
+      }));
+      keySet = { keys: await Promise.all(published) };
+    },
+    sign: (claims, { alg, kid, privateKey } = issuer.key) =>
+      new SignJWT(claims).setProtectedHeader({ alg, kid, typ: 'JWT' }).sign(privateKey),
+    close: server.close,
+  };
+  await issuer.publish(issuer.key);
+  return issuer;
+}
