@@ -1206,6 +1206,9 @@ export const SCHEMAS: Record<string, object> = {
           },
           "uid": {
            "type": "string"
+          },
+          "writeBack": {
+           "type": "string"
           }
          }
         }
@@ -1305,6 +1308,9 @@ export const SCHEMAS: Record<string, object> = {
          "type": "string"
         },
         "uid": {
+         "type": "string"
+        },
+        "writeBack": {
          "type": "string"
         },
         "state": {
@@ -2428,6 +2434,17 @@ export const SCHEMAS: Record<string, object> = {
       ],
       "properties": {
        "name": {
+        "type": "string"
+       }
+      }
+     },
+     "writeBack": {
+      "type": "object",
+      "required": [
+       "imagePolicy"
+      ],
+      "properties": {
+       "imagePolicy": {
         "type": "string"
        }
       }

@@ -156,6 +156,7 @@ it('the kinds go too, where that is asked for', async () => {
     'health-of-canaries',
     'release-config-map',
     'release-copies',
+    'write-back',
   ];
   const paths = components.map((name) => `rollout-hooks/manifests/components/${name}`);
   const installed = { kind: 'Kustomization', resources: ['rollout-hooks/manifests'], components: paths };
