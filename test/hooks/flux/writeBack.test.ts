@@ -139,6 +139,7 @@ describe('an object whose field Git sets', () => {
       annotations: both,
       substitute: { APP: '1.1.0', OTHER: '1.0.0' },
     });
+    await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, interval: '5m' } });
     await applied(cluster);
     expect(carriedBy(cluster.object)).toBeUndefined();
     expect(cluster.binding?.status?.pins).toMatchObject([{ state: 'Waiting' }, { state: 'Waiting' }]);
@@ -149,7 +150,7 @@ describe('an object whose field Git sets', () => {
     cluster.rollouts = [writingBack('1.1.0', '1.0.0')];
     await cluster.settle();
     expect(cluster.object.spec?.ref).toEqual({ tag: '1.0.0', digest: 'sha256:1' });
-    const ref = { tag: '0.1.0', semver: '*' };
+    const ref = { tag: '1.1.0', semver: '*' };
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, ref } })).toBe(true);
     expect(cluster.object.spec?.ref).toEqual(ref);
     expect(cluster.answer?.warnings ?? []).toEqual([]);
