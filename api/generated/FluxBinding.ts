@@ -164,6 +164,10 @@ export interface FluxBinding {
          * The uid of the Rollout.
          */
         uid?: string;
+        /**
+         * The ImagePolicy of its spec.writeBack.
+         */
+        writeBack?: string;
       }[];
       /**
        * Whether each Gate is open.
@@ -257,6 +261,10 @@ export interface FluxBinding {
        * The uid of the Rollout.
        */
       uid?: string;
+      /**
+       * The ImagePolicy of the Rollout's spec.writeBack: Git sets the field.
+       */
+      writeBack?: string;
       /**
        * Missing: no such Rollout, or it has deployed nothing. Waiting: on its way. Applied: Flux has fetched and applied it.
        */

@@ -190,6 +190,15 @@ export interface Rollout {
       name: string;
     };
     /**
+     * Git is the source of truth: an ImagePolicy selects exactly the deployed tag, for an ImageUpdateAutomation to commit. The Rollout sets no field of Flux objects itself.
+     */
+    writeBack?: {
+      /**
+       * The name of that ImagePolicy. The Rollout creates it in its own namespace.
+       */
+      imagePolicy: string;
+    };
+    /**
      * A repository that each release is copied to, with its signatures and SBOMs. See docs/promotion.md.
      */
     targetRepository?: {

@@ -1259,6 +1259,9 @@ export const SCHEMAS: Record<string, object> = {
           },
           "uid": {
            "type": "string"
+          },
+          "writeBack": {
+           "type": "string"
           }
          }
         }
@@ -1358,6 +1361,9 @@ export const SCHEMAS: Record<string, object> = {
          "type": "string"
         },
         "uid": {
+         "type": "string"
+        },
+        "writeBack": {
          "type": "string"
         },
         "state": {
@@ -2481,6 +2487,17 @@ export const SCHEMAS: Record<string, object> = {
       ],
       "properties": {
        "name": {
+        "type": "string"
+       }
+      }
+     },
+     "writeBack": {
+      "type": "object",
+      "required": [
+       "imagePolicy"
+      ],
+      "properties": {
+       "imagePolicy": {
         "type": "string"
        }
       }

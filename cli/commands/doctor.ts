@@ -8,7 +8,7 @@ import type { Check } from '../doctor/examined.ts';
 import { checkKinds, checkVersion } from '../doctor/kinds.ts';
 import { checkMetrics } from '../doctor/metrics.ts';
 import { checkRights } from '../doctor/rights.ts';
-import { checkAppliers, checkReferences } from '../doctor/waits.ts';
+import { checkAppliers, checkReferences, checkWriteBack } from '../doctor/waits.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/webhooks.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { EXIT } from '../terminal/exit.ts';
@@ -31,12 +31,13 @@ const CHECKS: readonly [about: string, check: Check][] = [
   ['Rights', checkRights],
   ['References', checkReferences],
   ['Gates', checkAppliers],
+  ['Write-back', checkWriteBack],
   ['HealthChecks', checkMetrics],
   ['Budgets', checkBudgets],
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
+  description: `Is the installation right? Versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is said, and is no finding.`,
   options: [output('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],

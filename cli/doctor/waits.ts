@@ -1,4 +1,4 @@
-/** What waits for something that does not exist, or for a Gate that it brings itself. */
+/** What waits for something that does not exist, for a Gate that it brings itself, or for a commit that nothing makes. */
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
@@ -6,6 +6,8 @@ import { type Finding, orFine } from '../../client/explain/doctor/finding.ts';
 import { ignoredFindings } from '../../client/explain/doctor/ignored.ts';
 import { waitedGateFindings } from '../../client/explain/doctor/waitedGates.ts';
 import { absentFindings } from '../../client/explain/doctor/waits.ts';
+import { writeBackFindings } from '../../client/explain/doctor/writeBack.ts';
+import { writeBackName } from '../../core/policy/writeBack.ts';
 import { isApiError } from '../kube/apiError.ts';
 import { type Check, type Examined, ofKind, seen } from './examined.ts';
 
@@ -34,6 +36,18 @@ export const checkAppliers: Check = async (examined) => {
   ]);
   const fields = ignoredFindings([...kustomizations, ...sources], kustomizations);
   return [...waitedGateFindings(kustomizations), ...fields, ...notes];
+};
+
+/** Whether Flux commits what Rollouts with spec.writeBack deploy. */
+export const checkWriteBack: Check = async (examined) => {
+  const notes: Finding[] = [];
+  const rollouts = (await ofKind<Rollout>(examined, 'Rollout', 'Write-back', notes))?.filter(writeBackName) ?? [];
+  if (rollouts.length === 0) return notes;
+  const [policies, automations] = await Promise.all([
+    ofKind<ImagePolicy>(examined, 'ImagePolicy', 'Write-back', notes),
+    ofKind<FluxObject>(examined, 'ImageUpdateAutomation', 'Write-back', notes),
+  ]);
+  return [...writeBackFindings({ rollouts, policies, automations }), ...notes];
 };
 
 /** Older Flux serves them in an older version only. */

@@ -8,6 +8,7 @@ import type { DeploymentRef, FluxBinding, FluxBindingSpec, Gate, Rollout } from 
 import { gatesOf } from '../gate/refs.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { deploymentOf } from '../pin/deployment.ts';
+import { writeBackName } from '../policy/writeBack.ts';
 import { isPassing, passageEnds } from '../suspend/passage.ts';
 import { closingKey } from '../suspend/stateAnnotation.ts';
 import { FOLLOWER } from './follower.ts';
@@ -54,7 +55,10 @@ export function saidBy(
   const passing = existing.filter((rollout) => isPassing(rollout, closings, now));
   return {
     ...(existing.length > 0 && {
-      rollouts: existing.map((rollout) => ({ rollout: rollout.metadata.name ?? '', ...deploymentOf(rollout) })),
+      rollouts: existing.map((rollout) => {
+        const writeBack = writeBackName(rollout);
+        return { rollout: rollout.metadata.name ?? '', ...deploymentOf(rollout), ...(writeBack && { writeBack }) };
+      }),
     }),
     ...(gates.length > 0 && { gates: [...gates] }),
     ...(passing.length > 0 && { passing: passing.map((rollout) => deploymentOf(rollout)!) }),

@@ -33,7 +33,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const isFollower = spec.target.kind === FOLLOWER;
-  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, isFollower ? spec : undefined));
+  const pins = (spec.pins ?? []).map((pin) => pinState(pin, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, appliedBy(binding), now);
   const status: FluxBindingStatus = {
@@ -104,16 +104,25 @@ function pinState(
   pin: Pin,
   related: RelatedToBinding,
   applied: readonly DeploymentRef[],
-  follower: FluxBindingSpec | undefined,
+  spec: FluxBindingSpec,
 ): PinState {
   const head = headOf(related.said, pin.rollout);
+  const said = related.said.rollouts?.find(({ rollout }) => rollout === pin.rollout);
   if (!head) {
-    const exists = related.said.rollouts?.some(({ rollout }) => rollout === pin.rollout);
-    const why = exists ? 'has deployed nothing yet' : 'does not exist';
+    const why = said ? 'has deployed nothing yet' : 'does not exist';
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
-  if (carries(applied, head)) return { ...pin, id, version, uid, state: 'Applied' };
-  const why = follower && whyNothingComes(follower, related.source, pin.rollout);
-  return { ...pin, id, version, uid, state: 'Waiting', ...(why !== undefined && { message: why }) };
+  const isFollower = spec.target.kind === FOLLOWER;
+  const writeBack = isFollower ? undefined : said?.writeBack;
+  const has = { ...pin, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
+  // What Git sets may change after it has arrived.
+  const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
+  if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
+  const why = isFollower
+    ? whyNothingComes(spec, related.source, pin.rollout)
+    : awaitsGit
+      ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
+      : undefined;
+  return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
 }

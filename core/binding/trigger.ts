@@ -25,7 +25,9 @@ export function deploymentTrigger(
   const pins = (status.pins ?? []).filter(moves);
   const present = new Set(pins.map((pin) => pin.rollout));
   const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
-  if (wanted.some((deployment) => isNewer(deployment, carried))) return status.deployed;
+  const awaitsGit = ({ rollout, version }: DeploymentRef) =>
+    pins.some((pin) => pin.rollout === rollout && pin.writeBack !== undefined && readPin(object, pin) !== version);
+  if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
   const drifted = pins.some((pin) => hasDrifted(object, pin, wanted, carried));
   return drifted ? null : undefined;
 }

@@ -41,6 +41,10 @@ export interface Observed {
   configMapIsForeign?: boolean;
   /** This installation manages no ConfigMaps. */
   configMapUnsupported?: boolean;
+  /** The ImagePolicy of spec.writeBack as it is, where this Rollout has made it. */
+  derivedPolicy?: ImagePolicy | undefined;
+  /** Why there can be none. */
+  writeBackProblem?: string | undefined;
   onFailure: Settings['onFailure'];
   likeKuberik?: boolean | undefined;
 }

@@ -2,6 +2,7 @@
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { HoldReason } from '../../api/metrics.ts';
+import type { Pin, Rollout } from '../../api/types.ts';
 import { judgeHeld } from '../freeze/judge.ts';
 import { recordReason } from '../gate/bypass.ts';
 import { type JudgedGate, judgeGates, TOO_MANY_TEXT } from '../gate/judge.ts';
@@ -12,9 +13,10 @@ import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
 import { pinAnnotationsOf } from '../pin/annotations.ts';
-import { deploymentText, parseDeployments } from '../pin/deployment.ts';
-import { readPin } from '../pin/field.ts';
+import { deploymentOf, deploymentText, parseDeployments } from '../pin/deployment.ts';
+import { readPin, writePins } from '../pin/field.ts';
 import { pinFields } from '../pin/mutate.ts';
+import { writeBackName } from '../policy/writeBack.ts';
 import { closingKey, INVALID_REFERENCE } from '../suspend/stateAnnotation.ts';
 import { settleSuspension } from '../suspend/suspension.ts';
 import { bypassText, heldWarning, pinnedText, type Refusal, subjectOf } from './messages.ts';
@@ -118,7 +120,17 @@ function withPassing(kept: FluxObject, write: FluxWrite & { oldObject: FluxObjec
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
     sameJson(pinAnnotationsOf(object).pins, pinAnnotationsOf(oldObject).pins);
   if (passing.size === 0 || !isAboutTheSame) return kept;
-  return pinFields({ object: kept, oldObject, rollouts: passing, source: world.source }).object;
+  const moved = writePins(kept, valuesFromGit(object, passing));
+  return pinFields({ object: moved, oldObject, rollouts: passing, source: world.source }).object;
+}
+
+/** Of fields that Git sets: the values in this write that are the version of a deployment that passes. */
+function valuesFromGit(object: FluxObject, passing: ReadonlyMap<string, Rollout>): [Pin, string][] {
+  return pinAnnotationsOf(object).pins.flatMap((pin): [Pin, string][] => {
+    const rollout = passing.get(pin.rollout);
+    const version = writeBackName(rollout) && deploymentOf(rollout)?.version;
+    return version && readPin(object, pin) === version ? [[pin, version]] : [];
+  });
 }
 
 function asStored(object: FluxObject, { metadata }: FluxObject, keys: readonly string[]): FluxObject {

@@ -1,19 +1,31 @@
 /**
  * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
- * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
+ * Rollout. The version is percent-encoded, since a hand-written history may contain anything. `/git` follows where Git sets the field
+ * (spec.writeBack), so that it stays free when the Rollout is gone.
  */
 import { FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { tagWord } from '../kube/tag.ts';
 import { nameWord, shell } from '../text/shell.ts';
 
-const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)$/;
+const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)(?:\/git)?$/;
+const BY_GIT = '/git';
 
-export function formatDeployments(deployments: readonly DeploymentRef[]): string {
+/** @param byGit the Rollouts whose fields Git sets */
+export function formatDeployments(deployments: readonly DeploymentRef[], byGit?: ReadonlySet<string>): string {
   return [...deployments]
     .sort((a, b) => (a.rollout < b.rollout ? -1 : 1))
-    .map(({ rollout, id, version, uid }) => `${rollout}=${id}/${encodeURIComponent(version)}/${uid}`)
+    .map(({ rollout, id, version, uid }) => {
+      const entry = `${rollout}=${id}/${encodeURIComponent(version)}/${uid}`;
+      return byGit?.has(rollout) ? `${entry}${BY_GIT}` : entry;
+    })
     .join(',');
+}
+
+/** The Rollouts in such an annotation whose fields Git sets. */
+export function setByGit(text: string | undefined): ReadonlySet<string> {
+  const entries = text?.split(',').filter((entry) => entry.endsWith(BY_GIT)) ?? [];
+  return new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
 }
 
 /** Entries that do not parse are left out. */
@@ -36,6 +48,12 @@ export function deploymentOf(rollout: Rollout | undefined, back = 0): Deployment
   const tag = entry?.version?.tag;
   if (!rollout || !entry || typeof tag !== 'string' || tag === '') return undefined;
   return { rollout: rollout.metadata.name ?? '', id: entry.id ?? 0, version: tag, uid: rollout.metadata.uid ?? '' };
+}
+
+/** The newest deployment of this version. */
+export function deploymentWith(rollout: Rollout, version: string): DeploymentRef | undefined {
+  const back = rollout.status?.history?.findIndex((entry) => entry.version?.tag === version) ?? -1;
+  return back < 0 ? undefined : deploymentOf(rollout, back);
 }
 
 /** What a person types to deploy this value. */

@@ -6,14 +6,17 @@ import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/managedFields.ts';
+import { writeBackName } from '../policy/writeBack.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
 import {
   deployCommand,
   deploymentOf,
   deploymentText,
+  deploymentWith,
   formatDeployments,
   isSameVersion,
   parseDeployments,
+  setByGit,
 } from './deployment.ts';
 import { readPin, strongerRefs, writePins } from './field.ts';
 import { artifactBefore, type Whole, wholeVersion } from './whole.ts';
@@ -49,6 +52,8 @@ interface Decision {
   held?: string;
   warning?: string;
   denial?: string;
+  /** Git sets the field: it is left as it is written. */
+  byGit?: true;
 }
 
 /** What every pin of one write is judged by: an object may have thousands of pins, and each text is read once. */
@@ -57,6 +62,8 @@ interface Case extends PinWrite {
   wasPinned(pin: Pin): boolean;
   /** Carried by the old object, or by the new one on CREATE; by Rollout. */
   deployments: ReadonlyMap<string, DeploymentRef>;
+  /** The Rollouts among them whose fields Git sets. */
+  byGit: ReadonlySet<string>;
   isApply(pin: Pin): boolean;
 }
 
@@ -70,21 +77,24 @@ export function pinFields(write: PinWrite): PinOutcome {
   const denials: string[] = [];
   const held: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
+  const byGit = new Set<string>();
   const values: [Pin, string | undefined][] = [];
   for (const pin of pins) {
-    const decision = decide(pin, at);
+    const decision = decide(pin, at, pins);
     if (decision.held) held.push(decision.held);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
     if (decision.deployment && !deployments.has(pin.rollout)) deployments.set(pin.rollout, decision.deployment);
-    if (!decision.deployment && decision.held === undefined) continue;
+    if (decision.byGit) byGit.add(pin.rollout);
+    if (decision.byGit || (!decision.deployment && decision.held === undefined)) continue;
     const stronger = strongerRefs(write.object, pin);
     if (stronger.length > 0) held.push(`${stronger.join(' and ')} removed from spec.ref: it would override the tag`);
     values.push([pin, decision.value]);
   }
   let object = writePins(write.object, values);
   if (held.length > 0) warnings.unshift(held.join('; '));
-  object = annotate(object, DEPLOYED, deployments.size > 0 ? formatDeployments([...deployments.values()]) : undefined);
+  const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
+  object = annotate(object, DEPLOYED, carried);
   const marked = source === 'settled' ? object : withArtifact(object, write, whole);
   return { object: marked, warnings, held: held.length > 0, denials };
 }
@@ -157,6 +167,7 @@ function caseOf(write: PinWrite, before: readonly Pin[], whole: Whole | undefine
     whole,
     wasPinned: (pin) => pinned.has(pinKey(pin)),
     deployments: deploymentsOn(oldObject ?? object),
+    byGit: setByGit((oldObject ?? object).metadata.annotations?.[DEPLOYED]),
     isApply(pin) {
       writers ??= writersOf(object, oldObject);
       return pinPath(pin)
@@ -166,8 +177,10 @@ function caseOf(write: PinWrite, before: readonly Pin[], whole: Whole | undefine
   };
 }
 
-function decide(pin: Pin, at: Case): Decision {
-  const live = deploymentOf(at.rollouts.get(pin.rollout));
+function decide(pin: Pin, at: Case, pins: readonly Pin[]): Decision {
+  const rollout = at.rollouts.get(pin.rollout);
+  if (rollout ? writeBackName(rollout) : at.byGit.has(pin.rollout)) return leaveToGit(pin, at, pins);
+  const live = deploymentOf(rollout);
   if (!live || at.whole?.rollout !== pin.rollout) return live ? follow(pin, live, at) : keep(pin, at);
   const target = ofSource(pin, at.whole, at);
   return target ? follow(pin, target, at) : stayUntilFetched(pin, live, at);
@@ -176,6 +189,17 @@ function decide(pin: Pin, at: Case): Decision {
 /** What the source has, or else what the object was given while it had that. A new object runs nothing yet that could be mixed. */
 function ofSource(pin: Pin, { fetched, head }: Whole, { oldObject, deployments }: Case): DeploymentRef | undefined {
   return fetched ?? (oldObject ? deployments.get(pin.rollout) : head);
+}
+
+/** Only which deployment the value is gets noted: none where the object's fields of this Rollout differ. */
+function leaveToGit(pin: Pin, at: Case, pins: readonly Pin[]): Decision {
+  const value = readPin(at.object, pin);
+  const own = pins.filter(({ rollout }) => rollout === pin.rollout);
+  if (value === undefined || own.some((each) => readPin(at.object, each) !== value)) return { value, byGit: true };
+  const kept = at.deployments.get(pin.rollout);
+  const rollout = at.rollouts.get(pin.rollout);
+  const deployment = deploymentOf(rollout) ? deploymentWith(rollout!, value) : kept && { ...kept, version: value };
+  return { value, deployment, byGit: true };
 }
 
 /** The Rollout says what the value is. */

@@ -4,6 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
+import { writeBackName } from '../policy/writeBack.ts';
 import { pinAnnotationsOf, pinPath } from './annotations.ts';
 import { deploymentOf, parseDeployments } from './deployment.ts';
 import { readPin } from './field.ts';
@@ -25,7 +26,7 @@ export function verifyPins(
     const rollout = rollouts.get(pin.rollout);
     const head = deploymentOf(rollout);
     const value = readPin(object, pin);
-    if (!head || value === head.version) return [];
+    if (!head || value === head.version || writeBackName(rollout)) return [];
     const carried = deployments.find((deployment) => deployment.rollout === pin.rollout);
     const before = deploymentOf(rollout, 1);
     const isKept = oldObject !== undefined && value === readPin(oldObject, pin);

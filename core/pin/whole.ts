@@ -14,6 +14,7 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { writeBackName } from '../policy/writeBack.ts';
 import { pinAnnotationsOf } from './annotations.ts';
 import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './fetched.ts';
@@ -34,7 +35,7 @@ export interface Whole {
 }
 
 /**
- * undefined where no Rollout pins both. `pins` are those of the Kustomization, `source` is what its `spec.sourceRef` names, in the same
+ * undefined where no Rollout pins both, and where Git sets the fields. `pins` are those of the Kustomization, `source` is what its `spec.sourceRef` names, in the same
  * namespace; at most one Rollout owns its tag.
  */
 export function wholeVersion(
@@ -43,7 +44,7 @@ export function wholeVersion(
   source: FluxObject | undefined,
 ): Whole | undefined {
   const owner = source && pinAnnotationsOf(source).pins.find((pin) => pin.variable === undefined)?.rollout;
-  if (!owner || !pins.some((pin) => pin.rollout === owner)) return undefined;
+  if (!owner || !pins.some((pin) => pin.rollout === owner) || writeBackName(rollouts.get(owner))) return undefined;
   const carried = parseDeployments(source.metadata.annotations?.[DEPLOYED]).find(({ rollout }) => rollout === owner);
   const head = deploymentOf(rollouts.get(owner));
   const whole: Whole = { rollout: owner, ...(head && { head }) };

@@ -1,6 +1,7 @@
 /** The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import type { Child } from './child.ts';
 
 export type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
@@ -18,17 +19,7 @@ export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseCo
   };
 }
 
-/** Whether another ConfigMap has the wished-for name: it is left as it is. */
-export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
-  return !metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === rollout.metadata.uid);
-}
-
-export function notInstalledMessage({ spec }: Rollout): string {
-  const name = spec?.releaseConfigMap?.name;
-  return `ConfigMap '${name}' is not written: this installation lacks the component release-config-map, see docs/install.md`;
-}
-
-export function foreignMessage({ spec }: Rollout): string {
-  const name = spec?.releaseConfigMap?.name;
-  return `ConfigMap '${name}' was not made for this Rollout and is left as it is: delete it, or give another name in spec.releaseConfigMap`;
+export function configMapChild({ spec }: Rollout): Child {
+  const name = spec?.releaseConfigMap?.name ?? '';
+  return { kind: 'ConfigMap', name, field: 'spec.releaseConfigMap', component: 'release-config-map' };
 }

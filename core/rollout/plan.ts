@@ -2,6 +2,7 @@
  * What to do about a Rollout: observed state and a time in, the status to store out. Each step takes values and answers with
  * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
+import type { ImagePolicy } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import type { CopyJob } from '../copy/job.ts';
@@ -12,6 +13,7 @@ import { namedGates } from '../evaluation/namedGates.ts';
 import type { Observed } from '../evaluation/observed.ts';
 import { idleRequests, requestsOf } from '../evaluation/requests.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { derivedPolicy } from '../policy/writeBack.ts';
 import { revised } from '../status/revision.ts';
 import { blockerList } from './blockerList.ts';
 import { nextConditions, setConditions } from './conditions.ts';
@@ -34,6 +36,8 @@ interface Planned {
   events: NewEvent[];
   /** The ConfigMap of spec.releaseConfigMap, from the history as stored. */
   configMap?: ReleaseConfigMap;
+  /** The ImagePolicy of spec.writeBack, from the history as stored. */
+  derivedPolicy?: ImagePolicy;
   /** The Job of spec.targetRepository, until the copy is stored in the status. */
   copyJob?: CopyJob;
 }
@@ -116,6 +120,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const looks = [releases, progress, decision, decision.evaluation].flatMap(({ requeueAt }) => requeueAt);
   const isOurs = !observed.configMapIsForeign && !observed.configMapUnsupported;
   const configMap = isOurs ? releaseConfigMap(rollout) : undefined;
+  const policy = observed.writeBackProblem === undefined ? derivedPolicy(observed) : undefined;
   return {
     status,
     commits: decision.commits,
@@ -125,6 +130,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
     ...resyncAfter(looks, observed, status, now),
     events: status === rollout.status ? [] : dated([...events, ...changes], status),
     ...(configMap && { configMap }),
+    ...(policy && { derivedPolicy: policy }),
     ...(decision.evaluation.copy?.job && { copyJob: decision.evaluation.copy.job }),
   };
 }

@@ -18,7 +18,8 @@ import type { Observed } from '../evaluation/observed.ts';
 import type { Requests } from '../evaluation/requests.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
-import { foreignMessage, notInstalledMessage } from './configMap.ts';
+import { foreignMessage, notInstalledMessage } from './child.ts';
+import { configMapChild } from './configMap.ts';
 
 /** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
 const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS, WAITING_FOR_ROLLOUT_GATES];
@@ -63,8 +64,8 @@ function otherProblems(
   const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
   return [
     ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
-    ...(configMapIsForeign ? [foreignMessage(rollout)] : []),
-    ...(configMapUnsupported ? [notInstalledMessage(rollout)] : []),
+    ...(configMapIsForeign ? [foreignMessage(configMapChild(rollout))] : []),
+    ...(configMapUnsupported ? [notInstalledMessage(configMapChild(rollout))] : []),
   ];
 }
 

@@ -84,6 +84,7 @@ const FOR_FEATURES = [
   'release-config-map',
   'release-copies',
   'resource-set-inputs',
+  'write-back',
 ];
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {

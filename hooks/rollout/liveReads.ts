@@ -25,7 +25,8 @@ import { isTruncated, reachesBeyond, selectingGateLists } from '../../core/gate/
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { isForeign, releaseConfigMap } from '../../core/rollout/configMap.ts';
+import { isForeign } from '../../core/rollout/child.ts';
+import { releaseConfigMap } from '../../core/rollout/configMap.ts';
 import { imagePolicyVersion } from './relatedRules.ts';
 
 /** For a policy that the related objects lack: a customize answer may be older than the ImagePolicy, or than its CRD. */

@@ -18,6 +18,7 @@ import { copyingOf } from './copying.ts';
 import { configMapIsForeign, liveImagePolicy } from './liveReads.ts';
 import { stagesOf } from './stages.ts';
 import { watchedChecks } from './watchedChecks.ts';
+import { writeBackOf } from './writeBack.ts';
 
 /** The Rollout as far as this installation follows what it names. */
 export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
@@ -43,15 +44,18 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
   // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
   const keepsConfigMaps = request.children?.['ConfigMap.v1'] !== undefined;
   const copying = await copyingOf(request, imagePolicy, call);
+  const writeBack = await writeBackOf(request, call.cluster);
+  const { writeBackProblem } = writeBack;
   return {
     rollout,
     imagePolicy,
     ...(copying && { copying }),
+    ...writeBack,
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
-    problems: [...forbidden, ...untrusted, ...watched.problems],
+    problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
     gateRefs: gatesToPass(reached, [], { gates, namespaceLabels }),
     gates,
     ...(stages && { stages }),

@@ -12,7 +12,7 @@ import { mayChangeUnseen } from './stages.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
-/** Nothing triggers a sync when a ConfigMap in its way is deleted. */
+/** Nothing triggers a sync when a ConfigMap or ImagePolicy in its way is deleted. */
 const FOREIGN_LOOK_S = 30;
 /** Nothing triggers a sync when the Namespace of a stage begins to consent, or a cycle ends elsewhere. */
 const STAGE_LOOK_S = 60;
@@ -33,7 +33,7 @@ export const rolloutHook: CompositeHook = {
       plan.resyncAfterSeconds,
       lookAgain,
       observed.imagePolicy ? undefined : POLICY_LOOK_S,
-      observed.configMapIsForeign ? FOREIGN_LOOK_S : undefined,
+      observed.configMapIsForeign || observed.writeBackProblem ? FOREIGN_LOOK_S : undefined,
       observed.stages && mayChangeUnseen(observed.rollout, observed.stages) ? STAGE_LOOK_S : undefined,
     ];
     return answer(plan, looks);
@@ -42,13 +42,13 @@ export const rolloutHook: CompositeHook = {
 
 /** Takes no plan that could not be taken back and was not judged from live reads. */
 export function answer(
-  { status, configMap, copyJob }: DecidedPlan,
+  { status, configMap, copyJob, derivedPolicy }: DecidedPlan,
   looks: (number | undefined)[],
 ): CompositeResponse<RolloutStatus> {
   const seconds = looks.filter((look) => look !== undefined);
   return {
     status,
-    children: [...(configMap ? [configMap] : []), ...(copyJob ? [copyJob] : [])],
+    children: [configMap, copyJob, derivedPolicy].filter((child) => child !== undefined),
     ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
   };
 }

@@ -18,6 +18,7 @@ import {
   sharedCluster,
   waitFor,
 } from './support/cluster.ts';
+import { gated } from './support/gates.ts';
 import { expectGolden } from './support/golden.ts';
 
 const view = sharedCluster();
@@ -181,6 +182,29 @@ describe('doctor', () => {
       { ...found, out: found.out.replace(/v1\.\d+\.\d+/, 'VERSION').replace(/all \d+/, 'all') },
       1,
     );
+  });
+
+  it('finds a version that no ImageUpdateAutomation commits', async () => {
+    const ns = await newNamespace();
+    const findings = async () => {
+      const { out } = await as('admin', `doctor -n ${ns} -o json`);
+      const { findings } = JSON.parse(out) as { findings: { level: string; about: string; text: string }[] };
+      return findings.filter(({ about }) => about === 'Write-back').map(({ level, text }) => `${level}: ${text}`);
+    };
+    await publish(ns, 'app', '1.0.0');
+    await developer.create(rollout(ns, 'app', { spec: { writeBack: { imagePolicy: 'app-deployed' } } }));
+    await waitFor(() => admin.find(ref('imagePolicy', ns, 'app-deployed')), 'the derived ImagePolicy');
+    expect(await findings()).toEqual([
+      `problem: Rollout ${ns}/app writes back, and no ImageUpdateAutomation in ${ns} with the strategy Setters selects ImagePolicy app-deployed: nothing is committed`,
+    ]);
+    const automation = gated('ImageUpdateAutomation', ns, 'commit', undefined, { update: { strategy: 'Setters' } });
+    await developer.create(automation);
+    expect(await findings()).toEqual([
+      expect.stringMatching(/^unseen: whether a marker in Git names ImagePolicy .*\/app, which ImageUpdateAutomation/),
+    ]);
+    const exists = { key: 'rollout.kuberik.com/rollout-name', operator: 'Exists' };
+    await developer.mergePatch(automation as never, { spec: { policySelector: { matchExpressions: [exists] } } });
+    expect(await findings()).toEqual([]);
   });
 
   it('says what somebody may not read', async () => {

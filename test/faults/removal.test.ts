@@ -157,6 +157,7 @@ it('the kinds go too, where that is asked for', async () => {
     'release-config-map',
     'release-copies',
     'resource-set-inputs',
+    'write-back',
   ];
   const paths = components.map((name) => `rollout-hooks/manifests/components/${name}`);
   const installed = { kind: 'Kustomization', resources: ['rollout-hooks/manifests'], components: paths };

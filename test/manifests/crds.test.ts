@@ -180,6 +180,7 @@ describe('examples', () => {
       ...objectsBelow('components/release-config-map'),
       ...objectsBelow('components/release-copies'),
       ...objectsBelow('components/health-jobs'),
+      ...objectsBelow('components/write-back'),
       ...objectsBelow('examples'),
     ]
       .filter(({ kind }) => kind.endsWith('Role'))

@@ -40,7 +40,7 @@ import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './bypass.ts';
 import { judgeOrder } from './order.ts';
 import { warnings } from './warnings.ts';
-import { denyDelete, denyDroppedGates, denyNewOwner } from './waysAround.ts';
+import { denyDelete, denyDroppedGates, denyLettingGo } from './waysAround.ts';
 
 /** Notes beside each one-shot request which admission request made it, so that each is acted on once; and labels the Rollout for HealthChecks. */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
@@ -152,7 +152,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
   const denial =
     before &&
-    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyNewOwner(rollout, before, request, call)));
+    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyLettingGo(rollout, before, request, call)));
   return denial ?? allowed([...(order?.warnings ?? []), ...(await warnings(rollout, before ?? undefined, call))]);
 };
 

@@ -8,6 +8,7 @@ import type { JudgedGate } from '../../core/gate/judge.ts';
 import { bypassText, type Refusal } from '../../core/hold/messages.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { writeBackName } from '../../core/policy/writeBack.ts';
 import {
   passOrDeny,
   passOrDenyDelete,
@@ -29,17 +30,22 @@ export async function denyDroppedGates(
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
 }
 
-/** With an owner reference to what is deleted, or never existed, the garbage collector deletes the Rollout. */
-export async function denyNewOwner(
+/**
+ * With an owner reference to what is deleted, or never existed, the garbage collector deletes the Rollout. With spec.writeBack its objects take
+ * any version.
+ */
+export async function denyLettingGo(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision | undefined> {
-  if (!gainsOwner(rollout, before)) return undefined;
+  const leavesToGit = writeBackName(rollout) !== undefined && writeBackName(before) === undefined;
+  const what = gainsOwner(rollout, before) ? 'get an owner reference' : leavesToGit ? 'get spec.writeBack' : undefined;
+  if (what === undefined) return undefined;
   const closed = await readClosedToLeave(before, call);
   if (closed.length === 0) return undefined;
-  const refusal = refusalOf(rollout, 'get an owner reference while a Gate it requires is closed', closed);
+  const refusal = refusalOf(rollout, `${what} while a Gate it requires is closed`, closed);
   return passOrDeny(rollout, refs(closed), freshReason(rollout, before), refusal, request, call);
 }
 

@@ -41,7 +41,7 @@ export interface ServedCluster {
 }
 
 /** Without authenticated-hooks: Metacontroller could read the Secrets of somebody else's cluster. */
-const COMPONENTS = ['health-jobs', 'release-config-map', 'release-copies'];
+const COMPONENTS = ['health-jobs', 'release-config-map', 'release-copies', 'write-back'];
 
 /** The API server may give less: after that time `up` has to be started again. */
 const TOKEN_SECONDS = 30 * 86_400;

@@ -8,6 +8,7 @@ import { sharingFindings } from '../../../client/explain/doctor/sharing.ts';
 import { sizeFindings } from '../../../client/explain/doctor/sizes.ts';
 import { waitedGateFindings } from '../../../client/explain/doctor/waitedGates.ts';
 import { behind } from '../../../client/explain/doctor/waits.ts';
+import { writeBackFindings } from '../../../client/explain/doctor/writeBack.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
@@ -243,5 +244,60 @@ describe('an object whose version a Rollout sets, applied by a Kustomization', (
 
   it('that does not exist is not counted', () => {
     expect(ignoredFindings([pinned] as never, [])).toEqual([]);
+  });
+});
+
+describe('a Rollout that writes back', () => {
+  const rollout = (spec: object = {}) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { releasesImagePolicy: { name: 'web' }, writeBack: { imagePolicy: 'web-deployed' }, ...spec },
+      status: { history: [{ id: 1, version: { tag: '1.0.0' }, timestamp: '' }] },
+    });
+  const policy = (name: string, labels?: Record<string, string>) =>
+    objectOf('ImagePolicy', { metadata: { namespace: 'shop', name, ...(labels && { labels }) } });
+  const policies = [policy('web'), policy('web-deployed', { 'rollout.kuberik.com/rollout-name': 'web' })];
+  const automation = (spec: object = {}, namespace = 'shop') =>
+    objectOf('ImageUpdateAutomation', { metadata: { namespace, name: 'commit' }, spec: { ...spec } });
+  const DERIVED = { matchExpressions: [{ key: 'rollout.kuberik.com/rollout-name', operator: 'Exists' }] };
+  const fine = automation({ policySelector: DERIVED });
+  const findings = (around: object, spec?: object) =>
+    writeBackFindings({ rollouts: [rollout(spec)], policies, automations: [fine], ...around }).map(
+      ({ level, text }) => `${level}: ${text}`,
+    );
+  const NOT_COMMITTED =
+    'problem: Rollout shop/web writes back, and no ImageUpdateAutomation in shop with the strategy Setters selects ImagePolicy web-deployed: nothing is committed';
+
+  it('is fine where an automation selects its ImagePolicy and not the one of the releases', () => {
+    expect(findings({})).toEqual([]);
+    expect(findings({ automations: [], policies: [] }, { writeBack: undefined })).toEqual([]);
+  });
+
+  it.each([
+    ['there is none', []],
+    ['it is in another namespace', [automation({}, 'flux-system')]],
+    ['it has another strategy', [automation({ update: { strategy: 'Other' } })]],
+    ['it selects others', [automation({ policySelector: { matchLabels: { team: 'a' } } })]],
+    ['its selector does not compile', [automation({ policySelector: { matchLabels: { 'a b': 'a' } } })]],
+  ])('is not committed by an automation where %s', (_, automations) => {
+    expect(findings({ automations })).toEqual([NOT_COMMITTED]);
+  });
+
+  it('is not committed without its ImagePolicy', () => {
+    expect(findings({ policies: [policies[0]] })).toEqual([
+      'problem: Rollout shop/web writes back, and its ImagePolicy shop/web-deployed does not exist: nothing is committed',
+    ]);
+  });
+
+  it('may be passed by a marker where the automation selects the ImagePolicy of the releases too', () => {
+    const [text, ...others] = findings({ automations: [automation()] });
+    expect(text).toMatch(
+      /^unseen: whether a marker in Git names ImagePolicy shop\/web, which ImageUpdateAutomation shop\/commit selects too/,
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('says nothing of what could not be read', () => {
+    expect(findings({ policies: undefined, automations: undefined })).toEqual([]);
   });
 });

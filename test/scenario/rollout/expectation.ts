@@ -70,6 +70,11 @@ export const CHECKS: Record<string, Check> = {
     if (steps) match(Object.fromEntries(app.steps.map(({ id, state }) => [id, state])), steps, 'steps');
   },
   configMap: (world, expected) => match(world.configMaps[0], expected, 'ConfigMap'),
+  /** The tag that the ImagePolicy of spec.writeBack selects. */
+  selects: (world, expected) => {
+    const pattern = world.policies()[0]?.spec?.filterTags?.pattern;
+    match(pattern?.replace(/^\^|\\|\$$/g, ''), expected, 'selects');
+  },
   ...Object.fromEntries(
     LISTS.map((list) => [
       list,

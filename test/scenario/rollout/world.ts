@@ -3,6 +3,7 @@
  * around the hooks. Writes go through the admission handlers; a status that the CRD would refuse is refused here too.
  */
 import type { AdmissionRequest } from '../../../api/admission.ts';
+import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../../../api/metacontroller.ts';
 import type { EventRecord, HookCall, ReleaseMetadata, Settings, WebhookCall } from '../../../api/ports.ts';
@@ -132,12 +133,32 @@ export class World {
     const { relatedResources } = await rolloutHook.customize!({ controller, parent: object }, call);
     const related = this.related(relatedResources);
     const answer = await rolloutHook.sync(
-      { controller, parent: object, children: { 'ConfigMap.v1': {} }, related, finalizing: false },
+      { controller, parent: object, children: this.children(), related, finalizing: false },
       call,
     );
     this.resync = answer.resyncAfterSeconds;
-    this.configMaps = answer.children;
+    this.configMaps = answer.children.filter(({ kind }) => kind === 'ConfigMap');
+    this.keepPolicies(answer.children.filter(({ kind }) => kind === 'ImagePolicy'));
     return { ...(answer.status as RolloutStatus), observedGeneration: parent.metadata.generation! };
+  }
+
+  /** The ImagePolicies that the Rollout has made. */
+  policies(): ImagePolicy[] {
+    const isOurs = ({ metadata }: ImagePolicy) =>
+      metadata.ownerReferences?.some(({ uid }) => uid === this.rollout.metadata.uid);
+    return this.all<ImagePolicy>('ImagePolicy').filter(isOurs);
+  }
+
+  private children(): ObjectMap {
+    const policies = this.policies().map((policy) => [`${NAMESPACE}/${policy.metadata.name}`, policy]);
+    return { 'ConfigMap.v1': {}, 'ImagePolicy.image.toolkit.fluxcd.io/v1': Object.fromEntries(policies) };
+  }
+
+  private keepPolicies(wanted: readonly KubeObject<any, any>[]): void {
+    for (const { metadata } of this.policies()) this.delete('ImagePolicy', NAMESPACE, metadata.name!);
+    const { name = '', uid = '' } = this.rollout.metadata;
+    const ownerReferences = [{ apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name, uid, controller: true }];
+    for (const policy of wanted) this.seed({ ...policy, metadata: { ...policy.metadata, ownerReferences } });
   }
 
   private async decorate(): Promise<void> {

@@ -326,6 +326,19 @@ describe('validate/rollout', () => {
     expect((await judge({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
   });
 
+  it('denies to leave the objects to Git: they would take any version', async () => {
+    const spec = { gates: [{ name: 'freeze' }] };
+    const toGit = (imagePolicy: string) => rollout({ ...spec, writeBack: { imagePolicy } });
+    const { verdict } = await judge({ object: toGit('a'), old: gated }, [closed]);
+    expect(verdict).toMatchObject({
+      allowed: false,
+      message: expect.stringMatching(/cannot get spec\.writeBack while .*gate 'team-a\/freeze' is closed/),
+    });
+    expect((await judge({ object: toGit('a'), old: gated }, [open])).verdict.allowed).toBe(true);
+    expect((await judge({ object: toGit('b'), old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+    expect((await judge({ object: gated, old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+  });
+
   it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
     const reason = annotated({
       'gate.fluxcd.io/bypass-reason': 'outage 42',

@@ -12,7 +12,7 @@ const object = (spec: object) => ({ apiVersion: 'x/v1', kind: 'X', metadata: {},
 
 // The first one on a machine builds kustomize.
 it('every controller that we ship is supported', { timeout: 300_000 }, async () => {
-  const components = ['authenticated-hooks', 'health-jobs', 'release-config-map', 'release-copies'];
+  const components = ['authenticated-hooks', 'health-jobs', 'release-config-map', 'release-copies', 'write-back'];
   const { controllers } = await renderInstallation(components);
   expect(controllers.length).toBeGreaterThan(0);
   for (const controller of controllers) {

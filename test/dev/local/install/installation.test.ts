@@ -36,16 +36,21 @@ describe('renderInstallation', { timeout: 300_000 }, () => {
     }
   });
 
-  it('release-config-map and release-copies give Rollouts children, and nothing else another one', async () => {
+  it('release-config-map, release-copies and write-back give Rollouts children, and nothing else another one', async () => {
     const before = childrenOf((await renderInstallation([])).controllers);
     expect(before).not.toHaveProperty('rollouts');
-    const { controllers } = await renderInstallation(['release-config-map', 'release-copies']);
+    const { controllers } = await renderInstallation(['release-config-map', 'release-copies', 'write-back']);
     expect(childrenOf(controllers)).toEqual({
       ...before,
       rollouts: [
         { apiVersion: 'v1', resource: 'configmaps', updateStrategy: { method: 'InPlace' } },
         // Jobs are never updated.
         { apiVersion: 'batch/v1', resource: 'jobs', updateStrategy: { method: 'OnDelete' } },
+        {
+          apiVersion: 'image.toolkit.fluxcd.io/v1',
+          resource: 'imagepolicies',
+          updateStrategy: { method: 'InPlace' },
+        },
       ],
     });
   });
@@ -77,5 +82,23 @@ describe('renderInstallation', { timeout: 300_000 }, () => {
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'rollout-hooks-metacontroller',
     );
     expect(JSON.stringify(base)).not.toContain(resource);
+  });
+
+  it('write-back lets Metacontroller write ImagePolicies where somebody binds it, and nothing else', () => {
+    const objects = readManifests(join(REPOSITORY, 'manifests/components/write-back'));
+    const roles = objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
+    expect(roles.map(({ kind, metadata, rules }) => ({ kind, name: metadata.name, rules }))).toEqual([
+      {
+        kind: 'ClusterRole',
+        name: 'rollout-hooks-write-back',
+        rules: [
+          {
+            apiGroups: ['image.toolkit.fluxcd.io'],
+            resources: ['imagepolicies'],
+            verbs: ['create', 'update', 'patch', 'delete'],
+          },
+        ],
+      },
+    ]);
   });
 });

@@ -1,0 +1,161 @@
+/** spec.writeBack: Git is the source of truth. The test is Flux's image automation: it commits what the derived ImagePolicy selects, and applies it. */
+import { describe, expect, it } from 'vitest';
+import { gitSync } from '../../dev/actors/gitSync.ts';
+import {
+  gate,
+  imagePolicy,
+  kustomization,
+  ociRepository,
+  ref,
+  rollout,
+  sharedCluster,
+  staysTrue,
+  waitFor,
+} from './support/cluster.ts';
+import { ask } from './support/gates.ts';
+import { nextSecond, SELECTS_HEALTH, storyOf } from './support/rolloutStory.ts';
+import { conditionOf, imageTag, substitutes } from './support/versions.ts';
+
+const view = sharedCluster();
+const { admin, developer, flux, sre, newNamespace } = view;
+const WRITE_BACK = { writeBack: { imagePolicy: 'app-deployed' } };
+
+/** The Rollout `app`, a Git repository with its two Flux objects, and the Kustomization `deploy` that applies them. */
+async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: string) => Promise<unknown>) {
+  const ns = await newNamespace();
+  await before?.(ns);
+  const story = storyOf(view, ns);
+  const sync = gitSync(flux, { namespace: ns, name: 'deploy' });
+  const derived = ref('imagePolicy', ns, 'app-deployed');
+  /** What its pattern lets through, as image-reflector-controller would find it among the tags. */
+  const selected = async (tags: string[]) => {
+    const { filterTags } = (await admin.find(derived))?.spec ?? {};
+    return filterTags && tags.filter((tag) => new RegExp(filterTags.pattern).test(tag));
+  };
+  const selects = (tag: string) =>
+    waitFor(async () => {
+      expect(await selected(['1.0.0', '1.1.0', '1x1.0', '11.1.0'])).toEqual([tag]);
+      return true;
+    }, `the derived ImagePolicy to select ${tag}`);
+  /** A commit of this version, and the sync that applies it. */
+  const commit = (tag: string) =>
+    sync([
+      ociRepository(ns, 'app', { rollout: 'app', spec: { ref: { tag } } }),
+      kustomization(ns, 'app', {
+        variables: { APP_VERSION: 'app' },
+        spec: { postBuild: { substitute: { APP_VERSION: tag } } },
+      }),
+    ]);
+  const carries = async (tag: string) => {
+    expect(await substitutes(admin, ns, 'app')).toEqual({ APP_VERSION: tag });
+    expect(await imageTag(admin, ns, 'app')).toBe(tag);
+    return true;
+  };
+  const run = async () => {
+    await story.flux.fetch(ns, 'app');
+    await story.flux.apply(ns, 'app');
+  };
+  await story.publish('1.0.0');
+  await story.create({ ...WRITE_BACK, deployTimeout: '10m', ...spec });
+  await selects('1.0.0');
+  await commit('1.0.0');
+  await run();
+  await story.headIs('1.0.0', 'Succeeded');
+  return { ns, story, derived, selects, commit, carries, run };
+}
+
+describe('with spec.writeBack', () => {
+  it('a release waits for its Gate, is selected for Git, and has arrived when Flux has applied what Git says', async () => {
+    const app = await writingBack({ gates: [{ name: 'freeze' }] }, (ns) =>
+      sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } })),
+    );
+    await ask(sre, app.ns, 'freeze', 'close');
+    await app.story.publish('1.1.0');
+    await app.story.conditionIs('DeploymentBlocked', { status: 'True' });
+    await app.selects('1.0.0');
+    await ask(sre, app.ns, 'freeze', 'open');
+    await app.story.headIs('1.1.0', 'Deploying');
+    await app.selects('1.1.0');
+    await staysTrue(() => app.carries('1.0.0'), 'nothing to be pinned', 1500);
+
+    expect((await app.commit('1.1.0')).configured).toHaveLength(2);
+    await app.carries('1.1.0');
+    await app.story.headIs('1.1.0', 'Deploying');
+    await app.run();
+    await app.story.headIs('1.1.0', 'Succeeded');
+  });
+
+  it('a rollback is selected for Git too', async () => {
+    const app = await writingBack({ onFailure: 'Rollback', ...SELECTS_HEALTH });
+    await app.story.watch();
+    await app.story.report('Healthy');
+    await nextSecond();
+    await app.story.publish('1.1.0');
+    await app.selects('1.1.0');
+    await app.commit('1.1.0');
+    await app.run();
+    await app.story.headIs('1.1.0', { appliedTime: expect.any(String) });
+    await app.story.healthReset();
+    await nextSecond();
+    await app.story.report('Unhealthy', { message: 'out of order' });
+    await app.story.headIs('1.0.0', { rolledBackFrom: '1.1.0' });
+    await app.selects('1.0.0');
+    await app.commit('1.0.0');
+    await app.run();
+    await app.story.headIs('1.0.0', { appliedTime: expect.any(String) });
+  });
+
+  it('another version in Git is left as it is, and the binding says what is awaited', async () => {
+    const app = await writingBack();
+    await app.story.publish('1.1.0');
+    await app.story.headIs('1.1.0', 'Deploying');
+    const { warnings, failed } = await app.commit('9.9.9');
+    expect({ warnings, failed }).toEqual({ warnings: [], failed: undefined });
+    await developer.mergePatch(ref('ociRepository', app.ns, 'app'), { spec: { ref: { tag: '9.9.8' } } });
+    await app.run();
+    await waitFor(async () => {
+      const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', app.ns);
+      expect(bindings.map((binding) => conditionOf(binding, 'Ready')?.message)).toEqual([
+        expect.stringContaining("ImagePolicy 'app-deployed' selects it"),
+        expect.stringContaining("ImagePolicy 'app-deployed' selects it"),
+      ]);
+      return true;
+    }, 'both bindings to say what they wait for');
+    await app.story.headIs('1.1.0', 'Deploying');
+    await app.selects('1.1.0');
+  });
+
+  it('what somebody makes of the derived ImagePolicy is put right; it goes with the wish for it', async () => {
+    const app = await writingBack();
+    await developer.mergePatch(app.derived, { spec: { filterTags: { pattern: '.*' } } });
+    await app.selects('1.0.0');
+    await app.story.spec({ writeBack: null });
+    await waitFor(async () => !(await admin.find(app.derived)), 'the ImagePolicy to go');
+    await app.carries('1.0.0');
+  });
+
+  it('an ImagePolicy of that name which is not its own is left alone, and nothing is deployed', async () => {
+    const story = storyOf(view, await newNamespace());
+    await developer.create(imagePolicy(story.ns, 'app-deployed'));
+    await story.publish('1.0.0');
+    await story.create(WRITE_BACK);
+    await story.conditionIs('Ready', {
+      status: 'False',
+      message: expect.stringContaining("ImagePolicy 'app-deployed' was not made for this Rollout"),
+    });
+    const taken = ref('imagePolicy', story.ns, 'app-deployed');
+    expect((await admin.get(taken)).spec).not.toHaveProperty('filterTags');
+    expect(await story.statusOf()).not.toHaveProperty('history');
+    await developer.remove(taken);
+    await story.headIs('1.0.0', 'Succeeded');
+  });
+
+  it('the ImagePolicy of the releases is refused as the derived one', async () => {
+    const ns = await newNamespace();
+    const wrong = rollout(ns, 'app', { spec: { writeBack: { imagePolicy: 'app' } } });
+    await expect(developer.create(wrong)).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringContaining('writeBack.imagePolicy must not be the ImagePolicy of releasesImagePolicy'),
+    });
+  });
+});

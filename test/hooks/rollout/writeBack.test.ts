@@ -1,0 +1,116 @@
+/** The child of spec.writeBack: when it is asked for, and what Ready says where it cannot be. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { CompositeRequest } from '../../../api/metacontroller.ts';
+import type { RolloutStatus } from '../../../api/types.ts';
+import { rolloutHook } from '../../../hooks/rollout/rollout.ts';
+import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
+import { deployed } from './sync.ts';
+
+const KEY = 'ImagePolicy.image.toolkit.fluxcd.io/v1';
+const READ = 'get imagepolicies team-a app-deployed';
+const parent = () => rollout({ writeBack: { imagePolicy: 'app-deployed' } }, deployed);
+
+function policy(owner?: string): KubeObject<any, any> {
+  const ownerReferences = [
+    { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name: 'app', uid: owner, controller: true },
+  ];
+  const found = object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app-deployed', {
+    imageRepositoryRef: { name: 'mine' },
+  });
+  return { ...found, metadata: { ...found.metadata, ...(owner && { ownerReferences }) } } as KubeObject<any, any>;
+}
+
+interface Around {
+  children?: KubeObject<any, any>[] | 'not installed';
+  objects?: KubeObject<any, any>[];
+  related?: KubeObject<any, any>[];
+}
+
+async function sync(
+  subject = parent(),
+  { children = [], objects = [], related = [imagePolicy('1.1.0')] }: Around = {},
+) {
+  const { call, reads } = fakeCall({ objects: [...objects, subject as unknown as KubeObject] });
+  const policies = children === 'not installed' ? undefined : children;
+  const body: CompositeRequest = {
+    ...request(subject, related),
+    children: policies
+      ? { [KEY]: Object.fromEntries(policies.map((each) => [`team-a/${each.metadata.name}`, each])) }
+      : {},
+  };
+  const answer = await rolloutHook.sync(body, call);
+  const status = answer.status as RolloutStatus;
+  return {
+    ...answer,
+    tags: status.history?.map(({ version }) => version.tag),
+    ready: status.conditions?.find(({ type }) => type === 'Ready'),
+    reads,
+  };
+}
+
+describe('spec.writeBack', () => {
+  const places: [where: string, around: Around][] = [
+    ['is not there yet', {}],
+    ['was just made and is not in the cache', { objects: [policy('uid-of-app')] }],
+    ['is there', { children: [policy('uid-of-app')] }],
+  ];
+  it.each(places)(
+    'asks for an ImagePolicy of what is stored, not of what is being stored, where it %s',
+    async (_, around) => {
+      const answer = await sync(parent(), around);
+      expect(answer.tags).toEqual(['1.1.0', '1.0.0']);
+      expect(answer.children).toMatchObject([
+        { metadata: { name: 'app-deployed', namespace: 'team-a' }, spec: { filterTags: { pattern: '^1\\.0\\.0$' } } },
+      ]);
+      expect(answer.reads.includes(READ)).toBe(!around.children);
+    },
+  );
+
+  it.each([
+    ['of somebody', policy()],
+    ['of another Rollout', policy('uid-of-other')],
+  ])('deploys nothing and asks for none where there is one %s, and Ready says so', async (_, found) => {
+    const answer = await sync(parent(), { objects: [found] });
+    expect(answer.children).toEqual([]);
+    expect(answer.tags).toEqual(['1.0.0']);
+    expect(answer.ready).toMatchObject({
+      status: 'False',
+      reason: 'RolloutFailed',
+      message:
+        "ImagePolicy 'app-deployed' was not made for this Rollout and is left as it is: delete it, or give another name in spec.writeBack.imagePolicy",
+    });
+    expect(answer.resyncAfterSeconds).toBeLessThanOrEqual(30);
+  });
+
+  it('refuses the name of the source policy, which is not its own either', async () => {
+    const answer = await sync(rollout({ writeBack: { imagePolicy: 'policy' } }, deployed), {
+      objects: [imagePolicy('1.1.0')],
+    });
+    expect(answer.children).toEqual([]);
+    expect(answer.tags).toEqual(['1.0.0']);
+    expect(answer.ready?.message).toContain("ImagePolicy 'policy' was not made for this Rollout");
+  });
+
+  it('deploys nothing where the installation has no such children, and Ready says so', async () => {
+    const answer = await sync(parent(), { children: 'not installed' });
+    expect(answer.children).toEqual([]);
+    expect(answer.tags).toEqual(['1.0.0']);
+    expect(answer.ready?.message).toBe(
+      "ImagePolicy 'app-deployed' is not written: this installation lacks the component write-back, see docs/install.md",
+    );
+  });
+
+  it('keeps the ImagePolicy as it is while the source policy is missing', async () => {
+    const answer = await sync(parent(), { children: [policy('uid-of-app')], related: [] });
+    expect(answer.children).toMatchObject([{ spec: { imageRepositoryRef: { name: 'mine' } } }]);
+  });
+
+  it('asks for none without it, nor before the first deployment', async () => {
+    const none = await sync(rollout({}, deployed), { children: [policy('uid-of-app')] });
+    expect(none.children).toEqual([]);
+    const first = await sync(rollout({ writeBack: { imagePolicy: 'app-deployed' } }));
+    expect(first.children).toEqual([]);
+    expect(first.tags).toEqual(['1.1.0']);
+  });
+});
