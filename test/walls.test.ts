@@ -116,12 +116,6 @@ describe('Biome lets pass', () => {
   });
 });
 
-const LARGEST_FOLDER = 16;
-const LARGER: Record<string, string> = {
-  'core/kube': 'a file for each rule of Kubernetes and of Go that everything else shares',
-  'test/cluster': 'a file for each story that is told on a real API server',
-};
-
 const SMALLEST_FILE = 20;
 const SMALLER: Record<string, string> = {
   'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
@@ -137,12 +131,6 @@ describe('the rooms', () => {
 
   it('no folders in a circle', () => {
     expect(circles(rooms())).toEqual([]);
-  });
-
-  it(`no folder has more than ${LARGEST_FOLDER} files, but for those that say why`, () => {
-    const sizes = Map.groupBy(SOURCES, ({ path }) => dirname(path));
-    const larger = [...sizes].filter(([, sources]) => sources.length > LARGEST_FOLDER);
-    expect(larger.map(([folder]) => folder)).toEqual(Object.keys(LARGER));
   });
 
   it(`no file of up to ${SMALLEST_FILE} lines is there for one other, but for those that say why`, () => {
