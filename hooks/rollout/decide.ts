@@ -24,6 +24,7 @@ import {
   liveRollout,
   liveRolloutGates,
   liveSelectors,
+  withLiveGates,
 } from './liveReads.ts';
 import { followed, metadataOf } from './observe.ts';
 import { withRestingChecks } from './restingChecks.ts';
@@ -54,7 +55,7 @@ export async function decide(observed: Observed, related: ObjectMap, call: HookC
   const carried = await carriedBefore(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return judgeLive({ ...observed, carried }, related, call);
   if (!plan.endsApply) return { plan };
-  const bindings = await liveBindings(observed.rollout, call);
+  const bindings = await withLiveGates(observed.rollout, await liveBindings(observed.rollout, call), call);
   const again = planRollout({ ...observed, bindings }, call.now);
   if (!isReversible(again)) return judgeLive(observed, related, call);
   return again.endsApply ? { plan: again } : { plan: again, lookAgain: LIVE_LOOK_S };
@@ -93,7 +94,7 @@ async function judgeLive(observed: Observed, related: ObjectMap, call: HookCall)
 /** The rest of `judgeLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
 async function judgeBound(observed: Observed, selectors: Selectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
-  const bindings = await liveBindings(rollout, call);
+  const bindings = await withLiveGates(rollout, observed.bindings, call);
   const gateRefs = gatesToPass(rollout, bindings, selectors);
   const known = new Set(observed.gateRefs.map(refKey));
   const others = gateRefs.filter((ref) => !known.has(refKey(ref)));

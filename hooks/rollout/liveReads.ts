@@ -96,17 +96,25 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
  */
 const SHARED_MS = 1000;
 
+export async function liveBindings({ metadata }: Rollout, { cluster }: HookCall): Promise<FluxBinding[]> {
+  const { namespace = '', name = '' } = metadata;
+  return cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) });
+}
+
 /**
  * One for each object bound to the Rollout, also where it has none or an old one, with the Gates that the object requires now.
  * Gates are listed only where a binding does not vouch for its object's.
  */
-export async function liveBindings(rollout: Rollout, { cluster, settings, recent }: HookCall): Promise<FluxBinding[]> {
-  const { namespace = '', name = '' } = rollout.metadata;
+export async function withLiveGates(
+  rollout: Rollout,
+  bindings: readonly FluxBinding[],
+  { cluster, settings, recent }: HookCall,
+): Promise<FluxBinding[]> {
+  const { namespace = '' } = rollout.metadata;
   const rules = { ownNamespaceOnly: settings.noCrossNamespaceRefs };
-  const [bindings, objects] = await Promise.all([
-    cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) }),
-    recent.within(SHARED_MS, `bound in ${namespace}`, () => objectsOfKinds(BOUND_KINDS, namespace, cluster)),
-  ]);
+  const objects = await recent.within(SHARED_MS, `bound in ${namespace}`, () =>
+    objectsOfKinds(BOUND_KINDS, namespace, cluster),
+  );
   const bound = boundObjects(rollout, objects, bindings, rules);
   const selecting = bound.every(({ isVouched }) => isVouched)
     ? { gates: [], namespaceLabels: {} }

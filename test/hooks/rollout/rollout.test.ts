@@ -292,7 +292,6 @@ describe('sync', () => {
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'list clusterrolloutbudgets',
       'list rolloutbudgets team-a',
-      'list fluxbindings team-a',
       'listMetadata kustomizations team-a',
       'listMetadata helmreleases team-a',
       'listMetadata ocirepositories team-a',
