@@ -2,13 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { imageSbom } from '../image/sbom.ts';
+import { isTarget } from '../local/binaries/nodeBinary.ts';
 import { kustomizeBuild } from '../local/install/kustomize.ts';
 import { REPOSITORY } from '../repository.ts';
+import { buildCli } from './build-cli.ts';
+import { buildExecutable, packExecutable } from './executable.ts';
+import { archiveName, writePlugins } from './plugins.ts';
 
 const usage = `Usage: npm run release -- check vX.Y.Z                whether all files name that version; prints outputs for the workflow
        npm run release -- notes X.Y.Z                 its section of CHANGELOG.md
        npm run release -- sbom                        the npm packages in the image, as SPDX
        npm run release -- bundle FOLDER IMAGE@DIGEST  a kustomization of manifests/, rendered with that image
+       npm run release -- executable PLATFORM…        the command's archive in dist/ for linux-x64, win32-x64, …
+       npm run release -- plugins OWNER/NAME FOLDER   checksums and plugin manifests (Flux, krew) of the archives in FOLDER
 `;
 
 /** What a version is written in. */
@@ -57,6 +63,23 @@ export async function bundle(folder: string, image: string): Promise<string> {
   return kustomizeBuild({ resources: [folder], images: [{ name: 'rollout-hooks', newName, digest }] });
 }
 
+/** Builds the command, and an archive in dist/ for each platform. */
+async function executables(platforms: readonly string[]): Promise<void> {
+  const targets = platforms.map((platform) => {
+    if (!isTarget(platform)) throw new Error(`${platform} is not a platform with executables`);
+    return platform;
+  });
+  const dist = join(REPOSITORY, 'dist');
+  await buildCli(join(dist, 'cli'));
+  for (const target of targets) {
+    const folder = join(dist, `cli-${target}`);
+    await buildExecutable(join(dist, 'cli'), folder, target);
+    const archive = join(dist, archiveName(readVersions().package, target));
+    packExecutable(folder, archive, target);
+    process.stdout.write(`${archive}\n`);
+  }
+}
+
 async function main([command, ...args]: string[]): Promise<void> {
   const [first, second] = args;
   if (command === 'check' && first) {
@@ -70,6 +93,10 @@ async function main([command, ...args]: string[]): Promise<void> {
     process.stdout.write(imageSbom());
   } else if (command === 'bundle' && first && second) {
     process.stdout.write(await bundle(first, second));
+  } else if (command === 'executable' && args.length > 0) {
+    await executables(args);
+  } else if (command === 'plugins' && first && second) {
+    writePlugins(second, readVersions().package, first);
   } else {
     throw new Error(usage);
   }
