@@ -70,6 +70,7 @@ it('writes only where something is published', () => {
   expect(writers).toEqual([
     'image: id-token write',
     'image: attestations write',
+    'manifests: id-token write',
     'release: contents write',
     'release: id-token write',
     'release: attestations write',
