@@ -1,11 +1,12 @@
 /** The steps of .github/workflows/release.yml that are more than a line. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { imageByDigest, writeArtifact } from '../image/byDigest.ts';
 import { imageSbom } from '../image/sbom.ts';
+import { imageVex } from '../image/vex.ts';
 import { isTarget } from '../local/binaries/nodeBinary.ts';
 import { kustomizeBuild } from '../local/install/kustomize.ts';
 import { REPOSITORY } from '../repository.ts';
-import { imageByDigest, writeArtifact } from './artifact.ts';
 import { buildCli } from './build-cli.ts';
 import { buildExecutable, packExecutable } from './executable.ts';
 import { archiveName, writePlugins } from './plugins.ts';
@@ -13,6 +14,7 @@ import { archiveName, writePlugins } from './plugins.ts';
 const usage = `Usage: npm run release -- check vX.Y.Z                  whether all files name that version; prints outputs for the workflow
        npm run release -- notes X.Y.Z                   its section of CHANGELOG.md
        npm run release -- sbom                          the npm packages in the image, as SPDX
+       npm run release -- vex IMAGE@DIGEST              what scanners find in the image and what it means, as OpenVEX
        npm run release -- bundle FOLDER IMAGE@DIGEST    a kustomization of manifests/, rendered with that image
        npm run release -- artifact FOLDER IMAGE@DIGEST  writes manifests/ with that image into FOLDER, to push as an OCI artifact
        npm run release -- executable PLATFORM…          the command's archive in dist/ for linux-x64, win32-x64, …
@@ -92,6 +94,8 @@ async function main([command, ...args]: string[]): Promise<void> {
     process.stdout.write(`${notesOf(first, readVersions().changelog)}\n`);
   } else if (command === 'sbom') {
     process.stdout.write(imageSbom());
+  } else if (command === 'vex' && first) {
+    process.stdout.write(`${JSON.stringify(imageVex(first, new Date().toISOString()), undefined, 2)}\n`);
   } else if (command === 'bundle' && first && second) {
     process.stdout.write(await bundle(first, second));
   } else if (command === 'artifact' && first && second) {

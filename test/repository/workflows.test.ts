@@ -68,6 +68,7 @@ it('writes only where something is published', () => {
     ),
   );
   expect(writers).toEqual([
+    'codeql: security-events write',
     'image: id-token write',
     'image: attestations write',
     'manifests: id-token write',
@@ -82,6 +83,8 @@ it('writes only where something is published', () => {
     'publish: id-token write',
     'publish: attestations write',
     'npm: id-token write',
+    'scorecard: security-events write',
+    'scorecard: id-token write',
   ]);
 });
 
@@ -101,6 +104,13 @@ it('a release has an executable of each platform, and is published once one of W
     Object.keys(PLATFORMS).toSorted(),
   );
   expect([windows.needs, publish.needs]).toEqual(['executable', ['executable', 'windows']]);
+});
+
+it('CodeQL reads the language of the repository and its workflows', () => {
+  expect(read('.github/workflows/codeql.yml').jobs.codeql.strategy.matrix.language).toEqual([
+    'javascript-typescript',
+    'actions',
+  ]);
 });
 
 it('every file that pins a dependency is looked at by Dependabot', () => {

@@ -1,4 +1,4 @@
-/** What the OCI artifact of a release has: manifests/ with the image of the release, so that a Flux object needs to name its URL only. */
+/** A release's image by its digest, and the manifests that name it: what is in the OCI artifact of a release. */
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from '../repository.ts';
@@ -10,7 +10,7 @@ export function imageByDigest(image: string): { name: string; digest: string } {
   return { name, digest };
 }
 
-/** Makes the folder `out`. @throws where it exists. */
+/** Writes manifests/ with that image into the folder `out`, so that a Flux object that fetches it needs the URL only. @throws where it exists. */
 export function writeArtifact(out: string, image: string): void {
   const { name, digest } = imageByDigest(image);
   if (existsSync(out)) throw new Error(`${out} exists`);
