@@ -36,7 +36,11 @@ it('installs rollout-hooks and Metacontroller with the image of the release', as
   const sources: Record<string, unknown> = source(NAME);
   // Those of this machine have a URL, where those of the artifact have a Service.
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
-    await view.admin.remove({ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'rollout-hooks' } });
+    await view.admin.remove({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind,
+      metadata: { name: 'rollout-hooks' },
+    });
   }
   for (const { apiVersion, kind, metadata, spec } of objects) {
     // Neither cert-manager is here, nor anything that runs Pods.
