@@ -2,6 +2,7 @@
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { ownTarget } from '../local/binaries/nodeBinary.ts';
 import { bundlePage } from '../page/buildPage.ts';
 import { REPOSITORY } from '../repository.ts';
 import { BINS, buildExecutable } from './executable.ts';
@@ -86,9 +87,10 @@ if (import.meta.main) {
   const { bytes } = await buildCli(out);
   process.stderr.write(`${out}: ${Math.round(bytes / 1024)} kB; pack it with: npm pack ${out}\n`);
   if (args.includes('--executable')) {
-    const folder = `${out}-${process.platform}-${process.arch}`;
+    const target = ownTarget();
+    const folder = `${out}-${target}`;
     process.stderr.write('putting it into Node …\n');
-    await buildExecutable(out, folder);
+    await buildExecutable(out, folder, target);
     process.stderr.write(`${folder}: put its files on your PATH\n`);
   }
 }

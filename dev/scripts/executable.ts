@@ -1,46 +1,73 @@
 /** The command as one executable that needs no Node: the bundle and the page inside of Node's own binary, by Node's own --build-sea. */
 import { execFileSync } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { copyFile, link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { provideNode } from '../local/binaries/nodeBinary.ts';
+import { ownTarget, provideNode, type Target } from '../local/binaries/nodeBinary.ts';
+import { Problem } from '../local/process/problem.ts';
 import { NOTICES } from './notices.ts';
 
 /** The names of one program: kubectl asks for completions by an executable of its own. */
 export const BINS = ['kubectl-rollouts', 'flux-rollouts', 'kubectl_complete-rollouts'] as const;
 
-/** `built`: what buildCli has made. Fills the folder `out`, for the platform of this machine. @throws Problem where Node makes none for it. */
-export async function buildExecutable(built: string, out: string): Promise<void> {
-  const node = await provideNode();
+/** What an archive of a release has, beside the program: the licenses. */
+const TEXTS = ['LICENSE', NOTICES] as const;
+
+/** `kubectl-rollouts`, on Windows with `.exe`. */
+function fileName(bin: (typeof BINS)[number], target: Target): string {
+  return target.startsWith('win32') ? `${bin}.exe` : bin;
+}
+
+/** `built`: what buildCli has made. Fills the folder `out`. @throws Problem where it can't be made on this machine. */
+export async function buildExecutable(built: string, out: string, target: Target): Promise<void> {
+  const own = ownTarget();
+  // What is added to Node's binary breaks its signature, and macOS runs nothing without one.
+  if (target.startsWith('darwin') && own !== target) {
+    throw new Problem(`An executable for ${target} has to be signed, and only macOS can do that: build it there.`);
+  }
+  const [builder, node] = [await provideNode(own), await provideNode(target)];
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
-  const [program, ...others] = BINS;
-  await inject(join(node, 'bin/node'), built, join(out, program));
-  for (const name of others) await symlink(program, join(out, name));
+  const [first, ...others] = BINS;
+  const program = join(out, fileName(first, target));
+  await inject(builder.program, node.program, built, program);
+  if (target.startsWith('darwin')) execFileSync('codesign', ['--sign', '-', '--force', program]);
+  for (const bin of others) await link(program, join(out, fileName(bin, target)));
   await copyFile(join(built, 'LICENSE'), join(out, 'LICENSE'));
   const notices = await readFile(join(built, NOTICES), 'utf8');
-  const ofNode = await readFile(join(node, 'LICENSE'), 'utf8');
+  // One text for all platforms, which the package for Windows lacks.
+  const ofNode = await readFile(join(builder.folder, 'LICENSE'), 'utf8');
   await writeFile(join(out, NOTICES), `${notices}\n${'='.repeat(80)}\nNode.js\n\n${ofNode}`);
 }
 
-async function inject(node: string, built: string, output: string): Promise<void> {
+/** Packs what buildExecutable has made: one name only, since neither krew nor Flux unpacks links. */
+export function packExecutable(folder: string, archive: string, target: Target): void {
+  const files = [fileName('flux-rollouts', target), ...TEXTS];
+  const [command, ...options] = archive.endsWith('.zip') ? ['zip', '-qX', archive] : ['tar', '-czf', archive];
+  rmSync(archive, { force: true });
+  execFileSync(command!, [...options, ...files], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** `builder` puts the command into `node`; the two are of one version. */
+async function inject(builder: string, node: string, built: string, output: string): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), 'executable-'));
   try {
     const config = join(work, 'config.json');
     const settings = {
       main: join(built, 'rollouts.js'),
       mainFormat: 'module',
+      executable: node,
       output,
       disableExperimentalSEAWarning: true,
-      useCodeCache: true,
+      // V8 loads a code cache only on the platform that wrote it.
+      useCodeCache: builder === node,
       // NODE_OPTIONS is for the Node of whoever calls it.
       execArgvExtension: 'none',
       assets: await assetsOf(built),
     };
     await writeFile(config, JSON.stringify(settings));
-    execFileSync(node, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
-    // What was added broke Node's own signature, and macOS runs nothing without one.
-    if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', '--force', output]);
+    execFileSync(builder, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
   } finally {
     await rm(work, { recursive: true });
   }

@@ -24,12 +24,21 @@ says is what conditions and denials say, from the same functions.
 
 ## Install
 
-A [release](releases.md#verify-what-you-install) has an executable, which needs nothing else, for Linux (\`linux-x64\`, \`linux-arm64\`; glibc 2.28 or newer and libatomic) and for macOS on Apple silicon
-(\`darwin-arm64\`):
+A [release](releases.md#verify-what-you-install) has an executable, which needs nothing else, for Linux (x64, arm64; glibc 2.28 or newer and libatomic),
+macOS on Apple silicon, and Windows (x64):
 
 \`\`\`sh
-mkdir -p ~/.local/bin && tar -xzf kubectl-rollouts-linux-x64.tar.gz -C ~/.local/bin
+mkdir -p ~/.local/bin && tar -xzf flux-rollouts_X.Y.Z_linux_amd64.tar.gz -C ~/.local/bin
+for name in kubectl-rollouts kubectl_complete-rollouts; do ln -sf flux-rollouts ~/.local/bin/$name; done
 \`\`\`
+
+Or let krew or Flux install it, by the manifests of the release, until their catalogues have them:
+
+\`\`\`sh
+kubectl krew install --manifest-url https://github.com/<owner>/rollout-hooks/releases/download/vX.Y.Z/plugin-krew.yaml
+\`\`\`
+
+\`flux plugin install\` reads a catalogue: put \`plugin-flux.yaml\` into yours as \`rollouts.yaml\`, and set \`FLUXCD_PLUGIN_CATALOG\` to its URL.
 
 Anywhere else, Alpine and macOS on Intel included, it runs on Node 20 or newer: as the package of the release, or from a clone of this repository.
 
@@ -41,7 +50,7 @@ npm install --global ./dist/cli
 npm run build:cli -- --executable                    # and the executable for this machine, into dist/cli-linux-x64 or the like
 \`\`\`
 
-Each puts \`kubectl-rollouts\`, \`flux-rollouts\` and \`kubectl_complete-rollouts\` on the PATH: kubectl finds its plugins there. Flux looks into its plugin folder:
+kubectl finds \`kubectl-rollouts\`, and for completions \`kubectl_complete-rollouts\`, on the PATH. Flux looks into its plugin folder:
 \`ln -s "$(which flux-rollouts)" ~/.fluxcd/plugins/flux-rollouts\`. The licenses of what is inside are in \`THIRD_PARTY_NOTICES.txt\` beside it.
 
 ## For every command

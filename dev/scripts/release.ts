@@ -1,14 +1,24 @@
 /** The steps of .github/workflows/release.yml that are more than a line. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { imageByDigest, writeArtifact } from '../image/byDigest.ts';
 import { imageSbom } from '../image/sbom.ts';
+import { imageVex } from '../image/vex.ts';
+import { isTarget } from '../local/binaries/nodeBinary.ts';
 import { kustomizeBuild } from '../local/install/kustomize.ts';
 import { REPOSITORY } from '../repository.ts';
+import { buildCli } from './build-cli.ts';
+import { buildExecutable, packExecutable } from './executable.ts';
+import { archiveName, writePlugins } from './plugins.ts';
 
-const usage = `Usage: npm run release -- check vX.Y.Z                whether all files name that version; prints outputs for the workflow
-       npm run release -- notes X.Y.Z                 its section of CHANGELOG.md
-       npm run release -- sbom                        the npm packages in the image, as SPDX
-       npm run release -- bundle FOLDER IMAGE@DIGEST  a kustomization of manifests/, rendered with that image
+const usage = `Usage: npm run release -- check vX.Y.Z                  whether all files name that version; prints outputs for the workflow
+       npm run release -- notes X.Y.Z                   its section of CHANGELOG.md
+       npm run release -- sbom                          the npm packages in the image, as SPDX
+       npm run release -- vex IMAGE@DIGEST              what scanners find in the image and what it means, as OpenVEX
+       npm run release -- bundle FOLDER IMAGE@DIGEST    a kustomization of manifests/, rendered with that image
+       npm run release -- artifact FOLDER IMAGE@DIGEST  writes manifests/ with that image into FOLDER, to push as an OCI artifact
+       npm run release -- executable PLATFORM…          the command's archive in dist/ for linux-x64, win32-x64, …
+       npm run release -- plugins OWNER/NAME FOLDER     checksums and plugin manifests (Flux, krew) of the archives in FOLDER
 `;
 
 /** What a version is written in. */
@@ -52,9 +62,25 @@ export function notesOf(version: string, changelog: string): string {
 
 /** A kustomization of this repository as YAML, with the image by its digest. */
 export async function bundle(folder: string, image: string): Promise<string> {
-  const [, newName, digest] = /^([^@\s]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
-  if (!newName || !digest) throw new Error(`${image} is not IMAGE@sha256:DIGEST`);
+  const { name: newName, digest } = imageByDigest(image);
   return kustomizeBuild({ resources: [folder], images: [{ name: 'rollout-hooks', newName, digest }] });
+}
+
+/** Builds the command, and an archive in dist/ for each platform. */
+async function executables(platforms: readonly string[]): Promise<void> {
+  const targets = platforms.map((platform) => {
+    if (!isTarget(platform)) throw new Error(`${platform} is not a platform with executables`);
+    return platform;
+  });
+  const dist = join(REPOSITORY, 'dist');
+  await buildCli(join(dist, 'cli'));
+  for (const target of targets) {
+    const folder = join(dist, `cli-${target}`);
+    await buildExecutable(join(dist, 'cli'), folder, target);
+    const archive = join(dist, archiveName(readVersions().package, target));
+    packExecutable(folder, archive, target);
+    process.stdout.write(`${archive}\n`);
+  }
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
@@ -68,8 +94,16 @@ async function main([command, ...args]: string[]): Promise<void> {
     process.stdout.write(`${notesOf(first, readVersions().changelog)}\n`);
   } else if (command === 'sbom') {
     process.stdout.write(imageSbom());
+  } else if (command === 'vex' && first) {
+    process.stdout.write(`${JSON.stringify(imageVex(first, new Date().toISOString()), undefined, 2)}\n`);
   } else if (command === 'bundle' && first && second) {
     process.stdout.write(await bundle(first, second));
+  } else if (command === 'artifact' && first && second) {
+    writeArtifact(first, second);
+  } else if (command === 'executable' && args.length > 0) {
+    await executables(args);
+  } else if (command === 'plugins' && first && second) {
+    writePlugins(second, readVersions().package, first);
   } else {
     throw new Error(usage);
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodePackage } from '../../dev/local/binaries/nodeBinary.ts';
+import { isTarget, type Target } from '../../dev/local/binaries/nodeBinary.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
 import { type BINS, buildExecutable } from '../../dev/scripts/executable.ts';
@@ -21,61 +21,58 @@ const env = { HOME: folder, KUBECONFIG: join(view.dir, USERS.developer.file), TZ
 const run = async (name: (typeof BINS)[number], ...args: string[]) =>
   (await promisify(execFile)(join(out, name), args, { cwd: folder, env })).stdout;
 
-const has = nodePackage(process.platform, process.arch) !== undefined;
+const target = `${process.platform}-${process.arch}`;
 
-describe.skipIf(!has)(
-  `the executable (Node makes none for ${process.platform}-${process.arch} where this is skipped)`,
-  () => {
-    let namespace: string;
+describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target} where this is skipped)`, () => {
+  let namespace: string;
 
-    beforeAll(async () => {
-      await buildCli(join(folder, 'built'));
-      await buildExecutable(join(folder, 'built'), out);
-      namespace = await view.newNamespace();
-      const story = storyOf(view, namespace);
-      await story.create();
-      await story.publish('1.0.0');
-      await story.headIs('1.0.0', 'Succeeded');
-    }, 300_000);
+  beforeAll(async () => {
+    await buildCli(join(folder, 'built'));
+    await buildExecutable(join(folder, 'built'), out, target as Target);
+    namespace = await view.newNamespace();
+    const story = storyOf(view, namespace);
+    await story.create();
+    await story.publish('1.0.0');
+    await story.headIs('1.0.0', 'Succeeded');
+  }, 300_000);
 
-    it('has the names of the package, its version and its help', async () => {
-      const { version } = JSON.parse(readFileSync(join(folder, 'built/package.json'), 'utf8'));
-      expect(await run('kubectl-rollouts', '--version')).toBe(`${version}\n`);
-      expect(await run('flux-rollouts', 'get', '--help')).toMatch(/^Usage: flux rollouts get /);
-      expect(await run('kubectl_complete-rollouts', 'get', '-n', namespace, '')).toBe('app\n:4\n');
-    });
+  it('has the names of the package, its version and its help', async () => {
+    const { version } = JSON.parse(readFileSync(join(folder, 'built/package.json'), 'utf8'));
+    expect(await run('kubectl-rollouts', '--version')).toBe(`${version}\n`);
+    expect(await run('flux-rollouts', 'get', '--help')).toMatch(/^Usage: flux rollouts get /);
+    expect(await run('kubectl_complete-rollouts', 'get', '-n', namespace, '')).toBe('app\n:4\n');
+  });
 
-    it('talks to a cluster, and writes there', async () => {
-      expect(await run('kubectl-rollouts', 'get', '-n', namespace)).toMatch(/^app {3}✔ 1\.0\.0 /);
-      const pinned = await run('kubectl-rollouts', 'pin', 'app', '1.0.0', '-n', namespace, '--dry-run=server');
-      expect(pinned).toContain('(server dry run)');
-    });
+  it('talks to a cluster, and writes there', async () => {
+    expect(await run('kubectl-rollouts', 'get', '-n', namespace)).toMatch(/^app {3}✔ 1\.0\.0 /);
+    const pinned = await run('kubectl-rollouts', 'pin', 'app', '1.0.0', '-n', namespace, '--dry-run=server');
+    expect(pinned).toContain('(server dry run)');
+  });
 
-    it('is called by kubectl as its plugin', () => {
-      const PATH = `${out}:${process.env.PATH}`;
-      const args = ['rollouts', 'status', 'app', '-n', namespace];
-      expect(execFileSync('kubectl', args, { encoding: 'utf8', env: { ...env, PATH } })).toMatch(/1\.0\.0 runs\n$/);
-    });
+  it('is called by kubectl as its plugin', () => {
+    const PATH = `${out}:${process.env.PATH}`;
+    const args = ['rollouts', 'status', 'app', '-n', namespace];
+    expect(execFileSync('kubectl', args, { encoding: 'utf8', env: { ...env, PATH } })).toMatch(/1\.0\.0 runs\n$/);
+  });
 
-    it('serves the page that is inside of it', async () => {
-      const child = spawn(join(out, 'kubectl-rollouts'), ['ui', '--no-open'], { cwd: folder, env });
-      const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-      const [line] = await new Promise<string[]>((resolve) =>
-        child.stdout.once('data', (chunk) => resolve(String(chunk).split('\n'))),
-      );
-      const { origin } = new URL(line!);
-      const document = await (await fetch(origin)).text();
-      const paths = [...document.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
-      expect(paths.length).toBeGreaterThan(1);
-      for (const path of paths) expect((await fetch(`${origin}${path}`)).status).toBe(200);
-      child.kill('SIGINT');
-      expect(await ended).toBe(130);
-    });
+  it('serves the page that is inside of it', async () => {
+    const child = spawn(join(out, 'kubectl-rollouts'), ['ui', '--no-open'], { cwd: folder, env });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const [line] = await new Promise<string[]>((resolve) =>
+      child.stdout.once('data', (chunk) => resolve(String(chunk).split('\n'))),
+    );
+    const { origin } = new URL(line!);
+    const document = await (await fetch(origin)).text();
+    const paths = [...document.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    expect(paths.length).toBeGreaterThan(1);
+    for (const path of paths) expect((await fetch(`${origin}${path}`)).status).toBe(200);
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+  });
 
-    it('comes with the licenses of what is inside of it', () => {
-      const notices = readFileSync(join(out, 'THIRD_PARTY_NOTICES.txt'), 'utf8');
-      const wanted = ['\ncommander ', '\npreact ', '\nNode.js\n', '- V8, '];
-      expect(wanted.filter((text) => !notices.includes(text))).toEqual([]);
-    });
-  },
-);
+  it('comes with the licenses of what is inside of it', () => {
+    const notices = readFileSync(join(out, 'THIRD_PARTY_NOTICES.txt'), 'utf8');
+    const wanted = ['\ncommander ', '\npreact ', '\nNode.js\n', '- V8, '];
+    expect(wanted.filter((text) => !notices.includes(text))).toEqual([]);
+  });
+});

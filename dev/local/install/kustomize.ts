@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join, relative } from 'node:path';
+import { delimiter, join, relative, resolve } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 
 export interface Kustomization {
-  /** Folders of this repository: `manifests/overlays/cert-manager`. */
+  /** Folders of this repository, as `manifests/overlays/cert-manager`, or absolute ones. */
   resources: readonly string[];
   /** Likewise: `manifests/components/cert-manager`. */
   components?: readonly string[];
@@ -32,7 +32,7 @@ export async function kustomizeBuild({ resources, components = [], images = [] }
   const [program, verb] = await kustomizeCommand();
   // kustomize resolves links before it compares paths.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kustomization-')));
-  const fromThere = (path: string) => relative(folder, realpathSync(join(REPOSITORY, path)));
+  const fromThere = (path: string) => relative(folder, realpathSync(resolve(REPOSITORY, path)));
   try {
     const kustomization = { resources: resources.map(fromThere), components: components.map(fromThere), images };
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));

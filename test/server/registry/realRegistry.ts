@@ -25,6 +25,7 @@ export interface RealRegistry {
   /** undefined where there is none. */
   pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
   pullBlob(repository: string, digest: string): Promise<string>;
+  pullBytes(repository: string, digest: string): Promise<Uint8Array>;
   /** Empty where there is no such repository. */
   tags(repository: string): Promise<string[]>;
   stop(): Promise<void>;
@@ -93,6 +94,9 @@ export async function startRealRegistry(): Promise<RealRegistry> {
     },
     async pullBlob(repository, digest) {
       return (await get(`/v2/${repository}/blobs/${digest}`)).text();
+    },
+    async pullBytes(repository, digest) {
+      return (await get(`/v2/${repository}/blobs/${digest}`)).bytes();
     },
     async tags(repository) {
       const { tags } = (await (await get(`/v2/${repository}/tags/list`)).json()) as { tags?: string[] | null };

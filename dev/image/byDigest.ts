@@ -1,0 +1,25 @@
+/** A release's image by its digest, and the manifests that name it: what is in the OCI artifact of a release. */
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { REPOSITORY } from '../repository.ts';
+
+/** @throws where it is not `IMAGE@sha256:…`. */
+export function imageByDigest(image: string): { name: string; digest: string } {
+  const [, name, digest] = /^([^@\s"]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
+  if (!name || !digest) throw new Error(`${image} is not IMAGE@sha256:DIGEST`);
+  return { name, digest };
+}
+
+/** Writes manifests/ with that image into the folder `out`, so that a Flux object that fetches it needs the URL only. @throws where it exists. */
+export function writeArtifact(out: string, image: string): void {
+  const { name, digest } = imageByDigest(image);
+  if (existsSync(out)) throw new Error(`${out} exists`);
+  cpSync(join(REPOSITORY, 'manifests'), out, { recursive: true });
+  for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.yaml')) continue;
+    const text = readFileSync(join(out, file), 'utf8');
+    // Deployment and Jobs. In `oci://…/rollout-hooks-manifests:0.1.0` it is another name.
+    const changed = text.replace(/(?<=[\s"])rollout-hooks:\d+\.\d+\.\d+(?=["\s])/g, () => `${name}@${digest}`);
+    if (changed !== text) writeFileSync(join(out, file), changed);
+  }
+}

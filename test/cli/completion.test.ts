@@ -1,0 +1,47 @@
+/** What `__complete` answers kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names of objects: test/cluster/cli.test.ts. */
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../cli/commands/index.ts';
+import { complete } from '../../cli/completion/complete.ts';
+
+const ask = (words: string[]) =>
+  complete(words, async () => {
+    throw new Error('no cluster');
+  });
+const NO_FILES = ':4';
+const NO_FILES_NO_SPACE = ':6';
+
+// As flux sends them: what is typed before the cursor, and the word at the cursor last, which may be empty.
+describe.each<[string, string[], string[]]>([
+  [
+    'commands, with what each does',
+    ['un'],
+    ['unpin\tresume automation', 'unblock\tlet automation continue after a failed version', NO_FILES],
+  ],
+  ['an option', ['get', '--until'], ['--until\twith --watch: end once all have come so far', NO_FILES]],
+  [
+    'an option that every command has',
+    ['get', '--names'],
+    ["--namespace\tnamespace; the context's when absent", NO_FILES],
+  ],
+  ['the values of an option', ['get', '--watch', '--until', ''], ['waiting', 'deployed', 'baked', NO_FILES]],
+  ['a value after the sign', ['get', '--output=js'], ['json', NO_FILES]],
+  ['a value after a short option', ['get', '-o', 'w'], ['wide', NO_FILES]],
+  ['kinds, which a name follows', ['why', 'rollouts'], ['rolloutschedule/', NO_FILES_NO_SPACE]],
+  ['the shells', ['completion', ''], ['bash', 'zsh', 'fish', NO_FILES]],
+  ['nothing where only the cluster would know', ['get', ''], [NO_FILES]],
+  [
+    'nothing for a command that does not exist, but commands',
+    ['nonsense', 'tha'],
+    ['thaw\tthe same as open', NO_FILES],
+  ],
+  ['nothing that does not fit', ['get', '--nonsense'], [NO_FILES]],
+])('%s', (_, words, lines) => {
+  it(`complete ${words.join(' ')}_`, async () => {
+    expect(await ask(words)).toEqual(lines);
+  });
+});
+
+it('offers every command that help lists', async () => {
+  const shown = COMMANDS.filter(({ isHidden }) => !isHidden).map(({ name, summary }) => `${name}\t${summary}`);
+  expect(await ask([''])).toEqual([...shown, NO_FILES]);
+});

@@ -1,0 +1,74 @@
+/** The OCI artifact of a release, fetched and applied by the real Flux from the objects of manifests/examples/install-with-flux.yaml. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { writeArtifact } from '../../../dev/image/byDigest.ts';
+import { REPOSITORY } from '../../../dev/repository.ts';
+import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
+import { pushArtifact } from './artifact.ts';
+import { fluxWorld } from './world.ts';
+
+const world = fluxWorld();
+const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const IMAGE = `registry.example.com/rollout-hooks@sha256:${'0123456789abcdef'.repeat(4)}`;
+const NAME = 'rollout-hooks-manifests';
+
+const example = readFileSync(join(REPOSITORY, 'manifests/examples/install-with-flux.yaml'), 'utf8');
+const objects: AnyObject[] = parseAllDocuments(example).map((document) => document.toJS());
+
+beforeAll(async () => {
+  const out = join(folder, 'out');
+  writeArtifact(out, IMAGE);
+  const files = readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [path.slice(out.length + 1), readFileSync(path, 'utf8')]);
+  const [{ spec }] = objects as [AnyObject];
+  await pushArtifact(world.registry, NAME, spec.ref.tag, Object.fromEntries(files));
+}, 60_000);
+
+it('installs rollout-hooks and Metacontroller with the image of the release', async () => {
+  const { ns, source, view } = world;
+  const sources: Record<string, unknown> = source(NAME);
+  // Those of this machine have a URL, where those of the artifact have a Service.
+  for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
+    await view.admin.remove({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind,
+      metadata: { name: 'rollout-hooks' },
+    });
+  }
+  for (const { apiVersion, kind, metadata, spec } of objects) {
+    // Neither cert-manager is here, nor anything that runs Pods.
+    const { dependsOn: _, components: __, wait: ___, ...rest } = spec;
+    const changed = kind === 'OCIRepository' ? { ...rest, ...sources } : { ...rest, prune: false, retryInterval: '2s' };
+    await view.admin.create({ apiVersion, kind, metadata: { ...metadata, namespace: ns }, spec: changed } as AnyObject);
+  }
+  for (const { apiVersion, kind, metadata } of objects) {
+    await waitFor(
+      async () => {
+        const { status } = await view.admin.get<AnyObject>({
+          apiVersion,
+          kind,
+          metadata: { ...metadata, namespace: ns },
+        });
+        const ready = status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
+        if (ready?.status !== 'True') throw new Error(ready?.message);
+        return true;
+      },
+      `${kind} ${metadata.name} to be ready`,
+      180_000,
+    );
+  }
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
+  const server = await view.admin.get<AnyObject>({
+    ...deployment,
+    metadata: { namespace: 'rollout-hooks', name: 'rollout-hooks' },
+  });
+  expect(server.spec.template.spec.containers.map(({ image }: AnyObject) => image)).toEqual([IMAGE]);
+  await view.admin.get({ ...deployment, metadata: { namespace: 'metacontroller', name: 'metacontroller' } });
+}, 600_000);
