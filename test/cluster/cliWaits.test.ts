@@ -6,7 +6,7 @@ import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type Called, call, type Surroundings } from '../support/command.ts';
 import { gate, ref, rollout, rolloutBudget, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
-import { gated, isHeld } from './support/gates.ts';
+import { gated, isHeld, saysSoon } from './support/gates.ts';
 import { expectGolden } from './support/golden.ts';
 import { type Story, storyOf } from './support/rolloutStory.ts';
 
@@ -74,6 +74,13 @@ describe('one object behind a closed Gate', () => {
     const web = gated('Kustomization', ns, 'web', 'incident');
     await developer.create(web);
     await isHeld(admin, web);
+    // With it comes the observed generation that the timeout names.
+    await saysSoon(
+      admin,
+      web,
+      'Approved',
+      `False GateClosed: Reconciliation is waiting approval, gate '${ns}/incident' is closed.`,
+    );
     const bypass = words('bypass kustomization/web --yes --wait --reason INC-7');
     await golden('wait-bypass-timeout', ns, await justOut('sre', ns, [...bypass, '--timeout', '1s']), 4);
     await admin.mergePatch(web as never, { spec: { suspend: true } });
