@@ -1,6 +1,7 @@
 /** Versions, and the kinds that are served. */
-import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { type Finding, fine, problem, unseen } from '../../client/explain/doctor/finding.ts';
+import { olderFindings } from '../../client/explain/doctor/older.ts';
 import { type Schema, schemaFindings } from '../../client/explain/doctor/schemas.ts';
 import { isApiError } from '../kube/apiError.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -26,7 +27,8 @@ export const checkVersion: Check = async ({ client }) => {
 };
 
 export const checkKinds: Check = async ({ client }) => {
-  const findings = (await Promise.all(OURS.map(({ kind }) => checkKind(client, kind)))).flat();
+  const own = await Promise.all(OURS.map(({ kind }) => checkKind(client, kind)));
+  const findings = [...own.flat(), ...olderFindings(await servedByFlux(client))];
   const problems = findings.filter(({ level }) => level === 'problem');
   const unseenKinds = findings.filter(({ level }) => level === 'unseen');
   const compared = unseenKinds.length === 0 ? ', with the fields of this command' : '';
@@ -35,6 +37,18 @@ export const checkKinds: Check = async ({ client }) => {
     ...unseenKinds.slice(0, 1),
   ];
 };
+
+/** The kinds of each version of Flux's groups. */
+async function servedByFlux(client: KubeClient): Promise<Map<string, string[]>> {
+  const { groups } = await client.raw<{ groups: { name: string; versions: { groupVersion: string }[] }[] }>('/apis');
+  const governed = new Set<string>(GOVERNED_KINDS.map(({ group }) => group));
+  const versions = groups.filter(({ name }) => governed.has(name)).flatMap((group) => group.versions);
+  const kinds = versions.map(async ({ groupVersion }) => {
+    const resources = await client.resources(groupVersion);
+    return [groupVersion, resources.map(({ kind }) => kind)] as const;
+  });
+  return new Map(await Promise.all(kinds));
+}
 
 async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]> {
   const row = KINDS[name];

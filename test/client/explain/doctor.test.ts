@@ -3,6 +3,7 @@ import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import type { Gate } from '../../../api/types.ts';
 import { ignoredFindings } from '../../../client/explain/doctor/ignored.ts';
 import { metricFindings } from '../../../client/explain/doctor/metrics.ts';
+import { olderFindings } from '../../../client/explain/doctor/older.ts';
 import { type Schema, schemaFindings } from '../../../client/explain/doctor/schemas.ts';
 import { sharingFindings } from '../../../client/explain/doctor/sharing.ts';
 import { sizeFindings } from '../../../client/explain/doctor/sizes.ts';
@@ -299,5 +300,23 @@ describe('a Rollout that writes back', () => {
 
   it('says nothing of what could not be read', () => {
     expect(findings({ policies: undefined, automations: undefined })).toEqual([]);
+  });
+});
+
+describe('a kind of Flux', () => {
+  const V1 = 'source.toolkit.fluxcd.io/v1';
+  const BETA = 'source.toolkit.fluxcd.io/v1beta2';
+  const OLDER = `problem: OCIRepository is served as ${BETA} only, and ${V1} is read`;
+
+  it.each<[string, Record<string, string[]>, string[]]>([
+    ['in an older version only', { [V1]: ['GitRepository'], [BETA]: ['GitRepository', 'OCIRepository'] }, [OLDER]],
+    ['in both', { [V1]: ['OCIRepository'], [BETA]: ['OCIRepository'] }, []],
+    ['that is not installed', { [V1]: ['GitRepository'] }, []],
+    ['of another group', { 'other/v1beta2': ['OCIRepository'] }, []],
+  ])('%s', (_, served, problems) => {
+    const found = olderFindings(new Map(Object.entries(served)));
+    expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual(
+      problems.map((text) => expect.stringContaining(text)),
+    );
   });
 });
