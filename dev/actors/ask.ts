@@ -18,7 +18,7 @@ export async function ask(
 ) {
   const key = `${action}.gate.fluxcd.io/requestedAt`;
   const before = Date.parse((await user.get(ref('gate', namespace, name))).metadata.annotations?.[key] ?? '') || 0;
-  const annotations = { [key]: at ?? timestamp(Math.max(Date.now(), before + 1000)), ...more };
+  const annotations = { [key]: at ?? timestamp(Math.max(user.now(), before + 1000)), ...more };
   return user.mergePatch(
     ref('gate', namespace, name),
     { metadata: { annotations } },

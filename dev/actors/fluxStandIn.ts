@@ -50,10 +50,12 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     const path = `ocirepository/${namespace}/${name}/${revision.replaceAll(/[@:]/g, '-')}.tar.gz`;
     const url = `http://source-controller.flux-system.svc.cluster.local./${path}`;
     const digest = revision.slice(revision.indexOf('@') + 1);
-    const ready = [conditionAt('Ready', generation, 'True', 'Succeeded', `stored artifact for digest '${revision}'`)];
+    const ready = [
+      conditionAt(flux, 'Ready', generation, 'True', 'Succeeded', `stored artifact for digest '${revision}'`),
+    ];
     await flux.patchStatus(ref('ociRepository', namespace, name), {
       observedGeneration: generation,
-      artifact: { revision, digest, path, url, lastUpdateTime: now(), size: 1 },
+      artifact: { revision, digest, path, url, lastUpdateTime: now(flux), size: 1 },
       conditions: conditions(object, ready),
     });
     return revision;
@@ -83,9 +85,11 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
           digest: `sha256:${'0'.repeat(64)}`,
           path: name,
           url: `http://source-controller/${name}`,
-          lastUpdateTime: now(),
+          lastUpdateTime: now(flux),
         },
-        conditions: [conditionAt('Ready', generation, 'True', 'Succeeded', `stored artifact for revision '${BRANCH}'`)],
+        conditions: [
+          conditionAt(flux, 'Ready', generation, 'True', 'Succeeded', `stored artifact for revision '${BRANCH}'`),
+        ],
       },
     );
   }
@@ -95,7 +99,7 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     if (object.spec.suspend || revision === undefined) return undefined;
     const { namespace, name = '', generation } = object.metadata;
     const ready = [
-      conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`),
+      conditionAt(flux, 'Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`),
     ];
     await flux.patchStatus(ref('kustomization', namespace, name), {
       observedGeneration: generation,
@@ -114,11 +118,11 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     const { generation } = object.metadata;
     const before = object.status?.conditions?.find(({ type }: AnyObject) => type === 'Reconciling');
     const again = object.status?.lastAttemptedRevision === revision ? before : undefined;
-    const begun = again ?? conditionAt('Reconciling', generation, 'True', 'ProgressingWithRetry', message);
+    const begun = again ?? conditionAt(flux, 'Reconciling', generation, 'True', 'ProgressingWithRetry', message);
     await flux.patchStatus(ref('kustomization', ns, name), {
       lastAttemptedRevision: revision,
       ...echo(object),
-      conditions: conditions(object, [begun, conditionAt('Ready', generation, status, reason, message)]),
+      conditions: conditions(object, [begun, conditionAt(flux, 'Ready', generation, status, reason, message)]),
     });
   }
 
@@ -137,6 +141,7 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
     );
     const message = `Helm upgrade ${fails ? 'failed for' : 'succeeded for'} release ${namespace}/${name}.v${version}`;
     const ready = conditionAt(
+      flux,
       'Ready',
       generation,
       fails ? 'False' : 'True',
@@ -211,7 +216,7 @@ export function fluxStandIn({ flux }: { flux: User }): FluxStandIn {
   };
 }
 
-const now = () => `${new Date().toISOString().slice(0, 19)}Z`;
+const now = (flux: Pick<User, 'now'>) => `${new Date(flux.now()).toISOString().slice(0, 19)}Z`;
 
 /** Flux echoes the newest request to reconcile that it has seen, also of a suspended object. */
 export function echo({ metadata }: AnyObject): { lastHandledReconcileAt?: string } {
@@ -222,13 +227,14 @@ export function echo({ metadata }: AnyObject): { lastHandledReconcileAt?: string
 const isBehind = ({ metadata, status }: AnyObject) => status?.observedGeneration !== metadata.generation;
 
 export function conditionAt(
+  flux: Pick<User, 'now'>,
   type: string,
   observedGeneration: number | undefined,
   status: string,
   reason: string,
   message: string,
 ) {
-  return { type, status, reason, message, observedGeneration, lastTransitionTime: now() };
+  return { type, status, reason, message, observedGeneration, lastTransitionTime: now(flux) };
 }
 
 /** Flux's own patcher keeps conditions of other types; the list is atomic to everybody else. */

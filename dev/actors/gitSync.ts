@@ -32,7 +32,13 @@ export function gitSync(flux: User, owner: NamespacedName) {
     const begun = await beginSync(flux, owner);
     const nothing: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
     const result = fails || begun?.spec.suspend ? nothing : await applyAndPrune(manifests);
-    if (begun) await endSync(flux, begun, fails ? notReady(fails) : readyAfter(result), inventory);
+    if (begun)
+      await endSync(
+        flux,
+        begun,
+        fails ? notReady(fails, `attempt of ${new Date(flux.now()).toISOString()}`) : readyAfter(result),
+        inventory,
+      );
     return result;
   };
 
@@ -62,7 +68,7 @@ export function gitSync(flux: User, owner: NamespacedName) {
   }
 }
 
-const notReady = (reason: string, message = `attempt of ${new Date().toISOString()}`): Ready => {
+const notReady = (reason: string, message: string): Ready => {
   return { status: 'False', reason, message };
 };
 

@@ -47,7 +47,7 @@ export function laggingFlux(flux: User, { namespace, name, variable, random }: L
     // Trap: conditions get the generation that is stored when they are written, not the one that is being applied.
     const begin = async () => {
       const live = await flux.get(object);
-      const reconciling = conditionAt('Reconciling', live.metadata.generation, 'True', 'Progressing', message);
+      const reconciling = conditionAt(flux, 'Reconciling', live.metadata.generation, 'True', 'Progressing', message);
       await flux.patchStatus(object, { conditions: conditions(live, [reconciling]) });
     };
     if (
@@ -62,7 +62,14 @@ export function laggingFlux(flux: User, { namespace, name, variable, random }: L
     const last = applied.at(-1);
     if (last?.artifact !== pair.artifact || last.variable !== pair.variable) applied.push(pair);
     const { generation } = seen.metadata;
-    const ready = conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${revision}`);
+    const ready = conditionAt(
+      flux,
+      'Ready',
+      generation,
+      'True',
+      'ReconciliationSucceeded',
+      `Applied revision: ${revision}`,
+    );
     const live = await flux.get(object);
     await flux.patchStatus(object, {
       observedGeneration: generation,

@@ -46,6 +46,6 @@ function entryOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject)
 async function writeReady(flux: User, begun: AnyObject, { status, reason, message }: Ready): Promise<void> {
   const { namespace, name = '', generation } = begun.metadata;
   const live = await flux.get(ref('kustomization', namespace, name));
-  const ready = conditionAt('Ready', generation, status, reason, message);
+  const ready = conditionAt(flux, 'Ready', generation, status, reason, message);
   await flux.patchStatus(ref('kustomization', namespace, name), { conditions: conditions(live, [ready]) });
 }

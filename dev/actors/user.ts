@@ -24,6 +24,11 @@ export class User {
     this.access = access;
   }
 
+  /** Milliseconds since 1970 by the user's clock. */
+  now(): number {
+    return this.access.connection?.now() ?? Date.now();
+  }
+
   /** The live object; for the object or undefined instead of an error, see `find`. */
   async get<T = AnyObject>(ref: ObjectRef): Promise<T> {
     return (await send<T>(this.access, 'GET', await pathOf(this.access, ref))).object;

@@ -14,6 +14,25 @@ export interface Access {
   cert?: string;
   /** PEM. */
   key?: string;
+  /** What answers in place of the server at `url`. */
+  connection?: Connection;
+}
+
+export interface ConnectionRequest {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** An API server in this process. */
+export interface Connection {
+  /** Milliseconds since 1970 by the clock of whoever uses it. */
+  now(): number;
+  request(request: ConnectionRequest): Promise<{ statusCode: number; headers: Record<string, string>; body: unknown }>;
+  /** Lines of a watch. */
+  watch(path: string, signal: AbortSignal): AsyncGenerator<string>;
 }
 
 interface Named {

@@ -41,6 +41,11 @@ export function resourcePath(
 
 const discovered = new Map<string, Promise<ApiResource[]>>();
 
+/** What is known of this server. */
+export function forgetResources(url: string): void {
+  for (const key of discovered.keys()) if (key.startsWith(`${url} `)) discovered.delete(key);
+}
+
 async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Promise<Resource> {
   const key = `${access.url} ${apiVersion}`;
   // A kind that is not there may be there a moment later, when its CRD is established: ask once more before giving up.

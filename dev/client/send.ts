@@ -4,7 +4,7 @@
  */
 import { Pool } from 'undici';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Access } from './kubeconfig.ts';
+import type { Access, ConnectionRequest } from './kubeconfig.ts';
 
 export type AnyObject = KubeObject<any, any> & { [key: string]: any };
 
@@ -78,8 +78,8 @@ export async function send<T = AnyObject>(
     if (value !== undefined) url.searchParams.set(key, value);
   }
   const { body: content, timeoutMs = 60_000 } = options;
-  const response = await poolFor(access, 'requests').request({
-    method: method as 'GET',
+  const request: ConnectionRequest = {
+    method,
     path: url.pathname + url.search,
     headers: {
       ...authorization(access),
@@ -88,13 +88,22 @@ export async function send<T = AnyObject>(
       ...options.headers,
     },
     body: content === undefined || typeof content === 'string' ? content : JSON.stringify(content),
+  };
+  const { statusCode, headers, body } = access.connection
+    ? await access.connection.request(request)
+    : await overHttp(access, request, timeoutMs);
+  if (statusCode >= 400) throw new ApiError(`${method} ${url.pathname}`, statusCode, body, headers);
+  return { object: body as T, warnings: warningsOf(headers.warning) };
+}
+
+async function overHttp(access: Access, request: ConnectionRequest, timeoutMs: number) {
+  const response = await poolFor(access, 'requests').request({
+    ...request,
+    method: request.method as 'GET',
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
-  const { statusCode, headers } = response;
-  const body = await bodyOf(response);
-  if (statusCode >= 400) throw new ApiError(`${method} ${url.pathname}`, statusCode, body, headers);
-  return { object: body as T, warnings: warningsOf(headers.warning) };
+  return { statusCode: response.statusCode, headers: response.headers, body: await bodyOf(response) };
 }
 
 /** The lines of a watch as they arrive. Ends when the server closes it; throws ApiError, or on a lost connection. */
@@ -103,6 +112,7 @@ export async function* watchLines(
   path: string,
   { signal, headers }: { signal: AbortSignal; headers?: Record<string, string> },
 ): AsyncGenerator<string> {
+  if (access.connection) return yield* access.connection.watch(path, signal);
   const response = await poolFor(access, 'watches').request({
     method: 'GET',
     path,
@@ -126,7 +136,8 @@ export async function* watchLines(
   }
 }
 
-const authorization = ({ token }: Access) => (token ? { authorization: `Bearer ${token}` } : {});
+const authorization = ({ token }: Access): Record<string, string> =>
+  token ? { authorization: `Bearer ${token}` } : {};
 
 /** Parsed where it is JSON: a proxy, or a server that is not ready yet, answers in plain text. */
 async function bodyOf({ headers, body }: { headers: Headers; body: { text(): Promise<string> } }): Promise<unknown> {

@@ -6,7 +6,7 @@ import { Discovery } from './cluster/discovery.ts';
 import type { Engine } from './cluster/engine.ts';
 import { SharedInformers } from './cluster/informers.ts';
 import { ControllerSet } from './controllers/controllerSet.ts';
-import { hookAgent } from './hooks/hookClient.ts';
+import { hooksOverHttp } from './hooks/hookClient.ts';
 import { systemClock } from './runtime/clock.ts';
 import { LIMITS } from './runtime/limits.ts';
 import { reasonOf, stderrLog } from './runtime/log.ts';
@@ -54,7 +54,7 @@ async function run(options: Options): Promise<void> {
     client,
     discovery: new Discovery(client, systemClock),
     informers: new SharedInformers(client, systemClock, stderrLog),
-    hooks: hookAgent(),
+    hooks: hooksOverHttp(),
     clock: systemClock,
     log: stderrLog,
     workers: LIMITS.workers,

@@ -95,7 +95,7 @@ export function startActors(people: People, apps: readonly App[], random: Random
     const object = app.kustomization!;
     const { generation } = object.metadata;
     const message = `Applied revision: ${REVISION}`;
-    const ready = conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', message);
+    const ready = conditionAt(Date, 'Ready', generation, 'True', 'ReconciliationSucceeded', message);
     await patch(app, {
       observedGeneration: generation,
       lastAppliedRevision: REVISION,
@@ -109,7 +109,14 @@ export function startActors(people: People, apps: readonly App[], random: Random
   async function fail(app: App): Promise<void> {
     const object = app.kustomization!;
     const { generation } = object.metadata;
-    const ready = conditionAt('Ready', generation, 'False', 'HealthCheckFailed', 'the version does not become ready');
+    const ready = conditionAt(
+      Date,
+      'Ready',
+      generation,
+      'False',
+      'HealthCheckFailed',
+      'the version does not become ready',
+    );
     await patch(app, { lastAttemptedRevision: REVISION, conditions: conditions(object, [ready]) });
     failedAt.set(app.key, generation ?? 0);
     tally.failed++;
@@ -118,7 +125,7 @@ export function startActors(people: People, apps: readonly App[], random: Random
   async function reconcile(app: App): Promise<void> {
     const object = app.kustomization!;
     const { generation } = object.metadata;
-    const working = conditionAt('Reconciling', generation, 'True', 'Progressing', 'Detecting drift');
+    const working = conditionAt(Date, 'Reconciling', generation, 'True', 'Progressing', 'Detecting drift');
     await patch(app, { conditions: conditions(object, [working]) });
     const ready = object.status?.conditions?.filter(({ type }: AnyObject) => type !== 'Reconciling');
     await patch(app, { conditions: ready });

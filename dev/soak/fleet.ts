@@ -113,7 +113,7 @@ async function createTeam({ admin, flux }: People, namespace: string, registry: 
       url: 'http://x',
       lastUpdateTime: '2026-01-02T12:00:00Z',
     },
-    conditions: [conditionAt('Ready', 1, 'True', 'Succeeded', 'stored artifact')],
+    conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
   });
   await admin.create({
     apiVersion: 'image.toolkit.fluxcd.io/v1',

@@ -12,13 +12,14 @@ export interface ApiResource {
 /** Resources of an API version, subresources left out; none when the version is not served. */
 export type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
 
-export function createDiscovery(transport: Transport): Discovery {
+/** @param clock milliseconds that only grow */
+export function createDiscovery(transport: Transport, clock: () => number): Discovery {
   const known = new Map<string, { at: number; resources: Promise<ApiResource[]> }>();
   return (apiVersion) => {
     const before = known.get(apiVersion);
-    if (before && performance.now() - before.at < FRESH_MS) return before.resources;
+    if (before && clock() - before.at < FRESH_MS) return before.resources;
     const resources = discover(transport, apiVersion);
-    known.set(apiVersion, { at: performance.now(), resources });
+    known.set(apiVersion, { at: clock(), resources });
     resources.catch(() => known.delete(apiVersion));
     return resources;
   };

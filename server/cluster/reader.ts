@@ -18,9 +18,10 @@ interface List {
   items: KubeObject[] | null;
 }
 
-export function createReader(transport: Transport): ClusterReader {
-  const discovery = createDiscovery(transport);
-  const recent = createRecent(() => performance.now());
+/** @param clock milliseconds that only grow */
+export function createReader(transport: Transport, clock = () => performance.now()): ClusterReader {
+  const discovery = createDiscovery(transport, clock);
+  const recent = createRecent(clock);
 
   async function* pages(
     path: string,

@@ -58,8 +58,8 @@ async function failsToFetch({ ns, source }: App): Promise<void> {
   const { generation } = (await source()).metadata;
   await flux.patchStatus(ref('ociRepository', ns, 'app'), {
     conditions: [
-      conditionAt('FetchFailed', generation, 'True', 'OCIArtifactPullFailed', 'manifest unknown'),
-      conditionAt('Ready', generation, 'False', 'OCIArtifactPullFailed', 'manifest unknown'),
+      conditionAt(Date, 'FetchFailed', generation, 'True', 'OCIArtifactPullFailed', 'manifest unknown'),
+      conditionAt(Date, 'Ready', generation, 'False', 'OCIArtifactPullFailed', 'manifest unknown'),
     ],
   });
 }
@@ -146,7 +146,7 @@ describe('the API server', () => {
       lastAttemptedRevision: revision(tag),
       ...seen,
       conditions: [
-        conditionAt('Reconciling', 1, 'True', 'Progressing', `Building manifests for revision ${revision(tag)}`),
+        conditionAt(Date, 'Reconciling', 1, 'True', 'Progressing', `Building manifests for revision ${revision(tag)}`),
       ],
     });
 

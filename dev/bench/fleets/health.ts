@@ -72,7 +72,7 @@ export async function healthFleet(admin: Access, flux: Access): Promise<HealthFl
     await patchStatus(flux, source, {
       observedGeneration: 1,
       artifact: { revision: REVISION, digest, path: 'x', url: 'http://x', lastUpdateTime: '2026-01-02T12:00:00Z' },
-      conditions: [conditionAt('Ready', 1, 'True', 'Succeeded', 'stored artifact')],
+      conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
     });
   }
 
@@ -108,12 +108,19 @@ export async function healthFleet(admin: Access, flux: Access): Promise<HealthFl
       const message = `${what} for revision ${REVISION} with a timeout of 10m0s`;
       object = await patchStatus(flux, object, {
         conditions: conditions(object, [
-          conditionAt('Reconciling', generation, 'True', 'Progressing', message),
-          conditionAt('Ready', generation, 'Unknown', 'Progressing', 'Reconciliation in progress'),
+          conditionAt(Date, 'Reconciling', generation, 'True', 'Progressing', message),
+          conditionAt(Date, 'Ready', generation, 'Unknown', 'Progressing', 'Reconciliation in progress'),
         ]),
       });
     }
-    const ready = conditionAt('Ready', generation, 'True', 'ReconciliationSucceeded', `Applied revision: ${REVISION}`);
+    const ready = conditionAt(
+      Date,
+      'Ready',
+      generation,
+      'True',
+      'ReconciliationSucceeded',
+      `Applied revision: ${REVISION}`,
+    );
     await patchStatus(flux, object, {
       observedGeneration: generation,
       lastAppliedRevision: REVISION,

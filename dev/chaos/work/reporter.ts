@@ -37,7 +37,7 @@ export function reporterOf(namespace: string, user: User, random: Random): Repor
     const check = ref('healthCheck', namespace, name);
     const before = (await user.get(check)).status?.status;
     if (before === status && status !== 'Unhealthy') return;
-    const now = timestamp(Date.now() + any(CLOCKS_MS));
+    const now = timestamp(user.now() + any(CLOCKS_MS));
     await user.patchStatus(check, {
       status,
       message: `The application is ${status}`,

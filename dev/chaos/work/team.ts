@@ -229,7 +229,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
         version: tag(newest),
         rollout: `${namespace}/app`,
         by,
-        at: timestamp(),
+        at: timestamp(sre.now()),
       }));
       const forged = { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) };
       await sre.mergePatch(signed, { metadata: { annotations: forged } });

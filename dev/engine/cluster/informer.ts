@@ -89,7 +89,7 @@ export class Informer {
         this.#report(reasonOf(error));
         // A server that lost its data would take our resourceVersion for one in its future and wait.
         if (error instanceof ApiError) this.#resourceVersion = undefined;
-        await pause(this.#clock, retryMs * (1 + Math.random()), signal);
+        await pause(this.#clock, retryMs * (1 + this.#clock.random()), signal);
         retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
       }
     }
@@ -126,7 +126,7 @@ export class Informer {
       watch: '1',
       allowWatchBookmarks: 'true',
       resourceVersion: this.#resourceVersion ?? '',
-      timeoutSeconds: String(300 + Math.floor(Math.random() * 300)),
+      timeoutSeconds: String(300 + Math.floor(this.#clock.random() * 300)),
     });
     for await (const line of this.#client.watch(`${resourcePath(this.resource)}?${query}`, this.#stop.signal)) {
       this.#reported = undefined;

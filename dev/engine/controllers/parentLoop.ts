@@ -8,7 +8,7 @@ import { jsonEqual } from '../json/json.ts';
 import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
 import { Workers } from '../queue/workers.ts';
 import { Customize, NotSyncedError } from '../related/customize.ts';
-import { goDurationMs } from '../runtime/clock.ts';
+import { every, goDurationMs } from '../runtime/clock.ts';
 import { reasonOf } from '../runtime/log.ts';
 
 /** Metacontroller looks at every parent at least this often. */
@@ -81,8 +81,7 @@ export class ParentLoop {
       const subscriber = this.#parentEvents(kind);
       this.#ends.push(kind.informer.subscribe(subscriber));
       const seconds = Math.max(1, this.#parts.resyncPeriodSeconds ?? DEFAULT_RESYNC_SECONDS);
-      const timer = setInterval(() => kind.informer.resync(subscriber), seconds * 1000);
-      this.#ends.push(() => clearInterval(timer));
+      this.#ends.push(every(this.#engine.clock, seconds * 1000, () => kind.informer.resync(subscriber)));
     }
     for (const informer of this.children) this.#ends.push(informer.subscribe(this.#childEvents()));
     await Promise.all([...this.#parents.map(({ informer }) => informer), ...this.children].map((i) => i.whenSynced()));

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import type { ApiClient } from '../cluster/apiClient.ts';
-import type { Engine } from '../cluster/engine.ts';
+import type { Engine, HookTransport } from '../cluster/engine.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Authorization, EndpointConfig, HookSpec, Webhook } from './controllerSpec.ts';
 
@@ -23,43 +23,43 @@ export class TooManyRequests extends Error {
 export class HookClient {
   readonly #url: string;
   readonly #timeoutMs: number;
-  readonly #agent: Agent;
+  readonly #transport: HookTransport;
   readonly #clock: Clock;
   readonly #headers: Record<string, string>;
 
-  constructor(webhook: Webhook, agent: Agent, clock: Clock, authorization: string | undefined) {
+  constructor(webhook: Webhook, transport: HookTransport, clock: Clock, authorization: string | undefined) {
     this.#url = webhook.url;
     this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
     this.#timeoutMs = parseDuration(webhook.timeout) || DEFAULT_TIMEOUT_MS;
-    this.#agent = agent;
+    this.#transport = transport;
     this.#clock = clock;
   }
 
   /** The body of a 200. Throws TooManyRequests on 429, an Error on anything else. */
   async call(body: string): Promise<string> {
-    const response = await this.#agent
-      .request({
-        ...originAndPath(this.#url),
-        method: 'POST',
-        headers: this.#headers,
-        body,
-        signal: AbortSignal.timeout(this.#timeoutMs),
-      })
-      .catch((error: unknown) => {
-        throw new Error(`calling ${this.#url} failed`, { cause: error });
-      });
-    const answer = await response.body.text();
-    if (response.statusCode === 200) return answer;
-    if (response.statusCode === 429) {
-      throw new TooManyRequests(retryAfterSeconds(String(response.headers['retry-after'] ?? ''), this.#clock.now()));
-    }
-    throw new Error(`${this.#url} answered ${response.statusCode}: ${answer.slice(0, 500)}`);
+    const request = { headers: this.#headers, body, timeoutMs: this.#timeoutMs };
+    const { code, retryAfter, text } = await this.#transport(this.#url, request).catch((error: unknown) => {
+      throw new Error(`calling ${this.#url} failed`, { cause: error });
+    });
+    if (code === 200) return text;
+    if (code === 429) throw new TooManyRequests(retryAfterSeconds(retryAfter, this.#clock.now()));
+    throw new Error(`${this.#url} answered ${code}: ${text.slice(0, 500)}`);
   }
 }
 
-/** One agent for all hooks of the process: connections are kept and shared per server. */
-export function hookAgent(): Agent {
-  return new Agent({ connections: CONNECTIONS_PER_SERVER, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS });
+/** Over HTTP, with one agent for all hooks of the process: connections are kept and shared per server. */
+export function hooksOverHttp(): HookTransport {
+  const agent = new Agent({
+    connections: CONNECTIONS_PER_SERVER,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+  });
+  return async (url, { headers, body, timeoutMs }) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await agent.request({ ...originAndPath(url), method: 'POST', headers, body, signal });
+    const text = await response.body.text();
+    return { code: response.statusCode, retryAfter: String(response.headers['retry-after'] ?? ''), text };
+  };
 }
 
 /** As in Metacontroller, credentials are read once, when the controller starts. */

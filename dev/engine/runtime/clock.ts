@@ -3,6 +3,8 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 
 export interface Clock {
   now(): EpochMs;
+  /** From 0 to below 1, for what is spread over a time. */
+  random(): number;
   /** Runs `action` once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, action: () => void): () => void;
 }
@@ -12,11 +14,22 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  random: () => Math.random(),
   after(delayMs, action) {
     const timer = setTimeout(action, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };
+
+/** Runs `action` again and again; the returned function ends it. */
+export function every(clock: Clock, ms: number, action: () => void): () => void {
+  let cancel = clock.after(ms, again);
+  function again(): void {
+    cancel = clock.after(ms, again);
+    action();
+  }
+  return () => cancel();
+}
 
 /** Resolves after `ms`, or earlier when the signal aborts. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

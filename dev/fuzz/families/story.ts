@@ -3,11 +3,11 @@
  * after each step the naive rules say what must not have happened.
  */
 import fc from 'fast-check';
+import { withOwners } from '../../fakes/fieldOwners.ts';
 import { isSelected, names, pinned, pinsOf, thawed } from '../naive/flux.ts';
 import type { GateSpec } from '../naive/gate.ts';
 import { type AnyObject, admit, ROUTES, serve } from '../world/apiServer.ts';
 import { ask } from '../world/call.ts';
-import { withOwners } from '../world/fieldOwners.ts';
 import { expectThat } from '../world/finding.ts';
 import { isSystemDeleter, KUSTOMIZE_CONTROLLER, METACONTROLLER, mayBreak, WRITERS } from '../world/users.ts';
 import { type Edit, edited, edits, GATES, REASON } from './edits.ts';

@@ -6,11 +6,10 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { AccessReviewer, DecisionLog, HookCall, Route, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
+import { patched } from '../../fakes/jsonPatch.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../fakes/ports.ts';
-
 import { ask } from './call.ts';
 import { expectThat } from './finding.ts';
-import { patched } from './patch.ts';
 import { GARBAGE_COLLECTOR, isSystemDeleter, may, SETTINGS } from './users.ts';
 
 export type AnyObject = KubeObject<any, any>;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../../dev/engine/cluster/apiClient.ts';
 import type { Authorization, EndpointConfig } from '../../../../dev/engine/hooks/controllerSpec.ts';
-import { hookAgent, hookClient, retryAfterSeconds } from '../../../../dev/engine/hooks/hookClient.ts';
+import { hookClient, hooksOverHttp, retryAfterSeconds } from '../../../../dev/engine/hooks/hookClient.ts';
 import { systemClock } from '../../../../dev/engine/runtime/clock.ts';
 
 describe('Retry-After', () => {
@@ -22,7 +22,7 @@ describe('Retry-After', () => {
 describe('hook of a controller', () => {
   const secrets: Record<string, object> = { '/api/v1/namespaces/ns/secrets/t': { data: { token: btoa(' s3cret\n') } } };
   const api = { get: async (path: string) => secrets[path] ?? Promise.reject(new Error(`no ${path}`)) };
-  const engine = { hooks: hookAgent(), clock: systemClock, client: api as unknown as ApiClient };
+  const engine = { hooks: hooksOverHttp(), clock: systemClock, client: api as unknown as ApiClient };
   const client = (url: string, endpointConfigs: EndpointConfig[]) =>
     hookClient({ version: 'v2', webhook: { url } }, engine, endpointConfigs);
 

@@ -9,6 +9,10 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
+  random(): number {
+    return 0;
+  }
+
   after(delayMs: number, action: () => void): () => void {
     const timer = { at: this.#now + delayMs, action };
     this.#timers.push(timer);

@@ -1,0 +1,222 @@
+/** Admission as the webhook configurations and policies of manifests/ say: which webhooks are asked about a write, and which policies refuse it. */
+import { join } from 'node:path';
+import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
+import type { AnyObject } from '../../client/send.ts';
+import { patched } from '../../fakes/jsonPatch.ts';
+import { readManifests } from '../../local/install/manifests.ts';
+import { REPOSITORY } from '../../repository.ts';
+import { may } from './access.ts';
+import { compile, type Expression, type Scope } from './cel.ts';
+
+export interface Write {
+  operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  user: UserInfo;
+  group: string;
+  version: string;
+  resource: string;
+  subresource: string | undefined;
+  namespace: string;
+  name: string;
+  object: AnyObject | null;
+  oldObject: AnyObject | null;
+  dryRun: boolean;
+  options: { fieldManager?: string };
+}
+
+/** Asks a webhook; rejects where nothing answers. */
+export type AskWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
+
+/** What the API server answers a write that is not let through. */
+export class Refusal extends Error {
+  readonly code: number;
+  readonly reason: string;
+  constructor(code: number, reason: string, message: string) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+interface Condition {
+  name: string;
+  holds: Expression;
+}
+
+interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  operations: string[];
+}
+
+interface WebhookRow {
+  name: string;
+  path: string;
+  rules: Rule[];
+  conditions: Condition[];
+  ignoresFailure: boolean;
+  reinvoked: boolean;
+}
+
+interface Policy {
+  name: string;
+  rules: Rule[];
+  conditions: Condition[];
+  variables: Condition[];
+  validations: { holds: Expression; reason: string; message: string; messageOf: Expression | undefined }[];
+}
+
+const conditionsOf = (list: AnyObject[] = []): Condition[] =>
+  list.map(({ name, expression }) => ({ name, holds: compile(expression) }));
+
+function webhooksOf(file: AnyObject): WebhookRow[] {
+  return file.webhooks.map((each: AnyObject) => ({
+    name: each.name,
+    path: each.clientConfig.service.path,
+    rules: each.rules,
+    conditions: conditionsOf(each.matchConditions),
+    ignoresFailure: each.failurePolicy === 'Ignore',
+    reinvoked: each.reinvocationPolicy === 'IfNeeded',
+  }));
+}
+
+const configurations = readManifests(join(REPOSITORY, 'manifests/webhooks'));
+const ofKind = (kind: string) => configurations.filter((each) => each.kind === kind).flatMap(webhooksOf);
+const MUTATING = ofKind('MutatingWebhookConfiguration');
+const VALIDATING = ofKind('ValidatingWebhookConfiguration');
+const POLICIES: Policy[] = readManifests(join(REPOSITORY, 'manifests/policies'))
+  .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  .map(({ metadata, spec }) => ({
+    name: metadata.name!,
+    rules: spec.matchConstraints.resourceRules,
+    conditions: conditionsOf(spec.matchConditions),
+    variables: conditionsOf(spec.variables),
+    validations: spec.validations.map((each: AnyObject) => ({
+      holds: compile(each.expression),
+      reason: each.reason ?? 'Invalid',
+      message: each.message ?? each.expression,
+      messageOf: each.messageExpression && compile(each.messageExpression),
+    })),
+  }));
+
+/** The object as the mutating webhooks leave it. `shape` is done to it after each of them. */
+export async function mutate(
+  write: Write,
+  ask: AskWebhook,
+  shape: (object: AnyObject) => AnyObject,
+): Promise<AnyObject | null> {
+  let current = write;
+  const asked = new Set<WebhookRow>();
+  const changedAfter = new Set<WebhookRow>();
+  for (const round of [1, 2]) {
+    for (const row of MUTATING) {
+      if (round === 2 && !(row.reinvoked && (changedAfter.has(row) || !asked.has(row)))) continue;
+      const response = await answerOf(row, current, ask);
+      asked.add(row);
+      if (!response?.patch || !current.object) continue;
+      const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString());
+      if (operations.length === 0) continue;
+      current = { ...current, object: shape(patched(current.object, operations)) };
+      for (const other of asked) if (other !== row) changedAfter.add(other);
+    }
+    if (changedAfter.size === 0) break;
+  }
+  return current.object;
+}
+
+/** @throws Refusal */
+export async function validate(write: Write, ask: AskWebhook): Promise<void> {
+  for (const policy of POLICIES) enforce(policy, write);
+  await Promise.all(VALIDATING.map((row) => answerOf(row, write, ask)));
+}
+
+/** undefined where it is not asked, or where it may be left out and does not answer. @throws Refusal */
+async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise<AdmissionResponse | undefined> {
+  if (!isMeant(row.rules, write)) return undefined;
+  const scope = scopeOf(write);
+  if (!row.conditions.every(({ holds }) => holds(scope))) return undefined;
+  let response: AdmissionResponse;
+  try {
+    response = await ask(row.path, requestOf(write));
+  } catch (error) {
+    if (row.ignoresFailure) return undefined;
+    throw new Refusal(
+      500,
+      'InternalError',
+      `Internal error occurred: failed calling webhook "${row.name}": ${(error as Error).message}`,
+    );
+  }
+  if (response.allowed) return response;
+  const { code = 403, message = 'denied', reason = 'Forbidden' } = response.status ?? {};
+  throw new Refusal(code, reason, `admission webhook "${row.name}" denied the request: ${message}`);
+}
+
+function enforce(policy: Policy, write: Write): void {
+  if (!isMeant(policy.rules, write)) return;
+  const scope = scopeOf(write);
+  if (!policy.conditions.every(({ holds }) => holds(scope))) return;
+  const variables = {};
+  for (const { name, holds } of policy.variables) {
+    let value: { made: unknown } | undefined;
+    const get = () => {
+      value ??= { made: holds(scope) };
+      return value.made;
+    };
+    Object.defineProperty(variables, name, { get, enumerable: true });
+  }
+  scope.variables = variables;
+  for (const { holds, reason, message, messageOf } of policy.validations) {
+    if (holds(scope)) continue;
+    const text = messageOf ? messageOf(scope) : message;
+    const code = reason === 'Forbidden' ? 403 : 422;
+    throw new Refusal(
+      code,
+      reason,
+      `${write.resource} "${write.name}" is forbidden: ValidatingAdmissionPolicy '${policy.name}' denied request: ${text}`,
+    );
+  }
+}
+
+function isMeant(rules: readonly Rule[], { group, resource, subresource, operation }: Write): boolean {
+  const full = subresource ? `${resource}/${subresource}` : resource;
+  return rules.some(
+    (rule) =>
+      rule.apiGroups.includes(group) &&
+      rule.operations.some((each) => each === '*' || each === operation) &&
+      rule.resources.includes(full),
+  );
+}
+
+function scopeOf(write: Write): Scope {
+  const { object, oldObject, user, group } = write;
+  const full = write.subresource ? `${write.resource}/${write.subresource}` : write.resource;
+  const checkAt = (of: { group: string; resource: string }) => ({
+    check: (verb: string) => ({ allowed: () => may(user, { ...of, verb }) }),
+  });
+  return {
+    object,
+    oldObject,
+    request: requestOf(write),
+    authorizer: {
+      requestResource: checkAt({ group, resource: full }),
+      group: (other: string) => ({ resource: (resource: string) => checkAt({ group: other, resource }) }),
+    },
+  };
+}
+
+function requestOf(write: Write): AdmissionRequest {
+  const { group, version, resource, subresource, object, oldObject } = write;
+  return {
+    uid: `${write.namespace}/${write.name}`,
+    kind: { group, version, kind: (object ?? oldObject)!.kind },
+    resource: { group, version, resource },
+    ...(subresource && { subResource: subresource }),
+    name: write.name,
+    namespace: write.namespace,
+    operation: write.operation,
+    userInfo: write.user,
+    object,
+    oldObject,
+    dryRun: write.dryRun,
+    options: write.options,
+  } as AdmissionRequest;
+}

@@ -1,0 +1,65 @@
+/** Which resources the API server serves: those of api/kinds.ts, Metacontroller's, and the few of Kubernetes that are used. */
+import { join } from 'node:path';
+import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
+import { readManifests } from '../../local/install/manifests.ts';
+import { REPOSITORY } from '../../repository.ts';
+import { CustomResource } from './schema.ts';
+
+export interface Kind {
+  kind: string;
+  group: string;
+  version: string;
+  /** Plural, lower case. */
+  resource: string;
+  namespaced: boolean;
+  hasStatus: boolean;
+  schema: CustomResource | undefined;
+}
+
+const definitions = new Map(
+  readManifests(join(REPOSITORY, 'manifests/crds')).map((definition) => [definition.spec.names.kind, definition]),
+);
+
+const custom = Object.values(KINDS).flatMap((row): Kind[] => {
+  const definition = definitions.get(row.kind);
+  const namespaced = definition?.spec.scope !== 'Cluster';
+  const schema = definition && new CustomResource(definition);
+  const { kind, group, resource } = row;
+  // An older version that is still served would be converted: nobody here writes it.
+  return [{ kind, group, resource, version: apiVersionOf(row).split('/')[1]!, namespaced, hasStatus: true, schema }];
+});
+
+const plain = (apiVersion: string, kind: string, resource: string, namespaced: boolean): Kind => {
+  const [group = '', version = apiVersion] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+  return { kind, group, version, resource, namespaced, hasStatus: false, schema: undefined };
+};
+
+const ALL: readonly Kind[] = [
+  ...custom,
+  plain('v1', 'Namespace', 'namespaces', false),
+  plain('v1', 'Event', 'events', true),
+  plain('v1', 'Secret', 'secrets', true),
+  plain('v1', 'ConfigMap', 'configmaps', true),
+  plain('batch/v1', 'Job', 'jobs', true),
+  plain('metacontroller.k8s.io/v1alpha1', 'CompositeController', 'compositecontrollers', false),
+  plain('metacontroller.k8s.io/v1alpha1', 'DecoratorController', 'decoratorcontrollers', false),
+];
+
+const byResource = new Map(ALL.map((kind) => [`${kind.group}/${kind.resource}`, kind]));
+const byKind = new Map(ALL.map((kind) => [`${kind.group}/${kind.kind}`, kind]));
+
+export const kindAt = (group: string, resource: string): Kind | undefined => byResource.get(`${group}/${resource}`);
+
+export function kindOf({ apiVersion, kind }: { apiVersion: string; kind: string }): Kind | undefined {
+  return byKind.get(`${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${kind}`);
+}
+
+/** As discovery lists them. */
+export function resourcesOf(group: string, version: string): { name: string; kind: string; namespaced: boolean }[] {
+  return ALL.filter((kind) => kind.group === group && kind.version === version).flatMap(
+    ({ kind, resource, namespaced, hasStatus }) => [
+      { name: resource, kind, namespaced },
+      ...(hasStatus ? [{ name: `${resource}/status`, kind, namespaced }] : []),
+    ],
+  );
+}

@@ -1,0 +1,88 @@
+/** What a request means: its path, its selectors, and the object that its body makes of the stored one. */
+import { compileSelector } from '../../../core/kube/selector.ts';
+import type { ConnectionRequest } from '../../client/kubeconfig.ts';
+import type { AnyObject } from '../../client/send.ts';
+import { applied } from '../../fakes/fieldOwners.ts';
+import { patched } from '../../fakes/jsonPatch.ts';
+import { Refusal } from './admission.ts';
+import { type Kind, kindAt } from './kinds.ts';
+
+export interface Target {
+  kind: Kind;
+  namespace: string;
+  /** Empty for a collection. */
+  name: string;
+  subresource: string | undefined;
+  query: URLSearchParams;
+}
+
+/** undefined for a path that names no resource. @throws Refusal for one that is not served. */
+export function targetOf(path: string): Target | undefined {
+  const url = new URL(path, 'http://sim');
+  const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);
+  const rest = parts[0] === 'api' ? parts.slice(2) : parts.slice(3);
+  const group = parts[0] === 'api' ? '' : (parts[1] ?? '');
+  if (rest.length === 0) return undefined;
+  const isWithin = rest[0] === 'namespaces' && rest.length > 2;
+  const [resource = '', name = '', subresource] = isWithin ? rest.slice(2) : rest;
+  const kind = kindAt(group, resource);
+  if (!kind) throw new Refusal(404, 'NotFound', `the server could not find the requested resource (${path})`);
+  return { kind, namespace: isWithin ? rest[1]! : '', name, subresource, query: url.searchParams };
+}
+
+export function matches(query: URLSearchParams): (object: AnyObject) => boolean {
+  const labels = labelSelector(query.get('labelSelector') ?? '');
+  const fields = (query.get('fieldSelector') ?? '').split(',').filter(Boolean);
+  return (object) =>
+    labels(object.metadata.labels) &&
+    fields.every((text) => {
+      const [path = '', value] = text.split('=');
+      return String(path.split('.').reduce<any>((at, key) => at?.[key], object) ?? '') === value;
+    });
+}
+
+/** `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)` and `a notin (b,c)`. */
+function labelSelector(text: string): ReturnType<typeof compileSelector> {
+  const matchExpressions = text
+    .split(/,(?![^(]*\))/)
+    .filter(Boolean)
+    .map((part) => {
+      const set = /^(\S+) (in|notin) \((.*)\)$/.exec(part);
+      if (set) return { key: set[1]!, operator: set[2] === 'in' ? 'In' : 'NotIn', values: set[3]!.split(',') };
+      const [, key = '', sign, value = ''] = /^([^=!]+)(!?=?=)(.*)$/.exec(part) ?? [];
+      if (sign) return { key, operator: sign.startsWith('!') ? 'NotIn' : 'In', values: [value] };
+      return part.startsWith('!')
+        ? { key: part.slice(1), operator: 'DoesNotExist' }
+        : { key: part, operator: 'Exists' };
+    });
+  return compileSelector({ matchExpressions } as never);
+}
+
+/** The object that the request wants stored in the place of this one. @throws Refusal */
+export function wanted(request: ConnectionRequest, old: AnyObject | undefined, manager: string): AnyObject {
+  const body = JSON.parse(request.body ?? '{}');
+  if (request.method !== 'PATCH') return body;
+  const type = request.headers['content-type'] ?? '';
+  if (type.startsWith('application/apply-patch')) return applied(body, old, manager);
+  if (!old) throw new Refusal(404, 'NotFound', 'not found');
+  if (type.startsWith('application/json-patch')) {
+    try {
+      return patched(old, body);
+    } catch (error) {
+      throw new Refusal(422, 'Invalid', (error as Error).message);
+    }
+  }
+  return merged(old, body) as AnyObject;
+}
+
+/** RFC 7386. */
+function merged(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const isMap = typeof target === 'object' && target !== null && !Array.isArray(target);
+  const result: Record<string, unknown> = isMap ? { ...(target as object) } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}

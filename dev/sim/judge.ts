@@ -1,0 +1,56 @@
+/** Hands what a run has stored to the judge of chaos. Here it is known exactly when each write was received, and what was stored by then. */
+import type { AuditTrail, Write } from '../chaos/audit.ts';
+import { type Findings, Judge } from '../chaos/judge.ts';
+import type { AnyObject } from '../client/send.ts';
+import { targetOf } from './apiServer/requests.ts';
+import { keyOf } from './apiServer/storage.ts';
+import type { World } from './world/world.ts';
+
+/** How long a decision may be behind what was stored: events that are held back, a driver that waits and tries again. */
+const BEHIND_MS = 120_000;
+
+export function judged(world: World): Findings {
+  const byKey = new Map<string, Write[]>();
+  const byRevision = new Map<string, Write>();
+  for (const answered of world.writes) {
+    const { user, request, code, object, receivedRevision, answeredRevision, receivedMs, answeredMs, bypass } =
+      answered;
+    if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
+    const { kind } = targetOf(request.path)!;
+    const key = etcdKey(`${kind.group}/${kind.resource}`, object);
+    const revision = request.method === 'DELETE' ? undefined : Number(object.metadata.resourceVersion);
+    const write: Write = {
+      user,
+      verb: request.method.toLowerCase(),
+      code,
+      receivedAt: receivedRevision,
+      receivedMs,
+      answeredAt: answeredRevision,
+      answeredMs,
+      ...(revision !== undefined && { revision }),
+      ...(bypass !== undefined && { bypass }),
+    };
+    byKey.set(key, [...(byKey.get(key) ?? []), write]);
+    if (revision !== undefined && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
+  }
+  const audit: AuditTrail = {
+    writes: world.writes.length,
+    denials: world.writes.filter(({ code }) => code === 403).length,
+    dryRuns: 0,
+    oursSince: () => [],
+    of: (key) => byKey.get(key) ?? [],
+    writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
+    unanswered: () => [],
+    shownAt: (revision) => revision,
+  };
+  const judge = new Judge(audit, (ms) => ms - BEHIND_MS);
+  for (const { resource, object, type, revision, at } of world.server.storage.events) {
+    const stored = type === 'DELETED' ? undefined : object;
+    judge.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });
+  }
+  return judge.findings;
+}
+
+function etcdKey(resource: string, object: AnyObject): string {
+  return `/registry/${resource}/${keyOf(object).replace(/^\//, '')}`;
+}

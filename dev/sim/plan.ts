@@ -1,0 +1,64 @@
+/** What happens in one run, made from a seed: a list of steps, each of which can be left out without changing what the others choose. */
+import { type Random, randomFrom } from '../actors/random.ts';
+
+/** What a team does, by the names of dev/chaos/work/team.ts. */
+const TEAM_STEPS = {
+  release: 6,
+  turnGate: 6,
+  act: 14,
+  commit: 3,
+  sync: 5,
+  reconcile: 12,
+  report: 8,
+} as const;
+export type TeamStep = keyof typeof TEAM_STEPS;
+
+const FAULTS = {
+  killHooks: 3,
+  killDriver: 4,
+  killApiServer: 2,
+  delayEvents: 6,
+  dropWatches: 2,
+} as const;
+export type Fault = keyof typeof FAULTS;
+
+export interface Step {
+  /** Seconds after the begin. */
+  at: number;
+  what: TeamStep | Fault | 'turnEmergency';
+  /** Of which team, where one does it. */
+  team: number;
+  /** Of what the step itself chooses. */
+  seed: number;
+}
+
+export interface Plan {
+  seed: number;
+  /** Indices: they decide what a team's Rollout is like. */
+  teams: number[];
+  slowOfThousand: number;
+  slowMs: number;
+  steps: Step[];
+}
+
+/** Seconds between two steps: most come close together. */
+const GAPS = [0.02, 0.2, 2, 2, 10, 40];
+
+export function planOf(seed: number, minutes: number): Plan {
+  const random = randomFrom(seed * 7919 + 17);
+  const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
+  const teams = random.next() < 0.7 ? [random.integer(1, 4)] : [random.integer(1, 2), random.integer(3, 4)];
+  const faulty = any([0, 0.1, 0.25]);
+  const steps: Step[] = [];
+  let at = 0;
+  while (at < minutes * 60) {
+    at += random.next() * 2 * any(GAPS);
+    steps.push({ at, what: stepOf(random, faulty), team: any(teams), seed: random.integer(0, 2 ** 31 - 1) });
+  }
+  return { seed, teams, slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]), steps };
+}
+
+function stepOf(random: Random, faulty: number): Step['what'] {
+  if (random.next() < faulty) return random.weighted<Fault>(FAULTS);
+  return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep>(TEAM_STEPS);
+}

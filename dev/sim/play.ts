@@ -1,0 +1,225 @@
+/** Plays a plan: work and faults, then peace until everything is as it must be in the end, then silence, and the judgement. */
+import { ask } from '../actors/ask.ts';
+import { gate, rolloutBudget } from '../actors/objects.ts';
+import { type Random, randomFrom } from '../actors/random.ts';
+import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos/work/team.ts';
+import { ApiError } from '../client/send.ts';
+import { judged } from './judge.ts';
+import type { Fault, Plan, Step, TeamStep } from './plan.ts';
+import { World } from './world/world.ts';
+
+export interface Outcome {
+  /** Sentences; none where all is well. */
+  violations: string[];
+  deployments: number;
+  virtualMs: number;
+  world: World;
+  /** When the steps began, and when everything that had to come had come. */
+  begin: number;
+  restMs: number;
+}
+
+const EMERGENCY = 'emergency';
+const SECOND = 1000;
+const SETTLE_MS = 45 * 60 * SECOND;
+const ROUND_MS = 5 * SECOND;
+const CALM_DOWN_MS = 5 * 60 * SECOND;
+const SILENCE_MS = 25 * 60 * SECOND;
+/** What delayed events are of. */
+const RESOURCES = [
+  'kuberik.com/rollouts',
+  'kuberik.com/fluxbindings',
+  'kuberik.com/healthchecks',
+  'kuberik.com/rolloutgates',
+  'gating.toolkit.fluxcd.io/gates',
+  'kustomize.toolkit.fluxcd.io/kustomizations',
+  'source.toolkit.fluxcd.io/ocirepositories',
+  'image.toolkit.fluxcd.io/imagepolicies',
+];
+
+export async function play(plan: Plan): Promise<Outcome> {
+  const run = new Run(plan);
+  try {
+    return await run.play();
+  } finally {
+    run.world.stop();
+  }
+}
+
+class Run {
+  readonly world: World;
+  readonly #plan: Plan;
+  readonly #people: People;
+  readonly #teams = new Map<number, Team>();
+  readonly #busy = new Set<string>();
+  readonly #broken: string[] = [];
+  /** What the step that happens now chooses by. */
+  #dice: Random = randomFrom(0);
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.world = new World(plan.seed);
+    const as = (name: Parameters<World['user']>[0]) => this.world.user(name);
+    this.#people = {
+      admin: as('admin'),
+      developer: as('developer'),
+      sre: as('sre'),
+      flux: as('flux'),
+      reporter: as('reporter'),
+    };
+    const dice: Random = {
+      next: () => this.#dice.next(),
+      integer: (least, most) => this.#dice.integer(least, most),
+      weighted: (weights) => this.#dice.weighted(weights),
+    };
+    for (const index of plan.teams) this.#teams.set(index, teamOf(index, this.#people, dice));
+  }
+
+  async play(): Promise<Outcome> {
+    const { world } = this;
+    await world.start();
+    await this.#until(this.#create());
+    const begin = world.time.now;
+    world.weather = this.#plan;
+    for (const step of this.#plan.steps) {
+      await world.time.runUntil(begin + step.at * SECOND);
+      this.#dice = randomFrom(step.seed);
+      this.#do(step);
+    }
+    await world.time.runUntil(world.time.now + SECOND);
+    world.heal();
+    const violations = await this.#settle();
+    const restMs = world.time.now;
+    if (violations.length === 0) violations.push(...(await this.#silence()));
+    const findings = judged(world);
+    violations.push(...findings.violations, ...world.crashes, ...this.#broken);
+    const virtualMs = world.time.now - begin;
+    return { violations, deployments: findings.deployments, virtualMs, world, begin, restMs };
+  }
+
+  async #create(): Promise<void> {
+    const { admin, sre } = this.#people;
+    await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: FLUX_NAMESPACE } } as never);
+    const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
+    await admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
+    const fleet = { selector: { matchLabels: SHARED }, maxConcurrent: 1 };
+    await sre.create(rolloutBudget(undefined, 'fleet', fleet));
+    for (const team of this.#teams.values()) {
+      await team.create();
+      await team.sync();
+      await team.release();
+    }
+  }
+
+  #do(step: Step): void {
+    const team = this.#teams.get(step.team);
+    if (step.what in this.#faults) this.#faults[step.what as Fault]();
+    else if (step.what === 'turnEmergency') this.#attempt('emergency', () => this.#turnEmergency());
+    else if (team) this.#attempt(`${step.what} ${step.team}`, () => team[step.what as TeamStep]());
+  }
+
+  /** Not twice at once; whatever the API server answers is an answer. */
+  #attempt(name: string, what: () => Promise<unknown>): void {
+    if (this.#busy.has(name)) return;
+    this.#busy.add(name);
+    what()
+      .catch((error) => {
+        const isAnswer = error instanceof ApiError || /connection re(fused|set)/.test(error.message);
+        if (!isAnswer) this.#broken.push(`the simulation itself fails in ${name}: ${error.stack}`);
+      })
+      .finally(() => this.#busy.delete(name));
+  }
+
+  readonly #faults: Record<Fault, () => void> = {
+    killHooks: () => {
+      const { world } = this;
+      const name = world.replicas[this.#dice.integer(0, world.replicas.length - 1)]!;
+      world.killReplica(name);
+      world.time.after(this.#downMs(), () => world.startReplica(name));
+    },
+    killDriver: () => {
+      this.world.killDriver();
+      this.world.time.after(this.#downMs(), () => this.world.startDriver());
+    },
+    killApiServer: () => {
+      this.world.killApiServer();
+      this.world.time.after(this.#downMs(), () => this.world.startApiServer());
+    },
+    delayEvents: () => this.world.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
+    dropWatches: () => this.world.dropWatches(this.#resource()),
+  };
+
+  #downMs(): number {
+    return this.#dice.next() * 5 * SECOND;
+  }
+
+  #resource(): string {
+    return RESOURCES[this.#dice.integer(0, RESOURCES.length - 1)]!;
+  }
+
+  #turnEmergency(): Promise<unknown> {
+    return ask(this.#people.sre, FLUX_NAMESPACE, EMERGENCY, this.#dice.next() < 0.6 ? 'open' : 'close');
+  }
+
+  /** Nobody wants anything new, every Gate opens, and Git and Flux go on. Answers what is not as it must be when the patience is over. */
+  async #settle(): Promise<string[]> {
+    const { world } = this;
+    const { sre } = this.#people;
+    const teams = [...this.#teams.values()];
+    const deadline = world.time.now + SETTLE_MS;
+    this.#dice = randomFrom(1);
+    await this.#surely(() => ask(sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
+    for (const team of teams) await this.#surely(() => team.calm(), deadline);
+    for (;;) {
+      for (const [index, team] of this.#teams) {
+        for (const what of ['sync', 'reconcile', 'report'] as const)
+          this.#attempt(`${what} ${index}`, () => team[what]());
+        this.#attempt(`mend ${index}`, () => team.mend());
+      }
+      await world.time.runUntil(world.time.now + ROUND_MS);
+      const left = await this.#until(Promise.all(teams.map((team) => team.unsettled()))).catch((error) => [
+        [error.message],
+      ]);
+      if (left.flat().length === 0) return [];
+      if (world.time.now > deadline) return left.flat().map((text) => `not as it must be in the end: ${text}`);
+    }
+  }
+
+  async #surely(what: () => Promise<unknown>, deadline: number): Promise<void> {
+    for (;;) {
+      try {
+        await this.#until(what());
+        return;
+      } catch (error) {
+        if (this.world.time.now > deadline) throw error;
+        await this.world.time.runUntil(this.world.time.now + ROUND_MS);
+      }
+    }
+  }
+
+  /** What is written although nobody does anything. */
+  async #silence(): Promise<string[]> {
+    const { world } = this;
+    await world.time.runUntil(world.time.now + CALM_DOWN_MS);
+    const { events } = world.server.storage;
+    const before = events.length;
+    await world.time.runUntil(world.time.now + SILENCE_MS);
+    return events.slice(before, before + 3).map(({ resource, object }) => {
+      const { namespace, name } = object.metadata;
+      return `written although nobody does anything: ${resource} ${namespace}/${name}`;
+    });
+  }
+
+  /** Time goes on until it is done. */
+  async #until<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const watched = work.finally(() => {
+      isDone = true;
+    });
+    watched.catch(() => {});
+    const deadline = this.world.time.now + SETTLE_MS;
+    while (!isDone && this.world.time.now < deadline) await this.world.time.runUntil(this.world.time.now + 50);
+    if (!isDone) throw new Error('the simulation waits for an answer that never comes');
+    return watched;
+  }
+}

@@ -1,0 +1,127 @@
+/** A process of the simulation: it has a clock of its own, reaches others over a network that takes time, and may end at any moment. */
+import type { UserInfo } from '../../../api/admission.ts';
+import type { Connection, ConnectionRequest } from '../../client/kubeconfig.ts';
+import type { ApiServer } from '../apiServer/apiServer.ts';
+import { targetOf } from '../apiServer/requests.ts';
+import type { StoredEvent } from '../apiServer/storage.ts';
+import { ProcessClock, type VirtualTime } from './virtualTime.ts';
+
+/** Ends with an error that whoever waits for an answer gets. */
+export class Process {
+  readonly clock: ProcessClock;
+  readonly name: string;
+  isAlive = true;
+  readonly #death = Promise.withResolvers<never>();
+
+  constructor(name: string, time: VirtualTime, offset: () => number = () => 0) {
+    this.name = name;
+    this.clock = new ProcessClock(time, offset);
+    this.#death.promise.catch(() => {});
+  }
+
+  end(): void {
+    this.isAlive = false;
+    this.clock.end();
+    this.#death.reject(new Error(`${this.name}: connection reset`));
+  }
+
+  /** The answer of this process, or an error where it ends before. */
+  answer<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.isAlive) return Promise.reject(new Error(`${this.name}: connection refused`));
+    return Promise.race([work(), this.#death.promise]);
+  }
+}
+
+export interface Network {
+  time: VirtualTime;
+  server: ApiServer;
+  /** The life of the API server that is in service. */
+  serverProcess(): Process;
+  /** Milliseconds that a message takes. */
+  latency(): number;
+  /** Events of the resource are not delivered before this time. */
+  heldUntil(resource: string): number;
+  /** Is called when the watches of a resource break; the returned function ends that. */
+  onDrop(resource: string, drop: () => void): () => void;
+}
+
+/** Where the one who would go on has ended. */
+const never = <T>() => new Promise<T>(() => {});
+
+export function connect(network: Network, process: Process, user: UserInfo): Connection {
+  const { time, server } = network;
+  const travel = async () => {
+    await time.pause(network.latency());
+    if (!process.isAlive) await never();
+  };
+  return {
+    now: () => process.clock.now(),
+    async request(request: ConnectionRequest) {
+      await travel();
+      const answering = network.serverProcess().answer(() => server.handle(user, request));
+      const { code, body } = await answering.catch(async (error) => {
+        await travel();
+        throw error;
+      });
+      const text = JSON.stringify(body);
+      await travel();
+      return { statusCode: code, headers: {}, body: JSON.parse(text) };
+    },
+    async *watch(path: string, signal: AbortSignal) {
+      await travel();
+      yield* lines(network, process, path, signal);
+      if (!process.isAlive) await never();
+    },
+  };
+}
+
+async function* lines(network: Network, process: Process, path: string, signal: AbortSignal): AsyncGenerator<string> {
+  const { time, server } = network;
+  const target = targetOf(path)!;
+  const resource = `${target.kind.group}/${target.kind.resource}`;
+  const queue: { event: StoredEvent; at: number }[] = [];
+  const state: { end: 'no' | 'closed' | 'broken' } = { end: 'no' };
+  let wake = () => {};
+  const finish = (how: 'closed' | 'broken') => {
+    if (state.end === 'no') state.end = how;
+    wake();
+  };
+  const take = (event: StoredEvent) => {
+    if (event.resource !== resource) return;
+    queue.push({ event, at: time.now + network.latency() });
+    wake();
+  };
+  const life = network.serverProcess();
+  if (!life.isAlive) throw new Error(`${life.name}: connection refused`);
+  for (const event of server.eventsOf(target, Number(target.query.get('resourceVersion')))) take(event);
+  const unfollow = server.storage.follow(take);
+  const undrop = network.onDrop(resource, () => finish('broken'));
+  const cancel = time.after(Number(target.query.get('timeoutSeconds') ?? 300) * 1000, () => finish('closed'));
+  life.answer(() => never()).catch(() => finish('broken'));
+  process.answer(() => never()).catch(() => finish('closed'));
+  signal.addEventListener('abort', () => finish('closed'), { once: true });
+  try {
+    for (;;) {
+      const [next] = queue;
+      const ready = next && Math.max(next.at, network.heldUntil(resource));
+      if (state.end === 'broken') throw new Error('watch: connection reset');
+      if (state.end === 'closed') return;
+      if (next && ready! <= time.now) {
+        queue.shift();
+        yield JSON.stringify({ type: next.event.type, object: next.event.object });
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        const undo = next ? time.after(ready! - time.now, resolve) : () => {};
+        wake = () => {
+          undo();
+          resolve();
+        };
+      });
+    }
+  } finally {
+    unfollow();
+    undrop();
+    cancel();
+  }
+}

@@ -1,0 +1,242 @@
+/** The simulated cluster: API server, hook servers, driver and garbage collector on virtual time, and what can befall them. */
+import { join } from 'node:path';
+import type { AdmissionRequest, AdmissionResponse } from '../../../api/admission.ts';
+import type { EventRecord, Settings } from '../../../api/ports.ts';
+import { type Random, randomFrom } from '../../actors/random.ts';
+import { User } from '../../actors/user.ts';
+import { forgetResources } from '../../client/resources.ts';
+import type { AnyObject } from '../../client/send.ts';
+import type { HookTransport } from '../../engine/cluster/engine.ts';
+import type { UserName } from '../../local/controlPlane/users.ts';
+import { readManifests } from '../../local/install/manifests.ts';
+import { useLoopback } from '../../local/install/references.ts';
+import { REPOSITORY } from '../../repository.ts';
+import { userOf } from '../apiServer/access.ts';
+import { type AnsweredWrite, ApiServer } from '../apiServer/apiServer.ts';
+import { startCollector } from './collector.ts';
+import { startDriver } from './driver.ts';
+import { type HookServer, hookServer } from './hookServer.ts';
+import { connect, type Network, Process } from './process.ts';
+import { VirtualTime } from './virtualTime.ts';
+
+const START = Date.parse('2026-03-02T08:00:00Z');
+const ADMISSION_TIMEOUT_MS = 5000;
+const REPLICAS = ['hooks-1', 'hooks-2'];
+
+const SETTINGS: Settings = {
+  onFailure: 'Continue',
+  metacontrollerUser: userOf('metacontroller').username,
+  bypassServiceAccounts: [],
+  syncFieldManagers: ['kustomize-controller'],
+  noCrossNamespaceRefs: false,
+  authenticatesCallers: true,
+};
+
+export interface Weather {
+  /** How many of a thousand messages take up to `slowMs`. */
+  slowOfThousand: number;
+  slowMs: number;
+}
+
+const CALM: Weather = { slowOfThousand: 0, slowMs: 0 };
+
+interface Replica {
+  process: Process;
+  server: HookServer;
+}
+
+let worlds = 0;
+
+export class World {
+  readonly time: VirtualTime;
+  readonly server: ApiServer;
+  readonly writes: AnsweredWrite[] = [];
+  readonly events: EventRecord[] = [];
+  /** What no world may make the product do: a crash of a hook. */
+  readonly crashes: string[] = [];
+  /** What the driver could not do. */
+  readonly problems: string[] = [];
+  /** When what befell the processes. */
+  readonly faults: [at: number, what: string][] = [];
+  readonly random: Random;
+  readonly #url = `http://sim-${++worlds}`;
+  readonly #network: Network;
+  weather: Weather = CALM;
+  readonly #replicas = new Map<string, Replica>();
+  readonly #held = new Map<string, number>();
+  readonly #drops = new Map<string, Set<() => void>>();
+  #apiServer: Process;
+  #driver: Process | undefined;
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+    this.time = new VirtualTime(START, () => this.random.next());
+    this.#apiServer = new Process('kube-apiserver', this.time);
+    this.server = new ApiServer({
+      now: () => this.time.now,
+      askWebhook: (path, request) => this.#askWebhook(path, request),
+      answered: (write) => this.writes.push(write),
+    });
+    this.#network = {
+      time: this.time,
+      server: this.server,
+      serverProcess: () => this.#apiServer,
+      latency: () => this.#latency(),
+      heldUntil: (resource) => this.#held.get(resource) ?? 0,
+      onDrop: (resource, drop) => {
+        const drops = this.#drops.get(resource) ?? new Set();
+        this.#drops.set(resource, drops.add(drop));
+        return () => drops.delete(drop);
+      },
+    };
+  }
+
+  /** Hook servers, controllers, driver and garbage collector run. */
+  async start(): Promise<void> {
+    for (const controller of CONTROLLERS) this.server.storage.put(resourceOf(controller), controller);
+    for (const name of REPLICAS) this.startReplica(name);
+    startCollector(this.time, this.server, userOf('collector'));
+    this.startDriver();
+    await this.time.runUntil(this.time.now + 2000);
+  }
+
+  stop(): void {
+    forgetResources(this.#url);
+  }
+
+  user(name: UserName): User {
+    const connection = connect(this.#network, new Process(name, this.time), userOf(name));
+    return new User({ url: this.#url, ca: '', connection });
+  }
+
+  get replicas(): readonly string[] {
+    return REPLICAS;
+  }
+
+  startReplica(name: string): void {
+    if (this.#replicas.get(name)?.process.isAlive) return;
+    this.#note(`${name} starts`);
+    const process = new Process(name, this.time);
+    const server = hookServer({
+      clock: process.clock,
+      connection: connect(this.#network, process, userOf('hooks')),
+      settings: SETTINGS,
+      recorded: (event) => this.events.push(event),
+      crashed: (path, error) => this.crashes.push(`${path}: ${error.stack}`),
+    });
+    this.#replicas.set(name, { process, server });
+  }
+
+  killReplica(name: string): void {
+    this.#note(`${name} is killed`);
+    this.#replicas.get(name)?.process.end();
+  }
+
+  startDriver(): void {
+    if (this.#driver?.isAlive) return;
+    this.#note('metacontroller starts');
+    const process = new Process('metacontroller', this.time);
+    this.#driver = process;
+    void startDriver({
+      url: this.#url,
+      clock: process.clock,
+      connection: connect(this.#network, process, userOf('metacontroller')),
+      hooks: (url, request) => this.#callHook(process, url, request),
+      log: {
+        info: () => {},
+        problem: (message, fields) => this.problems.push(`${message} ${JSON.stringify(fields)}`),
+      },
+    });
+  }
+
+  killDriver(): void {
+    this.#note('metacontroller is killed');
+    this.#driver?.end();
+  }
+
+  startApiServer(): void {
+    if (this.#apiServer.isAlive) return;
+    this.#note('the API server starts');
+    this.#apiServer = new Process('kube-apiserver', this.time);
+  }
+
+  /** What it was about to store is lost; what it has stored stays. */
+  killApiServer(): void {
+    this.#note('the API server is killed');
+    this.server.die();
+    this.#apiServer.end();
+  }
+
+  /** Watches of the resource show nothing for a while. */
+  hold(resource: string, ms: number): void {
+    this.#note(`events of ${resource} are held back for ${ms / 1000} s`);
+    this.#held.set(resource, Math.max(this.#held.get(resource) ?? 0, this.time.now + ms));
+  }
+
+  dropWatches(resource: string): void {
+    this.#note(`watches of ${resource} break`);
+    for (const drop of [...(this.#drops.get(resource) ?? [])]) drop();
+  }
+
+  /** Everything runs again, and nothing is slow any more. */
+  heal(): void {
+    this.startApiServer();
+    for (const name of REPLICAS) this.startReplica(name);
+    this.startDriver();
+    this.#held.clear();
+    this.weather = CALM;
+  }
+
+  #note(what: string): void {
+    this.faults.push([this.time.now, what]);
+  }
+
+  #latency(): number {
+    const { slowOfThousand, slowMs } = this.weather;
+    const isSlow = this.random.next() * 1000 < slowOfThousand;
+    return 1 + this.random.next() * (isSlow ? slowMs : 5);
+  }
+
+  #replica(): Replica {
+    const name = REPLICAS[this.random.integer(0, REPLICAS.length - 1)]!;
+    const chosen = this.#replicas.get(name)!;
+    // A Service leaves out what does not answer, most of the time.
+    if (chosen.process.isAlive || this.random.next() < 0.1) return chosen;
+    return [...this.#replicas.values()].find(({ process }) => process.isAlive) ?? chosen;
+  }
+
+  async #callHook(driver: Process, ...[url, { body, timeoutMs }]: Parameters<HookTransport>) {
+    const { process, server } = this.#replica();
+    const answer = process.answer(async () => {
+      await this.time.pause(this.#latency());
+      const result = await server.hook(new URL(url).pathname, body);
+      await this.time.pause(this.#latency());
+      return result;
+    });
+    const result = await within(this.time, timeoutMs, answer);
+    return driver.isAlive ? result : new Promise<never>(() => {});
+  }
+
+  #askWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse> {
+    const { process, server } = this.#replica();
+    const answer = process.answer(async () => {
+      await this.time.pause(this.#latency());
+      const response = await server.admit(path, request);
+      await this.time.pause(this.#latency());
+      return response;
+    });
+    return within(this.time, ADMISSION_TIMEOUT_MS, answer);
+  }
+}
+
+function within<T>(time: VirtualTime, ms: number, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = time.after(ms, () => reject(new Error('no answer in time')));
+    answer.then(resolve, reject).finally(cancel);
+  });
+}
+
+const resourceOf = ({ kind }: AnyObject) => `metacontroller.k8s.io/${kind.toLowerCase()}s`;
+const CONTROLLERS = readManifests(join(REPOSITORY, 'manifests/controllers')).map((controller) =>
+  useLoopback(controller, { hooksPort: 80, webhookPort: 443 } as never),
+);

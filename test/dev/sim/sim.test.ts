@@ -1,0 +1,24 @@
+/** A short run of the simulation; that a seed decides everything; and that it finds what is broken, and tells it in few steps. */
+import { describe, expect, it } from 'vitest';
+import { planOf } from '../../../dev/sim/plan.ts';
+import { play } from '../../../dev/sim/play.ts';
+
+const MINUTES = 1;
+const SEEDS = 8;
+
+describe('the simulation', { timeout: 120_000 }, () => {
+  it(`finds nothing in ${SEEDS} seeds`, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const { violations } = await play(planOf(seed, MINUTES));
+      expect(violations, `npm run sim -- --seed ${seed} --minutes ${MINUTES}`).toEqual([]);
+    }
+  });
+
+  it('is the same again for the same seed', async () => {
+    const stored = async () => {
+      const { world } = await play(planOf(7, MINUTES));
+      return world.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
+    };
+    expect(await stored()).toEqual(await stored());
+  });
+});
