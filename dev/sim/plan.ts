@@ -42,7 +42,7 @@ export interface Plan {
 }
 
 /** Seconds between two steps: most come close together. */
-const GAPS = [0.02, 0.2, 2, 2, 10, 40];
+const GAPS = [0.02, 0.2, 0.2, 2, 2, 5, 20];
 
 export function planOf(seed: number, minutes: number): Plan {
   const random = randomFrom(seed * 7919 + 17);

@@ -23,8 +23,9 @@ const EMERGENCY = 'emergency';
 const SECOND = 1000;
 const SETTLE_MS = 45 * 60 * SECOND;
 const ROUND_MS = 5 * SECOND;
-const CALM_DOWN_MS = 5 * 60 * SECOND;
-const SILENCE_MS = 25 * 60 * SECOND;
+const CALM_DOWN_MS = 2 * 60 * SECOND;
+/** Longer than every controller's resync. */
+const SILENCE_MS = 11 * 60 * SECOND;
 /** What delayed events are of. */
 const RESOURCES = [
   'kuberik.com/rollouts',

@@ -1,6 +1,8 @@
 /** A process of the simulation: it has a clock of its own, reaches others over a network that takes time, and may end at any moment. */
 import type { UserInfo } from '../../../api/admission.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Connection, ConnectionRequest } from '../../client/kubeconfig.ts';
+import { jsonText } from '../../engine/json/objects.ts';
 import type { ApiServer } from '../apiServer/apiServer.ts';
 import { targetOf } from '../apiServer/requests.ts';
 import type { StoredEvent } from '../apiServer/storage.ts';
@@ -63,7 +65,7 @@ export function connect(network: Network, process: Process, user: UserInfo): Con
         await travel();
         throw error;
       });
-      const text = JSON.stringify(body);
+      const text = jsonText(body as KubeObject);
       await travel();
       return { statusCode: code, headers: {}, body: JSON.parse(text) };
     },
