@@ -14,6 +14,8 @@ import { bindingStatus } from './status.ts';
 
 /** Of a deployment, after which it is worth saying that Flux has not applied it. Longer than a burst of thousands: told in its midst, it would take twice the time. */
 const DEPLOYED_MS = 600_000;
+/** The same of the first one: until it is told, the binding says that its Rollout has deployed nothing, which is false. */
+const FIRST_DEPLOYED_MS = 60_000;
 /** Longer than a freeze of a thousand objects takes to suspend them. */
 const GATE_MS = 15_000;
 
@@ -77,9 +79,12 @@ interface Change {
 function changedRollouts(before: Said, next: Said, { rollouts }: Sent): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((said) => {
-    if (sameJson(was.get(said.rollout), said)) return [];
+    const earlier = was.get(said.rollout);
+    if (sameJson(earlier, said)) return [];
     const [head] = rollouts.get(said.rollout)?.status?.history ?? [];
-    return [{ at: parseTime(head?.timestamp) ?? 0, lasts: DEPLOYED_MS }];
+    return [
+      { at: parseTime(head?.timestamp) ?? 0, lasts: earlier?.id === undefined ? FIRST_DEPLOYED_MS : DEPLOYED_MS },
+    ];
   });
 }
 

@@ -81,8 +81,6 @@ describe('an owner that fails', () => {
     const why = `until ${owner} applies it again; its last try failed: BuildFailed`;
     await bindingSays(app, why.replace('until ', ''));
     await saysSoon(admin, app, 'Approved', `True GatesOpen: All gates are open. Suspended ${why}.`);
-    const { namespace, name } = app.metadata;
-    await notResumed(world.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
     // Each retry changes the owner's status three times, and nothing else.
     const stored = async () => JSON.stringify([await read(app), await admin.get(bindingOf(app))]);
     const before = await waitFor(async () => {
@@ -92,6 +90,8 @@ describe('an owner that fails', () => {
     }, 'object and binding to come to rest');
     for (let i = 0; i < 3; i++) await sync([next], { fails: 'BuildFailed' });
     await staysTrue(async () => (await stored()) === before, 'object and binding are left alone', 1500);
+    const { namespace, name } = app.metadata;
+    await notResumed(world.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
     expect((await sync([next])).configured).toEqual(['Kustomization app']);
     expect((await isFree(admin, app)).spec.path).toBe('./v2');
     await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');

@@ -67,11 +67,17 @@ const rows: Row[] = [
     told: { rollouts: two },
   },
   {
-    says: 'one of a Rollout that had deployed nothing, later',
+    says: 'one of a Rollout that had deployed nothing, a little later',
     rollout: deployed(1),
     before: { rollouts: [{ rollout: 'my-app' }] },
     told: { rollouts: [{ rollout: 'my-app' }] },
-    looksIn: 599,
+    looksIn: 59,
+  },
+  {
+    says: 'one of a Rollout that had deployed nothing, of a minute ago',
+    rollout: deployed(60),
+    before: { rollouts: [{ rollout: 'my-app' }] },
+    told: { rollouts: two },
   },
   {
     says: 'one of another Rollout of the name',
