@@ -96,8 +96,16 @@ describe('a closed Gate of another namespace holds', { timeout: 60_000 + RUNS * 
           expect(spec).toEqual(before.spec);
         }
         // Left behind, two hundred tenants would be a fleet, and the time that of its size.
-        await sre.remove(ref('gate', platform, name));
-        for (const object of there) await admin.remove(object as never);
+        const closed = [ref('gate', platform, name), ...gates.map((_, i) => ref('gate', ns, `own-${i}`))];
+        for (const gate of closed) await sre.mergePatch(gate, { spec: { default: 'opened' } });
+        for (const object of there) {
+          await waitFor(async () => {
+            await admin.mergePatch(object as never, { spec: { suspend: false } });
+            await admin.remove(object as never);
+            return true;
+          }, 'it to be deleted');
+        }
+        for (const gate of closed) await sre.remove(gate);
       }),
       { numRuns: RUNS, endOnFailure: true },
     );
