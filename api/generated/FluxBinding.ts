@@ -141,11 +141,11 @@ export interface FluxBinding {
       applied?: string;
     };
     /**
-     * What the Rollouts and Gates said to the decorator of the object, where it is sent all of them: the status is made of this, and the binding relates none. That a Gate has opened or closed may be told later (15 seconds), and that Flux has not applied a new deployment (ten minutes).
+     * What the object's Rollouts and Gates demand, written by the decorator of the object where it has all of them: the status is made of it, and the FluxBinding relates none. An opening or closing may be missing for 15 seconds, a deployment that Flux has not applied for ten minutes.
      */
-    said?: {
+    report?: {
       /**
-       * Those that exist, with the newest deployment of each.
+       * The Rollouts that exist, with the newest deployment of each.
        */
       rollouts?: {
         /**
@@ -186,20 +186,20 @@ export interface FluxBinding {
          */
         opened: boolean;
         /**
-         * What the Gate itself says.
+         * Why it is open or closed.
          */
         message?: string;
         /**
-         * When that changes by itself.
+         * When that ends.
          */
         until?: string;
         /**
-         * Which closing it is; a bypass counts for one.
+         * The closure; a bypass counts for one.
          */
         closing?: string;
       }[];
       /**
-       * Deployments that somebody let past the closed Gates.
+       * Deployments that bypass the closed Gates.
        */
       passing?: {
         /**
@@ -222,7 +222,7 @@ export interface FluxBinding {
     };
   };
   /**
-   * What the Rollouts and Gates of the object say now.
+   * The state of the object's managed fields and Gates.
    */
   status?: {
     /**
@@ -329,15 +329,15 @@ export interface FluxBinding {
        */
       opened: boolean;
       /**
-       * What the Gate itself says.
+       * Why it is open or closed.
        */
       message?: string;
       /**
-       * When that changes by itself.
+       * When that ends.
        */
       until?: string;
       /**
-       * Which closing it is; a bypass counts for one.
+       * The closure; a bypass counts for one.
        */
       closing?: string;
     }[];

@@ -95,7 +95,17 @@ describe('a closed Gate of another namespace holds', { timeout: 60_000 + RUNS * 
           const { spec } = await admin.get(object as never);
           expect(spec).toEqual(before.spec);
         }
-        await sre.mergePatch(ref('gate', platform, name), { spec: { default: 'opened' } });
+        // Left behind, two hundred tenants would be a fleet, and the time that of its size.
+        const closed = [ref('gate', platform, name), ...gates.map((_, i) => ref('gate', ns, `own-${i}`))];
+        for (const gate of closed) await sre.mergePatch(gate, { spec: { default: 'opened' } });
+        for (const object of there) {
+          await waitFor(async () => {
+            await admin.mergePatch(object as never, { spec: { suspend: false } });
+            await admin.remove(object as never);
+            return true;
+          }, 'it to be deleted');
+        }
+        for (const gate of closed) await sre.remove(gate);
       }),
       { numRuns: RUNS, endOnFailure: true },
     );
