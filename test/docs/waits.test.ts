@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { objectsBelow } from '../manifests/files.ts';
+import { crdFields } from './fields.ts';
 import { codeIn, ROOT, table } from './tables.ts';
 
 const rows = table('waits').map((row) => `${row['you see']} | ${row.why}`);
@@ -14,10 +15,12 @@ const conditions = table('conditions Rollout').map(({ type, status, reason }) =>
   status,
   codeIn(reason),
 ]);
-const fields = ['Rollout.spec', 'Rollout.status', 'RolloutGate.spec']
-  .flatMap((name) => table(name))
-  .map(({ field }) => codeIn(field));
-const bakeStatuses = spansOf(table('Rollout.status').find(({ field }) => field === '`history[].bakeStatus`')!.meaning!);
+const fields = [
+  ...crdFields('kuberik.com_rollouts', 'spec'),
+  ...crdFields('kuberik.com_rollouts', 'status'),
+  ...crdFields('kuberik.com_rolloutgates', 'spec'),
+].map(({ path }) => path);
+const bakeStatuses = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'];
 const columns = objectsBelow('crds').flatMap(({ spec }) =>
   spec.versions[0].additionalPrinterColumns.map(({ name }: { name: string }) => name.toUpperCase()),
 );
