@@ -6,7 +6,6 @@ import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
 import { LOGGED } from '../../api/decisions.ts';
 import { OUTCOMES } from '../../core/copy/outcome.ts';
-import { ENVIRONMENT } from '../../server/config.ts';
 import { objectsBelow } from '../manifests/files.ts';
 import { crdFields } from './fields.ts';
 import { codeIn, ROOT, type Row, readPage, rowsOf, TABLES, table } from './tables.ts';
@@ -35,14 +34,14 @@ describe('fields', () => {
   });
 });
 
-it('settings are those of --help', () => {
-  const documented = table('settings').map((row) => [codeIn(row.setting), row['what it says']]);
-  expect(Object.fromEntries(documented)).toEqual(ENVIRONMENT);
-});
-
 it('lines of the log are those of api/decisions.ts', () => {
   const documented = table('logged').map((row) => [codeIn(row.reason), row['there is a line when']]);
   expect(Object.fromEntries(documented)).toEqual(LOGGED);
+});
+
+it('each row of the table of tenancy is complete', () => {
+  for (const row of table('tenancy')) expect(Object.values(row).every((cell) => cell !== '')).toBe(true);
+  expect(table('tenancy').length).toBeGreaterThan(0);
 });
 
 it('outcomes of a copy are those of core/copy/outcome.ts', () => {
