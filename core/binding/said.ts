@@ -1,7 +1,7 @@
 /**
  * What the Rollouts and Gates of a Flux object say. The object's decorator relates those that the annotations name, so that it need not wait until the
  * object's FluxBinding says it: a write and two syncs later. The answer of its customize hook is as old as the object's generation
- * (docs/architecture.md, fact M6): where it is not sent all of them, the binding relates them itself. ADR 2.
+ * (docs/facts.md, M6): where it is not sent all of them, the binding relates them itself. ADR 2.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';

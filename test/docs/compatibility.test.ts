@@ -1,7 +1,8 @@
-/** docs/compatibility.md: each quirk of the Go controller has a row, and what it names as proof is there. */
-import { existsSync, readFileSync } from 'node:fs';
+/** docs/compatibility.md: each quirk of the Go controller has a row, and what test/docs/compatibility.yaml names as proof is there. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { FluxObject } from '../../api/flux.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
 import { pinFields } from '../../core/pin/mutate.ts';
@@ -11,31 +12,28 @@ import { ROOT, readPage, rowsOf } from './tables.ts';
 const page = readPage('compatibility.md');
 const rows = rowsOf(page.split('\n## Quirks\n')[1]!);
 const defaults = rowsOf(page.split('\n## What differs by default\n')[1]!.split('\n## ')[0]!);
-const proven = [...defaults.map((row) => [row.about!, row] as const), ...rows.map((row) => [row['']!, row] as const)];
+/** What shows each row: test file → its cases. */
+const proofs: Record<string, Record<string, string[]>> = parse(
+  readFileSync(join(ROOT, 'test/docs/compatibility.yaml'), 'utf8'),
+);
 
 describe('docs/compatibility.md', () => {
   it('has a row for each of Q1 to Q36', () => {
     expect(rows.map((row) => row[''])).toEqual(Array.from({ length: 36 }, (_, i) => `Q${i + 1}`));
   });
 
-  it.each(proven)('%s: the tests it names are there', (_, row) => {
-    const proofs = proofsIn(row['shown by']!);
-    expect(proofs.length).toBeGreaterThan(0);
-    for (const { file, says } of proofs) {
-      expect(existsSync(join(ROOT, file)), file).toBe(true);
-      expect(says.length, `${file} without a case`).toBeGreaterThan(0);
-      for (const text of says) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
+  it('has the rows of test/docs/compatibility.yaml', () => {
+    expect(Object.keys(proofs)).toEqual([...defaults.map((row) => row.about), ...rows.map((row) => row[''])]);
+  });
+
+  it.each(Object.entries(proofs))('%s: the tests that show it are there', (_, shownBy) => {
+    expect(Object.keys(shownBy).length).toBeGreaterThan(0);
+    for (const [file, cases] of Object.entries(shownBy)) {
+      expect(cases.length, `${file} without a case`).toBeGreaterThan(0);
+      for (const text of cases) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
     }
   });
 });
-
-/** `file` “case” “case”, `file` “case” */
-function proofsIn(cell: string): { file: string; says: string[] }[] {
-  return [...cell.matchAll(/`(test\/[^`]+)`((?:\s*“[^”]+”)*)/g)].map(([, file, cases]) => ({
-    file: file!,
-    says: [...cases!.matchAll(/“([^”]+)”/g)].map(([, text]) => text!),
-  }));
-}
 
 it('Q1: every variable of a Rollout on one Kustomization gets its version', () => {
   const app: Rollout = {
