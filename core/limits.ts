@@ -1,6 +1,6 @@
 /**
  * Every limit of what one decision looks at. What a tenant may write is hostile: beyond a limit everything counts as
- * closed, with a sentence that names the limit. docs/limits.md is generated from this table.
+ * closed, with a sentence that names the limit. docs/reference/limits.md is generated from this table.
  */
 export const LIMITS = {
   /**

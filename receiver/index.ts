@@ -22,7 +22,7 @@ import { createIdTokenCallHandler, isIdTokenPath } from './idTokenCall.ts';
 import { createCallHandler } from './signedCall.ts';
 import type { CallOutcome } from './take.ts';
 
-/** docs/limits.md is generated from this table. */
+/** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
   /** Bytes of the body of a signed call, or of one with an ID token. */
   signedCallBytes: 8 * 1024,

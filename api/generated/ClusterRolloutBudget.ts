@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * A RolloutBudget across the namespaces that it selects. See docs/promotion.md#a-few-at-a-time-rolloutbudget.
+ * A RolloutBudget across the namespaces that it selects. See docs/budgets.md.
  */
 export interface ClusterRolloutBudget {
   apiVersion: string;

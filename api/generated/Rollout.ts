@@ -319,7 +319,7 @@ export interface Rollout {
      */
     image?: string;
     /**
-     * What it requests from RolloutBudgets: docs/promotion.md#a-few-at-a-time-rolloutbudget. Absent while nothing could be deployed.
+     * What it requests from RolloutBudgets: docs/budgets.md. Absent while nothing could be deployed.
      */
     slotRequest?: {
       /**

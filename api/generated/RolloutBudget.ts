@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Lets at most maxConcurrent of the Rollouts that it selects in its namespace deploy a version at once, and holds a version after maxFailures failures. See docs/promotion.md#a-few-at-a-time-rolloutbudget.
+ * Lets at most maxConcurrent of the Rollouts that it selects in its namespace deploy a version at once, and holds a version after maxFailures failures. See docs/budgets.md.
  */
 export interface RolloutBudget {
   apiVersion: string;

@@ -1,6 +1,6 @@
 /**
  * What one copy takes: whoever may push to the source may write any manifest. Beyond a limit nothing is copied.
- * docs/limits.md is generated from this table.
+ * docs/reference/limits.md is generated from this table.
  */
 export const COPY_LIMITS = {
   /** Bytes of one manifest, and of one list of what refers to it. */

@@ -66,7 +66,8 @@ const INTRODUCTION = `# Reference: every field of every kind
 
 \`kubectl explain rollout.spec\` shows the same in a cluster.
 Durations are those of Go: \`90s\`, \`10m\`, \`1h30m\`. Times are RFC 3339, in UTC, with whole seconds.
-Annotations, conditions and Events are on the page of each kind: [rollouts](rollouts.md), [gates](gates.md),
+[Annotations and labels](reference/annotations.md) have a page of their own.
+Conditions and Events are on the page of each kind: [rollouts](rollouts.md), [gates](gates.md),
 [healthchecks](healthchecks.md), [budgets](budgets.md), [schedules](schedules.md).`;
 
 const sharedOf = (schema: Schema) => {

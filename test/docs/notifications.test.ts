@@ -10,7 +10,7 @@ it('the table of notifications is that of api/notifications.ts', () => {
 });
 
 it('everything that is told is an Event of the objects it is told of', () => {
-  const EVENTS: Record<string, string> = { budget: 'RolloutBudget', 'whatever it was broken for': 'Gate' };
+  const EVENTS: Record<string, string> = { budget: 'RolloutBudget', 'what it was bypassed for': 'Gate' };
   for (const { reason, of = '' } of table('notifications')) {
     for (const kind of of.split(', ').filter((each) => each !== 'Gate' || !/Appro/.test(reason!))) {
       const rows = TABLES.find(({ name }) => name === `events ${EVENTS[kind] ?? kind}`)!.rows;

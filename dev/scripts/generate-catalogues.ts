@@ -1,0 +1,135 @@
+/** Writes docs/reference/annotations.md, limits.md, metrics.md and settings.md from their sources. `--check` writes nothing and fails when one is out of date. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { COUNTERS } from '../../api/metrics.ts';
+import { COPY_LIMITS } from '../../core/copy/limits.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { RECEIVER_LIMITS } from '../../receiver/index.ts';
+import { ENVIRONMENT } from '../../server/config.ts';
+import { SERVER_LIMITS } from '../../server/http/limits.ts';
+import { createMetrics } from '../../server/metrics.ts';
+import { REPOSITORY } from '../repository.ts';
+
+const FOLDER = join(REPOSITORY, 'docs/reference');
+const EXPORTER = 'manifests/components/monitoring/config/kube-state-metrics.yaml';
+
+interface Family {
+  name: string;
+  help: string;
+  each: Record<string, { labelName?: string; labelsFromPath?: object }> & { type: string };
+}
+
+interface Resource {
+  metricNamePrefix: string;
+  labelsFromPath: object;
+  metrics: Family[];
+}
+
+/** Each key with its comment. */
+async function annotationsPage(): Promise<string[]> {
+  const source = await readFile(join(REPOSITORY, 'api/annotations.ts'), 'utf8');
+  const keys = source.matchAll(/\/\*\* ((?:(?!\*\/)[^\n])*) \*\/\nexport const \w+ = '([^']*[^'/])';/g);
+  const rows = [...keys].map(([, comment, key]) => `| \`${key}\` | ${comment!.replace(/ See core\/.*/, '')} |`);
+  return [
+    '# Every annotation and label',
+    written('api/annotations.ts'),
+    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md#annotations),\n[healthchecks](../healthchecks.md).',
+    `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+async function metricsPage(): Promise<string[]> {
+  return [
+    '# Every metric',
+    written(`api/metrics.ts, server/metrics.ts and ${EXPORTER}`),
+    'How to scrape them, and what to watch: [metrics](../metrics.md).',
+    `## Of rollout-hooks\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${(await ownRows()).join('\n')}`,
+    `## Of objects, by kube-state-metrics\n\nEach also has \`name\`, \`namespace\` (of namespaced objects), \`customresource_group\`, \`customresource_version\` and\n\`customresource_kind\`. Times are Unix seconds.\n\n| metric | labels | meaning |\n|---|---|---|\n${(await objectRows()).join('\n')}`,
+  ];
+}
+
+/** As they are served. */
+async function ownRows(): Promise<string[]> {
+  const metrics = createMetrics();
+  const served = await metrics.text();
+  const types = new Map([...served.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+  const labels = new Map<string, object>(Object.entries(COUNTERS).map(([name, counter]) => [name, counter.labels]));
+  labels.set('rollout_hooks_request_duration_seconds', { route: [], outcome: [] });
+  return [...served.matchAll(/^# HELP (rollout_hooks_\S+) (.*)$/gm)].map(
+    ([, name, help]) => `| \`${name}\` | ${types.get(name)} | ${codes(labels.get(name!) ?? {})} | ${help} |`,
+  );
+}
+
+async function objectRows(): Promise<string[]> {
+  const text = await readFile(join(REPOSITORY, EXPORTER), 'utf8');
+  const { spec } = parse(text, { merge: true }) as { spec: { resources: Resource[] } };
+  return spec.resources.flatMap(({ metricNamePrefix, labelsFromPath, metrics }) =>
+    metrics.map(({ name, help, each }) => {
+      const { labelName, labelsFromPath: own } = each[each.type[0]!.toLowerCase() + each.type.slice(1)]!;
+      const { namespace, name: _, ...labels }: Record<string, unknown> = { ...labelsFromPath, ...own };
+      const all = { ...labels, ...(labelName !== undefined && { [labelName]: [] }) };
+      return `| \`${metricNamePrefix}_${name}\` | ${codes(all)} | ${help} |`;
+    }),
+  );
+}
+
+function codes(labels: object): string {
+  return Object.keys(labels)
+    .map((label) => `\`${label}\``)
+    .join(' ');
+}
+
+async function limitsPage(): Promise<string[]> {
+  return [
+    '# Every limit',
+    written('the files that it names'),
+    'What happens beyond each limit: [security](../security.md#limits).',
+    await limitTable('One decision', 'core/limits.ts', LIMITS),
+    await limitTable('One copy of a release', 'core/copy/limits.ts', COPY_LIMITS),
+    await limitTable('One replica', 'server/http/limits.ts', SERVER_LIMITS),
+    await limitTable('The receiver of one replica', 'receiver/index.ts', RECEIVER_LIMITS),
+  ];
+}
+
+/** The limits of a file, each with its comment. */
+async function limitTable(title: string, file: string, limits: Record<string, number>): Promise<string> {
+  const source = await readFile(join(REPOSITORY, file), 'utf8');
+  const rows = Object.entries(limits).map(([name, value]) => {
+    const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}: `).exec(source)?.[1];
+    if (!comment) throw new Error(`${file}: the limit ${name} has no comment`);
+    return `| \`${name}\` | ${value.toLocaleString('en-US')} | ${comment.replaceAll(/\s+(?:\* )?/g, ' ').trim()} |`;
+  });
+  return `## ${title}\n\nFrom \`${file}\`.\n\n| limit | value | what it bounds |\n|---|---|---|\n${rows.join('\n')}`;
+}
+
+function settingsPage(): string[] {
+  const rows = Object.entries(ENVIRONMENT).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  return [
+    '# Every setting',
+    written('server/config.ts'),
+    'Environment variables of the Deployment, with the default in brackets.',
+    `| setting | meaning |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+function written(source: string): string {
+  return `<!-- Written by dev/scripts/generate-catalogues.ts from ${source}: change that, then run npm run generate. -->`;
+}
+
+await mkdir(FOLDER, { recursive: true });
+for (const [page, parts] of [
+  ['annotations.md', await annotationsPage()],
+  ['limits.md', await limitsPage()],
+  ['metrics.md', await metricsPage()],
+  ['settings.md', settingsPage()],
+] as const) {
+  const file = join(FOLDER, page);
+  const text = `${parts.join('\n\n')}\n`;
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  if (process.argv.includes('--check')) {
+    console.error(`${file} is out of date: run npm run generate`);
+    process.exit(1);
+  }
+  await writeFile(file, text);
+}
