@@ -1,4 +1,4 @@
-/** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/writes.md, W10 to W17). */
+/** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md, W10 to W17). */
 import type { FluxObject } from '../../api/flux.ts';
 import { isApplyBy, writersOf } from '../kube/managedFields.ts';
 import { FewPaths } from './changedPaths.ts';

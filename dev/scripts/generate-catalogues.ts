@@ -1,4 +1,4 @@
-/** Writes docs/reference/annotations.md, limits.md, metrics.md and settings.md from their sources. `--check` writes nothing and fails when one is out of date. */
+/** Writes the pages of docs/reference from their sources. `--check` writes nothing and fails when one is out of date. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -113,6 +113,65 @@ function settingsPage(): string[] {
   ];
 }
 
+interface Write {
+  write: string;
+  result: string;
+  decidedIn: string[];
+  shownBy: Record<string, string[]>;
+}
+
+interface Quirk {
+  original: string;
+  here: string;
+  shownBy: Record<string, string[]>;
+}
+
+async function writesPage(): Promise<string[]> {
+  const sections: Record<string, Record<string, Write>> = await sourceOf('writes.yaml');
+  const tables = Object.entries(sections).map(([object, writes]) => {
+    const rows = Object.entries(writes).map(
+      ([id, { write, result, decidedIn, shownBy }]) =>
+        `| ${id} | ${write} | ${result} | ${decidedIn.map((file) => `\`${file}\``).join(', ')} | ${casesOf(shownBy)} |`,
+    );
+    return `## ${object[0]!.toUpperCase()}${object.slice(1)}\n\n| | write | result | decided in | shown by |\n|---|---|---|---|---|\n${rows.join('\n')}`;
+  });
+  return [
+    '# How each write is handled',
+    written('docs/reference/writes.yaml'),
+    `- *Apply*: a server-side apply, Flux's included, or a \`kubectl apply\` that repeats what it applied before.
+- *Edit*: every other update or patch, with any tool, by any user, cluster admins and Metacontroller included.
+  An edit under an applier's name is recognized by managedFields ([F11](../facts.md#flux-and-the-api-server)).
+- *Denied*: a 403 that says why and what to do. *Held*: stored as it was, with one Warning.
+
+\`core/hold/write.ts\` lists the rules for Flux objects in the order in which they apply.
+What admission can't hold: [security](../security.md#what-admission-cannot-hold).`,
+    ...tables,
+  ];
+}
+
+async function quirksPage(): Promise<string[]> {
+  const quirks: Record<string, Quirk> = await sourceOf('quirks.yaml');
+  const rows = Object.entries(quirks).map(
+    ([id, { original, here, shownBy }]) => `| ${id} | ${original} | ${here} | ${casesOf(shownBy)} |`,
+  );
+  return [
+    '# Every quirk of the Go rollout-controller',
+    written('docs/reference/quirks.yaml'),
+    'What differs for whom: [compatibility](../compatibility.md). *Stays* means that clients or their tests rely on it.',
+    `| | the original | here | shown by |\n|---|---|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+async function sourceOf(name: string) {
+  return parse(await readFile(join(FOLDER, name), 'utf8'));
+}
+
+/** `file` “case” “case”, `file` “case” */
+function casesOf(shownBy: Record<string, string[]>): string {
+  const files = Object.entries(shownBy);
+  return files.map(([file, cases]) => `\`${file}\` ${cases.map((each) => `“${each}”`).join(' ')}`).join(', ');
+}
+
 function written(source: string): string {
   return `<!-- Written by dev/scripts/generate-catalogues.ts from ${source}: change that, then run npm run generate. -->`;
 }
@@ -122,7 +181,9 @@ for (const [page, parts] of [
   ['annotations.md', await annotationsPage()],
   ['limits.md', await limitsPage()],
   ['metrics.md', await metricsPage()],
+  ['quirks.md', await quirksPage()],
   ['settings.md', settingsPage()],
+  ['writes.md', await writesPage()],
 ] as const) {
   const file = join(FOLDER, page);
   const text = `${parts.join('\n\n')}\n`;
