@@ -1,7 +1,8 @@
-/** Writes docs/reference/annotations.md and metrics.md from their sources. `--check` writes nothing and fails when one is out of date. */
+/** Writes annotations.md, metrics.md and log.md of docs/reference from their sources. `--check` writes nothing and fails when one is out of date. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { LOGGED } from '../../api/decisions.ts';
 import { COUNTERS } from '../../api/metrics.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { REPOSITORY } from '../repository.ts';
@@ -31,6 +32,16 @@ async function annotationsPage(): Promise<string[]> {
     written('api/annotations.ts'),
     'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md#annotations),\n[healthchecks](../healthchecks.md).',
     `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+function logPage(): string[] {
+  const rows = Object.entries(LOGGED).map(([reason, when]) => `| \`${reason}\` | ${when} |`);
+  return [
+    '# Reasons of the log without an Event',
+    written('api/decisions.ts'),
+    'All about the log: [logs](../logs.md).',
+    `| reason | there is a line when |\n|---|---|\n${rows.join('\n')}`,
   ];
 }
 
@@ -83,6 +94,7 @@ await mkdir(FOLDER, { recursive: true });
 for (const [page, parts] of [
   ['annotations.md', await annotationsPage()],
   ['metrics.md', await metricsPage()],
+  ['log.md', logPage()],
 ] as const) {
   const file = join(FOLDER, page);
   const text = `${parts.join('\n\n')}\n`;
