@@ -117,7 +117,11 @@ describe('conditions and Events', () => {
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));
 
   it.each(Object.entries(FOLDERS))('%s: every reason has a row', (folder, { tables, words }) => {
-    const known = new Set([...tables.flatMap((name) => reasonsIn(table(name))), ...Object.keys(LOGGED), ...words.split(' ')]);
+    const known = new Set([
+      ...tables.flatMap((name) => reasonsIn(table(name))),
+      ...Object.keys(LOGGED),
+      ...words.split(' '),
+    ]);
     expect(capitalWords(folder).filter((word) => !known.has(word))).toEqual([]);
   });
 
