@@ -141,11 +141,11 @@ export interface FluxBinding {
       applied?: string;
     };
     /**
-     * The Rollouts and Gates as the decorator of the object received them; the status is computed from this. A Gate's change may show here 15 seconds late, and that Flux has not applied a new deployment ten minutes late: the object doesn't wait for it.
+     * What the object's Rollouts and Gates demand, written by the decorator of the object where it has all of them: the status is made of it, and the FluxBinding relates none. An opening or closing may be missing for 15 seconds, a deployment that Flux has not applied for ten minutes.
      */
-    said?: {
+    report?: {
       /**
-       * Those that exist, with the newest deployment of each.
+       * The Rollouts that exist, with the newest deployment of each.
        */
       rollouts?: {
         /**
@@ -186,20 +186,20 @@ export interface FluxBinding {
          */
         opened: boolean;
         /**
-         * The Gate's own message.
+         * Why it is open or closed.
          */
         message?: string;
         /**
-         * When that changes by itself.
+         * When that ends.
          */
         until?: string;
         /**
-         * Which closure of the Gate it is; a bypass counts for one.
+         * The closure; a bypass counts for one.
          */
         closing?: string;
       }[];
       /**
-       * Deployments that may bypass the closed Gates.
+       * Deployments that bypass the closed Gates.
        */
       passing?: {
         /**
@@ -222,7 +222,7 @@ export interface FluxBinding {
     };
   };
   /**
-   * What the object should carry, and what it waits for.
+   * The state of the object's managed fields and Gates.
    */
   status?: {
     /**
@@ -329,15 +329,15 @@ export interface FluxBinding {
        */
       opened: boolean;
       /**
-       * The Gate's own message.
+       * Why it is open or closed.
        */
       message?: string;
       /**
-       * When that changes by itself.
+       * When that ends.
        */
       until?: string;
       /**
-       * Which closure of the Gate it is, where a request or the calendar has closed it; a bypass counts for one.
+       * The closure; a bypass counts for one.
        */
       closing?: string;
     }[];

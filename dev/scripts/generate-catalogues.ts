@@ -2,6 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { LOGGED } from '../../api/decisions.ts';
 import { COUNTERS } from '../../api/metrics.ts';
 import { COPY_LIMITS } from '../../core/copy/limits.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -36,6 +37,16 @@ async function annotationsPage(): Promise<string[]> {
     written('api/annotations.ts'),
     'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md#annotations),\n[healthchecks](../healthchecks.md).',
     `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+function logPage(): string[] {
+  const rows = Object.entries(LOGGED).map(([reason, when]) => `| \`${reason}\` | ${when} |`);
+  return [
+    '# Reasons of the log without an Event',
+    written('api/decisions.ts'),
+    'All about the log: [logs](../logs.md).',
+    `| reason | there is a line when |\n|---|---|\n${rows.join('\n')}`,
   ];
 }
 
@@ -184,6 +195,7 @@ for (const [page, parts] of [
   ['quirks.md', await quirksPage()],
   ['settings.md', settingsPage()],
   ['writes.md', await writesPage()],
+  ['log.md', logPage()],
 ] as const) {
   const file = join(FOLDER, page);
   const text = `${parts.join('\n\n')}\n`;

@@ -66,9 +66,7 @@ const INTRODUCTION = `# Reference: every field of every kind
 
 \`kubectl explain rollout.spec\` shows the same in a cluster.
 Durations are those of Go: \`90s\`, \`10m\`, \`1h30m\`. Times are RFC 3339, in UTC, with whole seconds.
-[Annotations and labels](reference/annotations.md) have a page of their own.
-Conditions and Events are on the page of each kind: [rollouts](rollouts.md), [gates](gates.md),
-[healthchecks](healthchecks.md), [budgets](budgets.md), [schedules](schedules.md).`;
+[Annotations and labels](reference/annotations.md) and [conditions and Events](conditions.md) have pages of their own.`;
 
 const sharedOf = (schema: Schema) => {
   const names = Object.keys(schema.properties ?? {})

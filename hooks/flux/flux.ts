@@ -10,9 +10,9 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { sentOf } from '../../core/binding/said.ts';
+import { withReport } from '../../core/binding/delay.ts';
+import { inputsOf } from '../../core/binding/report.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
-import { toldBinding } from '../../core/binding/told.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { withGateCondition } from '../../core/hold/conditions.ts';
 import { stateByFollowed } from '../../core/hold/gating.ts';
@@ -35,7 +35,7 @@ import { namedRules } from '../namedRules.ts';
 import { readGating } from './gates.ts';
 
 export const fluxHook: DecoratorHook = {
-  /** The answer is cached by generation: what the annotations name now is related, what they come to name is told by the binding. */
+  /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
     const rollouts = [...new Set(pinAnnotationsOf(parent).pins.map(({ rollout }) => rollout))];
@@ -57,15 +57,15 @@ export const fluxHook: DecoratorHook = {
     const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
     const { gating, gates } = await readGating(object, call, { ownNamespaceOnly: call.settings.noCrossNamespaceRefs });
 
-    const sent = sentOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
+    const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const awaited = awaitedApply(object);
     const asks = awaited !== undefined && (await mayAskFor(awaited, object, observed, cluster));
     const wanted = bindingOf(object, gating, observed, asks);
-    const told = wanted && toldBinding(wanted, observed, sent, now);
-    const answer: DecoratorResponse = { attachments: told ? [told.binding] : [] };
+    const reporting = wanted && withReport(wanted, observed, inputs, now);
+    const answer: DecoratorResponse = { attachments: reporting ? [reporting.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const seen = told ? told.status : observed?.status;
+    const seen = reporting ? reporting.status : observed?.status;
     const annotations: Record<string, string | null> = {};
     const state = stateByFollowed(object, gating, seen, now);
     if (state !== undefined) annotations[GATE_STATE] = state;
@@ -87,7 +87,7 @@ export const fluxHook: DecoratorHook = {
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && saysAt <= now) answer.status = status;
     const looks = [
-      told?.lookAt,
+      reporting?.requeueAt,
       status && saysAt > now ? saysAt : undefined,
       resumedAloneAt(awaits),
       (awaited && !asks) || !gating.isMarked ? now + LATER_MS : undefined,

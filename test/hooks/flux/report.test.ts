@@ -122,7 +122,7 @@ describe('the Flux decorator is sent what the annotations name', () => {
     const [binding] = (await sync([], [])).attachments as FluxBinding[];
     const answer = await sync(status && binding ? [{ ...binding, status }] : [], sent);
     expect(answer.annotations).toEqual(asks && expect.objectContaining(asks));
-    expect((answer.attachments[0] as FluxBinding).spec?.said !== undefined).toBe(tells);
+    expect((answer.attachments[0] as FluxBinding).spec?.report !== undefined).toBe(tells);
   });
 
   it('relates the Rollouts that it names, and no Gate: in a freeze of many it is not woken before they are written', async () => {
@@ -148,7 +148,7 @@ describe('the Gates of many objects are read once a second', () => {
       const { call } = fakeHookCall({ now: NOW, objects: [gate] });
       const request = { controller, object, attachments: {}, related: {}, finalizing: false };
       const [binding] = (await fluxHook.sync(request, { ...call, recent })).attachments as FluxBinding[];
-      return binding?.spec?.said?.gates?.[0]?.opened;
+      return binding?.spec?.report?.gates?.[0]?.opened;
     };
     expect(await syncAfter(0, opened, 'open')).toBe(true);
     expect(await syncAfter(500, closed, state)).toBe(opens);
