@@ -1,7 +1,7 @@
 /**
  * The report: what the Rollouts and Gates of one Flux object demand of it. The object's decorator reports them in its FluxBinding where it has all
  * of them, which saves a write and two syncs for each deployment. Metacontroller relates what the annotations named when it last asked
- * (docs/architecture.md, fact M6); where one is missing, the FluxBinding relates them itself. ADR 2.
+ * (docs/facts.md, M6); where one is missing, the FluxBinding relates them itself. ADR 2.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';

@@ -23,7 +23,7 @@ const MAX_GATE_NAMESPACES = 3;
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
 const RETRY_SECONDS = 2;
-/** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/architecture.md, fact M6). */
+/** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/facts.md, M6). */
 const UNRELATED_SECONDS = 2;
 /**
  * The longest until the next look at an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
