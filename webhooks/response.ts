@@ -31,7 +31,7 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
   return { allowed: true, warnings };
 }
 
-/** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/architecture.md, fact F10). */
+/** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/facts.md, F10). */
 export function denied(reason: DenialReason, message: string, warnings: string[] = []): AdmissionDecision {
   return { allowed: false, reason, message, warnings };
 }

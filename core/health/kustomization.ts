@@ -1,5 +1,5 @@
 /**
- * Health of class kustomization; docs/compatibility.md, Q27 to Q29, says where it differs from the Go controller.
+ * Health of class kustomization; docs/reference/quirks.md, Q27 to Q29, says where it differs from the Go controller.
  *
  * | Kustomization | health |
  * |---|---|

@@ -1,6 +1,6 @@
 /**
  * Whether what a Kustomization's objects show is the health of what should be running now, or of what ran before: the Go controller
- * does not tell them apart (docs/compatibility.md, Q28).
+ * does not tell them apart (docs/reference/quirks.md, Q28).
  * Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the current
  * generation shows in the Ready condition's own `observedGeneration`.
  */
