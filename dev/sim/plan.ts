@@ -19,6 +19,7 @@ const FAULTS = {
   killApiServer: 2,
   delayEvents: 6,
   dropWatches: 2,
+  leap: 1,
 } as const;
 export type Fault = keyof typeof FAULTS;
 

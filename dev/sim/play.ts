@@ -6,6 +6,7 @@ import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos
 import { ApiError } from '../client/send.ts';
 import { judged } from './judge.ts';
 import type { Fault, Plan, Step, TeamStep } from './plan.ts';
+import { unlikeReference } from './reference.ts';
 import { World } from './world/world.ts';
 
 export interface Outcome {
@@ -21,10 +22,11 @@ export interface Outcome {
 
 const EMERGENCY = 'emergency';
 const SECOND = 1000;
+const HOUR = 3600 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
 const ROUND_MS = 5 * SECOND;
-const CALM_DOWN_MS = 2 * 60 * SECOND;
-/** Longer than every controller's resync. */
+/** Longer than every controller's resync, which finds what a write that was dropped on a conflict has left: manifests/controllers/README.md. */
+const CALM_DOWN_MS = 11 * 60 * SECOND;
 const SILENCE_MS = 11 * 60 * SECOND;
 /** What delayed events are of. */
 const RESOURCES = [
@@ -82,10 +84,13 @@ class Run {
     await this.#until(this.#create());
     const begin = world.time.now;
     world.weather = this.#plan;
+    let leapt = 0;
     for (const step of this.#plan.steps) {
-      await world.time.runUntil(begin + step.at * SECOND);
+      await world.time.runUntil(begin + leapt + step.at * SECOND);
+      const before = world.time.now;
       this.#dice = randomFrom(step.seed);
       this.#do(step);
+      leapt += world.time.now - before;
     }
     await world.time.runUntil(world.time.now + SECOND);
     world.heal();
@@ -93,7 +98,7 @@ class Run {
     const restMs = world.time.now;
     if (violations.length === 0) violations.push(...(await this.#silence()));
     const findings = judged(world);
-    violations.push(...findings.violations, ...world.crashes, ...this.#broken);
+    violations.push(...findings.violations, ...unlikeReference(world), ...world.crashes, ...this.#broken);
     const virtualMs = world.time.now - begin;
     return { violations, deployments: findings.deployments, virtualMs, world, begin, restMs };
   }
@@ -148,6 +153,7 @@ class Run {
     },
     delayEvents: () => this.world.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
     dropWatches: () => this.world.dropWatches(this.#resource()),
+    leap: () => this.world.leap(this.#dice.integer(1, 8) * HOUR),
   };
 
   #downMs(): number {

@@ -34,6 +34,11 @@ export class VirtualTime {
     return this.#random();
   }
 
+  /** Every clock leaps forward, as after a machine has slept: what was to happen meanwhile happens late. */
+  leap(ms: number): void {
+    this.now += ms;
+  }
+
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => this.after(ms, resolve));
   }

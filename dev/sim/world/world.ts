@@ -173,6 +173,11 @@ export class World {
     this.#held.set(resource, Math.max(this.#held.get(resource) ?? 0, this.time.now + ms));
   }
 
+  leap(ms: number): void {
+    this.#note(`every clock leaps forward by ${(ms / 3_600_000).toFixed(1)} h`);
+    this.time.leap(ms);
+  }
+
   dropWatches(resource: string): void {
     this.#note(`watches of ${resource} break`);
     for (const drop of [...(this.#drops.get(resource) ?? [])]) drop();
