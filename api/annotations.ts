@@ -20,17 +20,17 @@ export const ARTIFACT = 'rollout.kuberik.com/artifact';
 /** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
 
-/** On Rollouts, once: a tag for which RolloutGates don't count. A Gate is bypassed with `gate.fluxcd.io/bypass-reason`. */
+/** On Rollouts, once: a tag for which RolloutGates don't count; `Ready` says so while the tag isn't available. A Gate is bypassed with `gate.fluxcd.io/bypass-reason`. */
 export const BYPASS_ROLLOUT_GATES = 'rollout.kuberik.com/bypass-gates';
-/** On Rollouts, once: a tag to deploy now. */
+/** On Rollouts, once: a tag to deploy now; waits until the tag is available. */
 export const FORCE_DEPLOY = 'rollout.kuberik.com/force-deploy';
 /** On Rollouts, once: the message of the manual deployment. */
 export const DEPLOY_MESSAGE = 'rollout.kuberik.com/deploy-message';
-/** On Rollouts, once: `triggeredBy` of the manual deployment. Free text. */
+/** On Rollouts, once: `triggeredBy` of the manual deployment. Free text: the authenticated user is in `requestedBy`. */
 export const DEPLOY_USER = 'rollout.kuberik.com/deploy-user';
-/** On Rollouts, once: `true` lets the next version follow a failed one. */
+/** On Rollouts, once: `true` lets the next version follow a failed one under `onFailure: Hold`; gates and health still block it. */
 export const UNBLOCK_FAILED = 'rollout.kuberik.com/unblock-failed';
-/** On Rollouts, once: starts the failed deployment again. */
+/** On Rollouts, once: any value starts the failed deployment again. */
 export const RETRY = 'rollout.kuberik.com/retry';
 /** The one-shot annotations, in the order in which they are documented. */
 export const ONE_SHOT = [
@@ -60,7 +60,7 @@ export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
 /** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/record.ts. */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
 
-/** On RolloutGates, Rollouts and Gates: why this write changes a list, opens, closes, unpins or sets a calendar. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
+/** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
 export const REASON = 'rollout.kuberik.com/reason';
 /** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/approval/listed.ts. */
 export const LISTED = 'rollout.kuberik.com/listed';

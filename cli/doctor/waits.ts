@@ -30,11 +30,12 @@ export const checkReferences: Check = async (examined) => {
 /** Where Flux serves Kustomizations. */
 export const checkAppliers: Check = async (examined) => {
   const notes: Finding[] = [];
-  const [kustomizations = [], sources = []] = await Promise.all([
+  const [kustomizations = [], sources = [], rollouts] = await Promise.all([
     ofKind<FluxObject>(examined, 'Kustomization', 'Gates', notes),
     ofKind<FluxObject>(examined, 'OCIRepository', 'Fields', notes),
+    ofKind<Rollout>(examined, 'Rollout', 'Fields', notes),
   ]);
-  const fields = ignoredFindings([...kustomizations, ...sources], kustomizations);
+  const fields = ignoredFindings([...kustomizations, ...sources], kustomizations, rollouts);
   return [...waitedGateFindings(kustomizations), ...fields, ...notes];
 };
 

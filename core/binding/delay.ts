@@ -13,6 +13,8 @@ import { bindingStatus } from './status.ts';
 
 /** From a deployment until its report. Longer than a burst of thousands, which reports in its midst would double. */
 const DEPLOYMENT_DELAY_MS = 600_000;
+/** The same of a first deployment: until then the FluxBinding reports that its Rollout has deployed nothing, which is false. */
+const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
 const GATE_DELAY_MS = 15_000;
 
@@ -82,9 +84,11 @@ interface Change {
 function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
-    if (sameJson(was.get(entry.rollout), entry)) return [];
+    const earlier = was.get(entry.rollout);
+    if (sameJson(earlier, entry)) return [];
     const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
-    return [{ at: parseTime(head?.timestamp) ?? 0, delay: DEPLOYMENT_DELAY_MS }];
+    const delay = earlier?.id === undefined ? FIRST_DEPLOYMENT_DELAY_MS : DEPLOYMENT_DELAY_MS;
+    return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
   });
 }
 

@@ -40,6 +40,47 @@ async function annotationsPage(): Promise<string[]> {
   ];
 }
 
+interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+  meaning: string;
+  do?: string;
+}
+
+interface KindReasons {
+  conditions: Condition[];
+  events?: { type: string; reason: string; when: string }[];
+}
+
+async function conditionsPage(): Promise<string[]> {
+  const kinds: Record<string, KindReasons> = parse(await readFile(join(FOLDER, 'conditions.yaml'), 'utf8'));
+  const sections = Object.entries(kinds).map(([kind, { conditions, events = [] }]) => {
+    const rows = conditions.map(
+      ({ type, status, reason, meaning, do: fix = '–' }) =>
+        `| \`${type}\` | ${status} | \`${reason}\` | ${meaning} | ${fix} |`,
+    );
+    const eventRows = events.map(({ type, reason, when }) => `| ${type} | \`${reason}\` | ${when} |`);
+    return [
+      `## ${kind}\n\n<!-- table: conditions ${kind} -->\n| type | status | reason | meaning | what to do |\n|---|---|---|---|---|\n${rows.join('\n')}`,
+      ...(events.length > 0
+        ? [
+            `### Events of a ${kind}\n\n<!-- table: events ${kind} -->\n| type | reason | when |\n|---|---|---|\n${eventRows.join('\n')}`,
+          ]
+        : []),
+    ].join('\n\n');
+  });
+  return [
+    '# Every condition and Event',
+    written('docs/reference/conditions.yaml'),
+    `Those of a Gate are on [its page](../gates.md#conditions).
+A message names the objects and times; the tables say what the reasons mean.
+A condition that reports a wait or a problem is present only while it lasts.
+*The version* is \`status.pendingVersion\` of the Rollout.`,
+    ...sections,
+  ];
+}
+
 function logPage(): string[] {
   const rows = Object.entries(LOGGED).map(([reason, when]) => `| \`${reason}\` | ${when} |`);
   return [
@@ -196,6 +237,7 @@ for (const [page, parts] of [
   ['settings.md', settingsPage()],
   ['writes.md', await writesPage()],
   ['log.md', logPage()],
+  ['conditions.md', await conditionsPage()],
 ] as const) {
   const file = join(FOLDER, page);
   const text = `${parts.join('\n\n')}\n`;

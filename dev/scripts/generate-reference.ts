@@ -66,7 +66,7 @@ const INTRODUCTION = `# Reference: every field of every kind
 
 \`kubectl explain rollout.spec\` shows the same in a cluster.
 Durations are those of Go: \`90s\`, \`10m\`, \`1h30m\`. Times are RFC 3339, in UTC, with whole seconds.
-[Annotations and labels](reference/annotations.md) and [conditions and Events](conditions.md) have pages of their own.`;
+[Annotations and labels](reference/annotations.md) and [conditions and Events](reference/conditions.md) have pages of their own.`;
 
 const sharedOf = (schema: Schema) => {
   const names = Object.keys(schema.properties ?? {})

@@ -41,6 +41,19 @@ async function bindingSays(object: AnyObject, why: string) {
   }, `the binding of ${object.metadata.name} to say why`);
 }
 
+async function notResumed(namespace: string, count: number | undefined, objects: object[] | undefined) {
+  await waitFor(
+    async () => {
+      const { status } = await admin.get(ref('gate', namespace, 'freeze'));
+      expect(status.notResumed).toBe(count);
+      if (objects) expect(status.notResumedObjects).toMatchObject(objects);
+      else expect(status).not.toHaveProperty('notResumedObjects');
+      return true;
+    },
+    `the Gate to name ${count ?? 'no'} object that is still suspended`,
+  );
+}
+
 describe('an object that left Git during the freeze', () => {
   it.each(['Kustomization', 'HelmRelease'] as const)(
     'is pruned with the second sync after the opening: %s',
@@ -77,9 +90,12 @@ describe('an owner that fails', () => {
     }, 'object and binding to come to rest');
     for (let i = 0; i < 3; i++) await sync([next], { fails: 'BuildFailed' });
     await staysTrue(async () => (await stored()) === before, 'object and binding are left alone', 1500);
+    const { namespace, name } = app.metadata;
+    await notResumed(world.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
     expect((await sync([next])).configured).toEqual(['Kustomization app']);
     expect((await isFree(admin, app)).spec.path).toBe('./v2');
     await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
+    await notResumed(world.ns, undefined, undefined);
     await waitFor(async () => !(await admin.get(bindingOf(app))).spec.awaits, 'the binding to wait for nobody');
   });
 

@@ -1,8 +1,9 @@
-/** A CRD of Flux that serves an older version too: what is written by way of it is held like everything else. */
+/** CRDs of Flux that serve an older version: what is written by way of it is held like everything else; one without a newer version is found. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ClusterView, gate, viewCluster } from '../cluster/support/cluster.ts';
+import { type ClusterView, gate, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { ask, gated, isFree, isHeld } from '../cluster/support/gates.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { call } from '../support/command.ts';
 
 const CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -56,4 +57,21 @@ it('is not written in an older version that would drop a field of it; with that 
   await isFree(admin, app);
   await label('b');
   expect((await admin.get(app)).spec).not.toHaveProperty('wait');
+});
+
+it('a kind that is served in an older version only, by doctor', async () => {
+  const crd = { ...CRD, metadata: { name: 'ocirepositories.source.toolkit.fluxcd.io' } };
+  const { versions } = (await view.admin.get(crd)).spec;
+  const [newer] = versions;
+  const older = structuredClone({ ...newer, name: OLDER, storage: false });
+  await view.admin.mergePatch(crd, { spec: { versions: [{ ...newer, served: false }, older] } });
+  const env = { KUBECONFIG: cluster.kubeconfigOf('admin') };
+  const text = await waitFor(async () => {
+    const { out } = await call('doctor', { env });
+    return out.includes('is served as') && out.replaceAll(/\s+/g, ' ');
+  }, 'doctor to find it');
+  expect(text).toContain(
+    'OCIRepository is served as source.toolkit.fluxcd.io/v1beta2 only, and source.toolkit.fluxcd.io/v1 is read: ' +
+      'no Gate holds it, nor any other kind of source.toolkit.fluxcd.io',
+  );
 });

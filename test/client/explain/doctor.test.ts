@@ -246,6 +246,31 @@ describe('an object whose version a Rollout sets, applied by a Kustomization', (
   it('that does not exist is not counted', () => {
     expect(ignoredFindings([pinned] as never, [])).toEqual([]);
   });
+
+  it.each<[string, object[], object[]]>([
+    ['is to have the version in Git', [], []],
+    [
+      'does not get it where the field is ignored',
+      [{ paths }],
+      [
+        {
+          level: 'problem',
+          text: 'Kustomization shop/web gets its version from Git (spec.writeBack), and spec.ignore of Kustomization flux-system/fleet keeps it away',
+        },
+      ],
+    ],
+  ])('of a Rollout that writes back %s', (_, rules, expected) => {
+    const rollout = objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { writeBack: { imagePolicy: 'web-deployed' } },
+    } as never);
+    const found = ignoredFindings(
+      [pinned, fleet(...rules)] as never,
+      [pinned, fleet(...rules)] as never,
+      [rollout] as never,
+    );
+    expect(found).toMatchObject(expected);
+  });
 });
 
 describe('a Rollout that writes back', () => {

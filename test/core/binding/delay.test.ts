@@ -67,11 +67,17 @@ const rows: Row[] = [
     report: { rollouts: two },
   },
   {
-    says: 'one of a Rollout that had deployed nothing, later',
+    says: 'one of a Rollout that had deployed nothing, a little later',
     rollout: deployed(1),
     before: { rollouts: [{ rollout: 'my-app' }] },
     report: { rollouts: [{ rollout: 'my-app' }] },
-    requeueIn: 599,
+    requeueIn: 59,
+  },
+  {
+    says: 'one of a Rollout that had deployed nothing, of a minute ago',
+    rollout: deployed(60),
+    before: { rollouts: [{ rollout: 'my-app' }] },
+    report: { rollouts: two },
   },
   {
     says: 'one of another Rollout of the name',

@@ -207,6 +207,48 @@ it('what depends on a Kustomization that a closed Gate holds goes on, as docs/ga
   await waitFor(async () => (await reasonOf('above')) === 'ReconciliationSucceeded', 'above', 90_000);
 });
 
+describe('when a Gate closes', () => {
+  /** An OCIRepository and a Kustomization of `files`, of which `gated` requires the Gate of the name. */
+  const create = async (name: string, gated: 'source' | 'sync', spec: object, files: Record<string, string>) => {
+    const { registry, source, ns, view } = world;
+    const annotations = { 'gate.fluxcd.io/gates': name };
+    const own = { spec: { ...source(name), ref: { tag: '1.0.0' } }, ...(gated === 'source' && { annotations }) };
+    const settings = { interval: '5s', retryInterval: '1s', targetNamespace: ns, ...spec };
+    await pushArtifact(registry, name, '1.0.0', files);
+    await view.sre.create(gate(ns, name, { spec: { default: 'opened' } }));
+    await view.admin.create(ociRepository(ns, name, own));
+    await view.admin.create(kustomization(ns, name, { spec: settings, ...(gated === 'sync' && { annotations }) }));
+  };
+  const statusOf = async (name: string) => (await world.view.admin.get(ref('kustomization', world.ns, name))).status;
+
+  it('a reconciliation that goes on is finished, and no other one begins', async () => {
+    const { ns, view } = world;
+    await create('goes-on', 'sync', { wait: true, timeout: '15s' }, { 'web.yaml': DEPLOYMENT });
+    const reconciling = async () => conditionOf({ status: await statusOf('goes-on') } as AnyObject, 'Reconciling');
+    const waits = async () => (await reconciling())?.message.startsWith('Running health checks');
+    await waitFor(waits, 'Flux to wait for the Deployment');
+    await ask(view.sre, ns, 'goes-on', 'close');
+    await isHeld(view.admin, ref('kustomization', ns, 'goes-on') as AnyObject);
+    expect((await statusOf('goes-on')).history).toBeUndefined();
+    const ended = async () => (await statusOf('goes-on')).history?.[0];
+    await waitFor(async () => (await ended())?.lastReconciledStatus === 'HealthCheckFailed', 'its end', 60_000);
+    await staysTrue(async () => (await ended())?.totalReconciliations === 1, 'nothing more is tried', 5000);
+  });
+
+  it('over a source, Flux goes on to create what somebody has deleted', async () => {
+    const { ns, view } = world;
+    const metadata = { namespace: ns, name: 'drift' };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    await create('drift', 'source', {}, { 'a.yaml': JSON.stringify({ ...object, metadata: { name: 'drift' } }) });
+    const uid = async () => (await view.admin.find<AnyObject>(object))?.metadata.uid;
+    const first = await waitFor(uid, 'the ConfigMap', 90_000);
+    await ask(view.sre, ns, 'drift', 'close');
+    await isHeld(view.admin, ref('ociRepository', ns, 'drift') as AnyObject);
+    await view.admin.remove(object);
+    await waitFor(async () => ![undefined, first].includes(await uid()), 'another one', 60_000);
+  });
+});
+
 describe('docs/depend-on-a-gate.md', () => {
   const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
   const readyReason = async (name: string) =>
