@@ -1,4 +1,5 @@
 /** A bypass on the Rollout `app`, which requires the Gate `own`; an object that it pins requires the Gate `bound`. Both are closed. */
+import { withCommands } from '../../../core/text/commands.ts';
 import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
@@ -60,7 +61,7 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
   const { annotations = {} } = stored.metadata;
   return {
     allowed: verdict.allowed,
-    denial: verdict.allowed ? undefined : verdict.message,
+    denial: verdict.allowed ? undefined : withCommands(verdict.message, ...(verdict.commands ?? [])),
     passage: verdict.allowed ? annotations[BYPASSED_GATES] : undefined,
     by: verdict.allowed ? annotations[BYPASSED_BY] : undefined,
     warnings: [...(verdict.warnings ?? []), ...(validated.warnings ?? [])],
