@@ -1,31 +1,36 @@
 /**
  * Every annotation and label key this project reads or writes: the Go rollout-controller's, the gating RFC's, Flux's and our own.
- * Who may write them is in the tables `annotations` of docs/.
+ * docs/reference/annotations.md is generated from the comments: each can be read alone, or begins with "Beside it".
  */
 
 /** Prefix that makes a Flux object visible to the admission webhook. */
 export const ROLLOUT_PREFIX = 'rollout.kuberik.com/';
 export const GATE_PREFIX = 'gate.fluxcd.io/';
 
-/** On OCIRepositories: the Rollout that owns `spec.ref.tag`. On Kustomizations: first half of the older pair. */
+/** On OCIRepositories: the Rollout that sets `spec.ref.tag`. On HelmReleases: the Rollout of its chart's OCIRepository. On Kustomizations: first half of the older pair. */
 export const ROLLOUT = 'rollout.kuberik.com/rollout';
 /** On Kustomizations: second half of the older pair, the variable's name. */
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /** On Kustomizations: `rollout.kuberik.com/substitute.<VAR>.from: <rollout>`. */
 export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([^.]+)\.from$/;
-/** On Flux objects, set by the webhook: which deployment of which Rollout the object carries. See core/pin/deployment.ts. */
+/** On bound Flux objects, written by the webhook: the deployment that the object carries, `<rollout>=<id>/<version>/<uid>`, and `/git` where Git sets the field (`spec.writeBack`). See core/pin/deployment.ts. */
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
-/** On Kustomizations whose source a Rollout pins too, set by the webhook: the tag whose artifact may be applied with the variables that are set. See core/pin/whole.ts. */
+/** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/pin/whole.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
-/** Beside it, set by the webhook: the deployment that the source is fetching; the Kustomization is suspended meanwhile. */
+/** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
 
-/** One-shot requests on a Rollout. This one concerns RolloutGates: a Gate is bypassed with BYPASS_REASON. */
+/** On Rollouts, once: a tag for which RolloutGates don't count; `Ready` says so while the tag isn't available. A Gate is bypassed with `gate.fluxcd.io/bypass-reason`. */
 export const BYPASS_ROLLOUT_GATES = 'rollout.kuberik.com/bypass-gates';
+/** On Rollouts, once: a tag to deploy now; waits until the tag is available. */
 export const FORCE_DEPLOY = 'rollout.kuberik.com/force-deploy';
+/** On Rollouts, once: the message of the manual deployment. */
 export const DEPLOY_MESSAGE = 'rollout.kuberik.com/deploy-message';
+/** On Rollouts, once: `triggeredBy` of the manual deployment. Free text: the authenticated user is in `requestedBy`. */
 export const DEPLOY_USER = 'rollout.kuberik.com/deploy-user';
+/** On Rollouts, once: `true` lets the next version follow a failed one under `onFailure: Hold`; gates and health still block it. */
 export const UNBLOCK_FAILED = 'rollout.kuberik.com/unblock-failed';
+/** On Rollouts, once: any value starts the failed deployment again. */
 export const RETRY = 'rollout.kuberik.com/retry';
 /** The one-shot annotations, in the order in which they are documented. */
 export const ONE_SHOT = [
@@ -36,116 +41,135 @@ export const ONE_SHOT = [
   UNBLOCK_FAILED,
   RETRY,
 ] as const;
-/** Set by the webhook on a Rollout: which admission request made each one-shot annotation. See core/evaluation/requests.ts. */
+/** On Rollouts, written by the webhook: the admission request that set each one-shot annotation. See core/evaluation/requests.ts. */
 export const REQUEST = 'rollout.kuberik.com/request';
-/** Set by the webhook on a Rollout: the authenticated user of the newest request or of the newest `spec.wantedVersion`. */
+/** On Rollouts, written by the webhook: the authenticated user of the newest request or of the newest `spec.wantedVersion`, while it waits. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 /** Beside it: when that was, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
-/** Set by the webhook on a Rollout: who made each request that names a version and waits. See core/evaluation/requesters.ts. */
+/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/evaluation/requesters.ts. */
 export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
-/** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook takes it off and keeps a record: see core/approval/accept.ts. */
+/** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/accept.ts. */
 export const APPROVE = 'rollout.kuberik.com/approve';
+/** Beside it: why. */
 export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
-/** The version whose approval the writer takes back. */
+/** On RolloutGates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
-/** Set by the webhook: the approvals that were given. See core/approval/record.ts. */
+/** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/record.ts. */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
 
-/** On RolloutGates, Rollouts and Gates: why this write changes a list, opens, closes, unpins or sets a calendar. The webhook takes it off and keeps it in the records below. */
+/** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
 export const REASON = 'rollout.kuberik.com/reason';
-/** On RolloutGates, set by the webhook: who put which version onto a list, and who last opened or closed the gate. See core/approval/listed.ts. */
+/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/approval/listed.ts. */
 export const LISTED = 'rollout.kuberik.com/listed';
-/** On Gates, set by the webhook: who set `spec.schedule`. See core/approval/scheduledBy.ts. */
+/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/approval/scheduledBy.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
-/** On Rollouts, set by the webhook: who pinned it, or removed the pin. See core/approval/pinRecord.ts. */
+/** On Rollouts, written by the webhook: who last set or removed `spec.wantedVersion`, when and why. See core/approval/pinRecord.ts. */
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
 
-/** In the manifest of a release, `"true"`: what it changes cannot be undone, so that it is never rolled back. */
+/** In the manifest of a release, `true`: what it changes can't be undone. It is never rolled back, and no rollback goes past it. */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 
-/** On Flux objects: the Gates the object requires, `a,ns/b`. */
+/** On Flux objects: the Gates that the object requires, `a,ns/b`. */
 export const GATES = 'gate.fluxcd.io/gates';
-/** On Flux objects, set by the decorator: the Gates that select the object, `ns/a,ns/b`, or `(too-many)`. */
+/** On Flux objects, written by the hooks: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` where it requires more than 200. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
-/** On Flux objects, set by the webhook: `open`, or `closed: ns/a,ns/b`. The decorator writes it only to trigger the webhook. */
+/** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closing>` after a bypass, for this closing; `passing: ns/a@<closing>` while one deployment bypasses it. */
 export const GATE_STATE = 'gate.fluxcd.io/state';
-/** On Flux objects, set by the webhook: what `spec.suspend` was before a gate closed (`true`, `false` or `unset`). */
+/** On Flux objects, written by the webhook: `spec.suspend` before a Gate closed: `true`, `false` or `unset`. */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';
-/** On the object written: why a person bypasses the closed Gates that hold it. */
+/** On what is held: why a user bypasses the closed Gates that hold it. */
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
-/** Beside it on a Rollout: the version that the bypass is for. The webhook takes it off, so that it is always this write's. */
+/** Beside it on a Rollout: the version that the bypass is for. The webhook removes it, so it always belongs to one write. */
 export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
-/** Beside it, set by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
+/** Beside it, written by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
-/** On Gates: RFC annotations. */
+/** On Gates: open at this time, RFC 3339. */
 export const OPEN_REQUESTED_AT = 'open.gate.fluxcd.io/requestedAt';
+/** On Gates: close at this time, RFC 3339. */
 export const CLOSE_REQUESTED_AT = 'close.gate.fluxcd.io/requestedAt';
+/** On Gates: open for this version only, `<tag>` of every Rollout or `<namespace>/<rollout>:<tag>`. */
 export const OPEN_FOR = 'open.gate.fluxcd.io/for';
+/** On Gates: why it is opened. */
 export const OPEN_REASON = 'open.gate.fluxcd.io/reason';
+/** On Gates: why it is closed. */
 export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
-/** On Gates, set by the webhook: the request that arrived last, with who made it. See core/gate/acceptedRequests.ts. */
+/** On Gates, written by the webhook: the accepted requests, with their users. See core/gate/acceptedRequests.ts. */
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
-/** On Gates with `spec.approvals`, as APPROVE and those beside it on RolloutGates: `<tag>`, or `<namespace>/<rollout>:<tag>`. */
+/** On Gates with `spec.approvals`: the version that the writer approves, `<tag>` or `<namespace>/<rollout>:<tag>`. The webhook removes it and keeps a record. */
 export const APPROVE_FOR = 'approve.gate.fluxcd.io/for';
+/** Beside it: why. */
 export const APPROVE_FOR_REASON = 'approve.gate.fluxcd.io/reason';
+/** On Gates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE_FOR = 'unapprove.gate.fluxcd.io/for';
+/** On Gates, written by the webhook: the approvals, and the last change of `spec.approvals`. */
 export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
-/** On Gates: the webhook calls of the last minutes, so that none is taken twice. See core/receiver/usedCalls.ts. */
+/** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/usedCalls.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On a Rollout, set by the webhook: which one deployment may pass which closings of Gates. See core/suspend/passage.ts. */
+/** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/suspend/passage.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
-/** Labels on a Gate that selects Flux objects, and on one that selects Rollouts; their values are in core/gate/selects.ts. */
+/** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/selects.ts. */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
+/** Label on Gates that select Rollouts; the same values. */
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
-/** Label on a RolloutGate: its Rollout's name (see core/kube/names.ts for names longer than 63 characters). */
+/** Label on RolloutGates and derived ImagePolicies: the Rollout. Longer than 63 characters, the name is cut and ends with a hash. See core/kube/names.ts. */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
-/** Label on a Rollout by which the HealthChecks find it that it may watch: see core/health/wake.ts. */
+/** Label on Rollouts, written by the hooks: a hash of a pair of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/wake.ts. */
 export const WATCHES_LABEL = 'rollout.kuberik.com/watches';
-/** Suffix of the label that ties a FluxBinding to a Rollout: `<rollout>.rollout.kuberik.com/bound`. */
+/** Label `<rollout>.rollout.kuberik.com/bound` on FluxBindings: a Rollout that the object is bound to. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 
-/** On RolloutBudgets: the version that goes on although it has failed as often as `spec.maxFailures` allows. One-shot. */
+/** On budgets, once: `1.2.0` or `<image>:1.2.0`, whose failures are excused. */
 export const CONTINUE = 'rollout.kuberik.com/continue';
-/** Beside it, set by the webhook: which admission request that was, when and whose, `<uid> <RFC 3339> <user>`. */
+/** Beside it, written by the webhook: the admission request of that, when and by whom. Other text is ignored, with a Warning. */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
-/** Suffix of the label that a RolloutBudget has for each slot that is granted and not used yet. See core/budget/wake.ts. */
+/** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/wake.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 
-/** Label on the FluxBinding of an object that waits for its Kustomization's next apply: see core/suspend/resume.ts. */
+/** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/suspend/resume.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
-/** Flux's own. */
+/** Of Flux. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */
 export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
+/** Of Flux: the Kustomization that applies the object. */
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
+/** Of Flux: its namespace. */
 export const KUSTOMIZATION_NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
-/** Kubernetes' own: why the object was changed last, for what has no annotation of its own to keep a reason in. */
+/** Of Kubernetes: what `kubectl rollouts` did and why, on objects without a record of their own. */
 export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
+/** Of kubectl: tells a repeated `kubectl apply` from an edit. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** HealthChecks and schedules. */
+/** On HealthChecks of class `kustomization`: the Kustomization, `name` or `namespace/name`. */
 export const HEALTHCHECK_KUSTOMIZATION = 'healthcheck.kuberik.com/kustomization';
-/** On HealthChecks, Kustomizations and Namespaces: which other namespaces may watch their health, `team-a,team-b` or `*`. */
+/** On HealthChecks, Kustomizations, Rollouts and Namespaces: the other namespaces that may watch it, `team-a,team-b` or `*`. */
 export const WATCHED_FROM = 'healthcheck.kuberik.com/watched-from';
+/** On HealthChecks: how often the objects are evaluated, at least `5s`. */
 export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
-/** How long what was healthy may be short of it again, or missing, before it counts as broken. */
+/** On HealthChecks of class `kustomization`: how long a workload that was ready may be unready, or an applied object missing, before it is Unhealthy. */
 export const HEALTHCHECK_GRACE_PERIOD = 'healthcheck.kuberik.com/grace-period';
+/** On RolloutGates and schedules: a name for dashboards. */
 export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
+/** On RolloutGates and schedules: a text for dashboards. */
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
-/** On the RolloutGate of a schedule: when the schedule changes it next. */
+/** On the RolloutGate of a schedule: when the schedule next changes it; absent where it never does. */
 export const GATE_UNTIL = 'gate.kuberik.com/until';
-/** On Jobs and Pods that copy a release: the Rollout's name, shortened as a label. */
+/** Label on Jobs and Pods that copy a release: the Rollout, shortened as a label. */
 export const COPY_LABEL = 'rollout.kuberik.com/copies-for';
 
-/** On Jobs of a HealthCheck of class job: the HealthCheck's name, shortened as a label. */
+/** Label on Jobs of a HealthCheck of class `job`: the HealthCheck, shortened as a label. */
 export const CHECK_LABEL = 'healthcheck.kuberik.com/runs-for';
 
+/** Label on the RolloutGate of a schedule: the schedule. */
 export const SCHEDULE_NAME_LABEL = 'gate.kuberik.com/schedule-name';
+/** Label on the RolloutGate of a schedule: `RolloutSchedule` or `ClusterRolloutSchedule`. */
 export const SCHEDULE_KIND_LABEL = 'gate.kuberik.com/schedule-kind';
+/** Label on the RolloutGate of a schedule: the Rollout. */
 export const SCHEDULE_ROLLOUT_LABEL = 'gate.kuberik.com/rollout-name';
+/** Label on the RolloutGate of a schedule: the schedule's namespace; not for the cluster kind. */
 export const SCHEDULE_NAMESPACE_LABEL = 'gate.kuberik.com/schedule-namespace';

@@ -4,42 +4,42 @@
  */
 export const COUNTERS = {
   rollout_hooks_deployments_total: {
-    help: 'Deployments, by who decided them',
+    help: 'Deployments begun, by who decided them: automatic, manual, rollback',
     labels: { kind: ['automatic', 'manual', 'rollback'] },
   },
   rollout_hooks_bakes_total: {
-    help: 'Bakes that have ended, by result',
+    help: 'Bakes ended, by result: succeeded, failed, cancelled (by another version)',
     labels: { result: ['succeeded', 'failed', 'cancelled'] },
   },
   rollout_hooks_copies_total: {
-    help: 'Releases that were copied to spec.targetRepository, or whose copy was given up',
+    help: "Releases copied to a Rollout's spec.targetRepository, and copies that failed",
     labels: { result: ['copied', 'failed'] },
   },
   rollout_hooks_admission_denials_total: {
-    help: 'Writes that the admission webhook has denied, by reason',
+    help: 'Writes that the admission webhook has denied, by reason; dry runs count',
     labels: { reason: ['gate_closed', 'pinned', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
   },
   rollout_hooks_admission_holds_total: {
-    help: 'Writes that were admitted without what they would have changed, by reason',
+    help: 'Writes admitted without their changes: applies of what a closed Gate holds (gate_closed), other values of a managed field (pinned). kustomize-controller sends two at each sync',
     labels: { reason: ['gate_closed', 'pinned'] },
   },
   rollout_hooks_gate_bypasses_total: {
-    help: 'Writes that were let past closed Gates',
+    help: 'Writes that bypassed closed Gates',
     labels: {},
   },
   rollout_hooks_receiver_requests_total: {
-    help: 'Signed calls, webhooks of Flagger and requests for inputs, by the HTTP status of the answer',
+    help: 'Signed calls and calls with an ID token (hook), webhooks of Flagger (flagger) and requests for inputs (inputs), by HTTP status',
     labels: {
       endpoint: ['hook', 'flagger', 'inputs'],
       code: ['200', '400', '401', '403', '404', '405', '409', '413', '429', '500', '503'],
     },
   },
   rollout_hooks_api_requests_total: {
-    help: 'Requests to the API server, by who needed them',
+    help: 'Requests to the API server: reads and access reviews for admission, hooks and HealthChecks (health), Events and other reads (background)',
     labels: { caller: ['admission', 'hooks', 'health', 'background'] },
   },
   rollout_hooks_dropped_total: {
-    help: 'Side effects given up, by kind',
+    help: 'Side effects dropped after several tries, or with too many waiting: events, notifications, metadata',
     labels: { what: ['events', 'notifications', 'metadata'] },
   },
 } as const satisfies Record<string, { help: string; labels: Record<string, readonly string[]> }>;
@@ -51,15 +51,15 @@ const DAY = 24 * HOUR;
 /** Durations in seconds, of things that happen to Rollouts: from a minute to months. They have no labels. */
 export const DURATIONS = {
   rollout_hooks_lead_time_seconds: {
-    help: 'From the build of a release to the start of its bake, of deployments that have succeeded',
+    help: 'From the build of a release (org.opencontainers.image.created) to the start of its bake, or without a bake until Flux has applied it everywhere. Only the first successful deployment of each version, no rollbacks. Unknown for a build time in the future or more than a year ago, and often without a bake, which may end before the registry has answered',
     buckets: [5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY, 180 * DAY],
   },
   rollout_hooks_delivery_time_seconds: {
-    help: 'From the discovery of a release to the start of its bake, of deployments that have succeeded',
+    help: 'The same from the discovery of the release: the time that gates, upstream Rollouts, budgets and earlier bakes took',
     buckets: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
   },
   rollout_hooks_restore_time_seconds: {
-    help: 'From the failure of a bake to the success of the next one of its Rollout',
+    help: 'From the failure of a bake, the first of several in a row, to the start of the next successful one of its Rollout: a rollback, a retry or another version',
     buckets: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
   },
 } as const satisfies Record<string, { help: string; buckets: readonly number[] }>;

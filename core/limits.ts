@@ -1,87 +1,130 @@
 /**
  * Every limit of what one decision looks at. What a tenant may write is hostile: beyond a limit everything counts as
- * closed, with a sentence that names the limit. docs/security.md lists them; a test holds that list to this table.
+ * closed, with a sentence that names the limit. docs/reference/limits.md is generated from this table.
  */
 export const LIMITS = {
-  /** Gates that one object may require, named and selecting ones together: each costs a live read in every write. */
+  /**
+   * Gates that one object requires by name and selection; for a Rollout also those of its bound objects. Each costs a
+   * live read in every write.
+   */
   requiredGates: 200,
-  /** Parts between the commas of an annotation that names Gates or Rollouts, empty ones too. */
+  /** Parts between commas in an annotation that names Gates or Rollouts, empty and repeated ones too. */
   namesInAnnotation: 400,
-  /** Annotations of a Flux object: each is looked at several times in every write. */
+  /** Annotations of a Flux object. */
   annotations: 512,
-  /** Gates with `spec.selects` of one namespace, and those that reach beyond theirs: what one list may bring. */
+  /** Gates listed for one object because they may select it: of its namespace, and with a `namespaceSelector`. */
   selectingGates: 1000,
-  /** Rollouts whose pins one Flux object may carry: each costs a live read in every write. */
+  /** Rollouts whose managed fields one Flux object may carry. Each costs a live read in every write. */
   boundRollouts: 64,
-  /** Fields of one Flux object that Rollouts own: each has a line in the status of its FluxBinding. */
+  /** Managed fields of one Flux object. */
   pins: 64,
-  /** Characters of a revision in a Flux object's status: it is written into a FluxBinding. */
+  /** Characters of a revision in a Flux object's status: a longer one is no proof that a version was applied. */
   revision: 1024,
-  /** Releases in the status of a Rollout, and the bytes of that list, which is written there up to four times. */
+  /**
+   * Releases in a Rollout's status: the oldest are dropped, except those in the history, requested, or among the next
+   * twenty candidates.
+   */
   availableReleases: 1000,
+  /** Bytes of `status.availableReleases`. */
   availableReleasesBytes: 262_144,
-  /** Entries of a Rollout's history, whatever spec.versionHistoryLimit says. */
+  /** Entries of a Rollout's history, whatever `versionHistoryLimit` says. */
   history: 200,
-  /** Deployments that a history keeps, however small spec.versionHistoryLimit is; manifests/policies/rollout-history.yaml has it too. */
+  /**
+   * Newest deployments that no write drops from the history, whatever `versionHistoryLimit` says.
+   * manifests/policies/rollout-history.yaml has it too.
+   */
   historyKept: 10,
-  /** Bytes of the deployments of a history together, as Go writes them: each may have an equal share. */
+  /**
+   * Bytes of the history, shared equally by `versionHistoryLimit` entries. A larger newest entry is cut: messages
+   * first, then reasons of approvals and bypasses.
+   */
   historyBytes: 393_216,
-  /** RolloutGates that the status of a Rollout lists, and the versions that each entry of status.gates has. */
+  /** RolloutGates in `status.gates` of a Rollout, blocking ones first. All of them count. */
   listedGates: 50,
+  /** Versions in `allowedVersions` of each entry of `status.gates`. All of them count. */
   listedVersions: 50,
-  /** Entries of status.blockers of a Rollout. */
+  /**
+   * Entries of `status.blockers` of a Rollout. All of them hold; the condition `StatusShortened` reports how many
+   * there are.
+   */
   listedBlockers: 50,
-  /** Bytes of a Rollout's status, as Go writes them. etcd takes 1.5 MiB, with spec, metadata and whose fields they are. */
+  /**
+   * Bytes of a Rollout's status as Go writes it: beyond, candidates, rejections, gates and messages are shortened
+   * (condition `StatusShortened`), never what decides.
+   */
   statusBytes: 1_000_000,
-  /** Levels of maps and lists in the spec of an object that a Gate or a Rollout holds. */
+  /** Levels of maps and lists that a write may add to the spec of a marked object. */
   nesting: 100,
-  /** Characters of an ImagePolicy's filterTags.pattern and filterTags.extract. */
+  /**
+   * Characters of `filterTags.pattern` and `filterTags.extract` of an ImagePolicy: beyond it, `patternSize` or `patternWork`,
+   * it selects nothing.
+   */
   pattern: 256,
-  /** Instructions that a filterTags.pattern compiles to: `[a-z]{1,100}` has some 200. */
+  /** Instructions of such a pattern, with repetitions expanded. */
   patternSize: 500,
-  /** These instructions times the groups, the whole match being one, of a filterTags.pattern with filterTags.extract: what each tag may cost. */
+  /** With `filterTags.extract`, these instructions times the pattern's groups, the whole match being one. */
   patternWork: 2500,
-  /** Kinds of one namespace in an inventory: each costs at least a read, and a question of what its account may read. */
+  /** Kinds of one namespace in a Kustomization's inventory. */
   inventoryKinds: 200,
-  /** HealthChecks that one Rollout watches: each of another namespace costs a live read in every sync. */
+  /** HealthChecks that one Rollout watches, without those that don't consent. */
   watchedHealthChecks: 200,
-  /** HealthChecks whose metadata is listed for a Rollout that watches other namespaces; with more, each of so many namespaces is listed by itself. */
+  /**
+   * HealthChecks whose metadata is listed for a Rollout that watches other namespaces. With more, each namespace is
+   * listed separately, up to this limit.
+   */
   listedHealthChecks: 5000,
+  /** Namespaces listed separately for a Rollout that watches more than `listedHealthChecks`. */
   watchedNamespaces: 64,
-  /** HealthChecks of which a deployment remembers what they had reported when it began. */
+  /** HealthChecks whose reports a deployment records when it begins; of others only the times tell what is new. */
   knownHealth: 100,
-  /** Characters of the JSON of a HealthCheck's spec.job.template: Metacontroller stores it a second time in an annotation of the Job. */
+  /** Characters of the JSON of `spec.job.template` of a HealthCheck. */
   jobTemplate: 32_768,
-  /** Characters of a query to a MetricProvider, its variables filled in; the CRD of HealthCheck has it too. */
+  /** Characters of a query to a MetricProvider with its variables. */
   metricQuery: 2048,
-  /** Series in the result of such a query. */
+  /** Series in the result of a query to a MetricProvider. */
   metricSeries: 100,
-  /** Approvals that one Gate or RolloutGate keeps: the oldest is forgotten, and no longer counts. */
+  /**
+   * Approvals that a Gate or RolloutGate keeps: the oldest is dropped, with a Warning. User name and reason have at
+   * most 256 characters each.
+   */
   approvals: 64,
-  /** Rollouts that are read for an approval on a Gate that does not name its Rollout. */
+  /**
+   * Rollouts read for an approval on a Gate without the Rollout's name: beyond, approve
+   * `<namespace>/<rollout>:<version>`.
+   */
   approvalRollouts: 2000,
-  /** Rollouts that a Rollout may come after: each costs a live read before a deployment. */
+  /** Rollouts in `spec.after`. Each costs a live read before a deployment. */
   after: 20,
-  /** Rollouts that are read to find out whether one comes after itself: its stages, theirs, and so on. */
+  /** Rollouts read to find a cycle in `spec.after`. */
   stages: 200,
-  /** RolloutBudgets that are listed for one Rollout before a deployment: of its namespace, and of the cluster. */
+  /** RolloutBudgets listed for one Rollout, of its namespace and of the cluster. */
   listedBudgets: 100,
-  /** RolloutBudgets that may select one Rollout: it has to ask each of them in turn. */
+  /** RolloutBudgets that select one Rollout. */
   budgetsOfRollout: 10,
-  /** Rollouts that one RolloutBudget may select. */
+  /**
+   * Rollouts that one RolloutBudget selects: beyond, no slot is granted, nor if they exceed `bodyBytes` together;
+   * `kubectl rollouts doctor` warns before.
+   */
   rolloutsOfBudget: 1000,
   /**
-   * Rollouts for which one schedule has a RolloutGate, and those that are listed to choose them: the gates are sent together, and
-   * each may take 4 KiB (manifests/policies/object-sizes.yaml).
+   * Rollouts for which one schedule has a RolloutGate: with more, namespaces share fairly, and the condition `Ready`
+   * says so.
    */
   scheduledRollouts: 1000,
+  /**
+   * Rollouts whose metadata is listed for one schedule: those beyond keep their gates, and the condition `Ready` says
+   * so.
+   */
   listedRollouts: 10_000,
-  /** Versions that the status of a RolloutBudget remembers; of those that are asked for, none may be forgotten that has failed. */
+  /**
+   * Versions in the status of a RolloutBudget: those that no Rollout requests are dropped first; if more requested
+   * ones have failed, no slot is granted.
+   */
   budgetVersions: 20,
-  /** Namespaces whose Alerts are told of one change of a Gate or a budget, by one object in each. */
+  /** Namespaces in which one object reports a change of a Gate or budget: its own first, then by name. */
   notifiedNamespaces: 100,
-  /** Flux objects bound to a Rollout that tell of one change of it. */
+  /** Flux objects that report one change of a Rollout. */
   notifiedObjects: 10,
-  /** Seconds after which every hook is asked again: Metacontroller computes with nanoseconds in 64 bits. */
+  /** Seconds until every hook is called again at the latest. */
   resyncAfterSeconds: 3600,
 } as const;

@@ -6,7 +6,7 @@ import type { Gate } from '../api/types.ts';
 import { reachesBeyond, selectingGateLists } from '../core/gate/selects.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 
-/** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 40. */
+/** A rule for it where there is such a Gate: each event of a related kind is held against every rule of every parent. ADR 2. */
 export async function homeRules(
   namespace: string,
   label: Parameters<typeof selectingGateLists>[1],

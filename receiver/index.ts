@@ -24,14 +24,15 @@ import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
 import { createGateLookup, isWebhookPath } from './gateLookup.ts';
 import { type CallOutcome, createLimits, refOf, take } from './take.ts';
 
-/** docs/security.md lists them under "Limits"; a test holds that list to this table. */
+/** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
-  /** A reason of 1024 characters, all of them escaped, and a tag. */
+  /** Bytes of the body of a signed call, or of one with an ID token. */
   signedCallBytes: 8 * 1024,
-  /** Those of GitHub and GitLab have two. */
+  /** Characters of an ID token. */
   idTokenBytes: 8 * 1024,
+  /** Bytes of a Flagger webhook's body. */
   flaggerBytes: 64 * 1024,
-  /** Of one user, and of all whose token was not accepted before together: each costs reviews and a read. */
+  /** Requests for inputs in a minute, of one user, and of all tokens together that were not accepted before. */
   inputsPerMinute: 600,
 } as const;
 

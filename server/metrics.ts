@@ -19,7 +19,7 @@ export function createMetrics(): ServedMetrics {
   collectDefaultMetrics({ register });
   const seconds = new Histogram({
     name: 'rollout_hooks_request_duration_seconds',
-    help: 'Time to answer a hook or admission request, by route and outcome',
+    help: 'Time to answer a request of Metacontroller (/hooks/) or the API server (/admission/), by route and outcome',
     labelNames: ['route', 'outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [register],

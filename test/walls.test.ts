@@ -1,4 +1,4 @@
-/** The walls that CONTRIBUTING.md names, seen to hold: Biome runs with the project's rules on files that break them. Then the rooms. */
+/** The import rules of docs/architecture.md, seen to hold: Biome runs with the project's rules on files that break them. Then the rooms. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -40,7 +40,7 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
   return { allowed: true, warnings };
 }
 
-/** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/architecture.md, fact F10). */
+/** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/facts.md, F10). */
 export function denied(reason: DenialReason, said: string | Saying, warnings: string[] = []): AdmissionDecision {
   const { text: message, commands = [] } = typeof said === 'string' ? { text: said } : said;
   return { allowed: false, reason, message, ...(commands.length > 0 && { commands }), warnings };

@@ -15,7 +15,7 @@ const REMEDY: Record<UnreadBody['why'], string> = {
 export async function denyUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
   const uid = UID.exec(await beginning)?.[1];
   if (uid === undefined) return undefined;
-  // Neither 409 nor 422, as everywhere: docs/architecture.md, fact F10.
+  // Neither 409 nor 422, as everywhere: docs/facts.md, F10.
   const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
   const text = `the admission review of this object was not read, so its Gates are unknown: ${message}: ${REMEDY[why]}`;
   return {

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Of the Rollouts that it selects, in the namespaces it selects, at most so many deploy a version at once; after so many failures of a version the others hold it.
+ * A RolloutBudget across the namespaces that it selects. See docs/budgets.md.
  */
 export interface ClusterRolloutBudget {
   apiVersion: string;
@@ -70,23 +70,23 @@ export interface ClusterRolloutBudget {
       }[];
     };
     /**
-     * How many of them may have a version on its way, deploying or baking, at once: a number, or a share of those selected, rounded up. With 0 and 0% nobody begins.
+     * How many of them may deploy or bake at once: a number, or a percentage of those selected, rounded up. With 0 and 0% none begins.
      */
     maxConcurrent: number | string;
     /**
-     * After so many failures of a version nobody else begins it, until somebody continues: a number, or a share of those selected, rounded up. Absent, failures hold nobody.
+     * After how many failures of a version no other Rollout begins it, until a user continues it: a number, or a percentage of those selected, rounded up. Absent, failures hold nothing.
      */
     maxFailures?: number | string;
     /**
-     * Waves. A version comes to the next one when every Rollout of those before has it Succeeded.
+     * Waves. A version comes to the next wave when every Rollout of earlier waves has it Succeeded.
      */
     order?: {
       /**
-       * The label of the Rollouts whose value tells their wave.
+       * The label of the Rollouts whose value is their wave.
        */
       label: string;
       /**
-       * Its values, the first wave first. Rollouts with another value, or none, come last, together.
+       * Its values, the first wave first. Rollouts with another value, or none, are the last wave.
        */
       values: string[];
     };
@@ -95,7 +95,7 @@ export interface ClusterRolloutBudget {
      */
     cooldown?: string;
     /**
-     * A deployment that is on its way for longer counts as a failure of its version, unless it began by hand, and no longer as one under way.
+     * A deployment that takes longer counts as a failure of its version, unless it began manually, and no longer as concurrent.
      */
     slotTimeout?: string;
   };
@@ -108,31 +108,31 @@ export interface ClusterRolloutBudget {
      */
     observedGeneration?: number;
     /**
-     * Counts the changes of this status; each is the one before plus one.
+     * Counts the changes of this status, one by one. A write computed from an older status is refused.
      */
     revision?: number;
     /**
-     * The admission request of the newest continue that was acted on.
+     * The admission request of the newest continue that took effect.
      */
     handledRequest?: string;
     /**
-     * How many Rollouts it selects.
+     * Number of Rollouts selected.
      */
     selected?: number;
     /**
-     * How many that allows at once.
+     * The number that spec.maxConcurrent allows.
      */
     maxConcurrent?: number;
     /**
-     * After how many failures of a version the others hold it.
+     * The number of failures that holds a version.
      */
     maxFailures?: number;
     /**
-     * How many slots are taken, those that cool down included.
+     * Number of slots taken, including those in cooldown.
      */
     underWay?: number;
     /**
-     * How many Rollouts ask for a slot and have none.
+     * Number of Rollouts that request a slot and have none.
      */
     waiting?: number;
     /**
@@ -140,7 +140,7 @@ export interface ClusterRolloutBudget {
      */
     failed?: number;
     /**
-     * Who has a slot, and everybody else who is on the way.
+     * The Rollouts that have a slot, and all others that are deploying.
      */
     slots?: {
       /**
@@ -156,7 +156,7 @@ export interface ClusterRolloutBudget {
        */
       uid: string;
       /**
-       * Its request for a slot. Absent where it began without asking.
+       * Its request for a slot. Absent if it began without one.
        */
       request?: number;
       /**
@@ -172,28 +172,28 @@ export interface ClusterRolloutBudget {
        */
       image?: string;
       /**
-       * The Rollout's status.revision in which this was seen. An older one tells nothing.
+       * The Rollout's status.revision in which this was seen; older ones are ignored.
        */
       rolloutRevision: number;
       /**
-       * Since when it has the slot.
+       * When the slot was granted.
        */
       grantedTime: string;
       /**
-       * Since when the slot is being taken back.
+       * When revoking began.
        */
       revokedTime?: string;
       /**
-       * Granted and not used yet, being taken back (Revoking), used (Deploying, Baking), or on its way for longer than slotTimeout (Overdue), which is not counted.
+       * Granted and not used yet, Revoking, in use (Deploying, Baking), or longer than slotTimeout and not counted (Overdue).
        */
       state: 'Granted' | 'Revoking' | 'Deploying' | 'Baking' | 'Overdue';
     }[];
     /**
-     * When slots were freed that are still empty because of the cooldown.
+     * When the slots were freed that are still in cooldown.
      */
     cooling?: string[];
     /**
-     * The versions that are asked for, on their way, or have failed; what is asked for now comes first.
+     * The versions that are requested, rolling out, or have failed; what is requested now comes first.
      */
     versions?: {
       /**
@@ -209,11 +209,11 @@ export interface ClusterRolloutBudget {
        */
       digest?: string;
       /**
-       * The wave that it is in, and how many of its Rollouts have it.
+       * Its current wave, and how many of its Rollouts have it.
        */
       wave?: string;
       /**
-       * By wave, while it is asked for or on its way: how many Rollouts of its image there are, and how they fare.
+       * By wave, while it is requested or rolling out: the number of Rollouts of its image, and their status.
        */
       waves?: {
         /**
@@ -229,11 +229,11 @@ export interface ClusterRolloutBudget {
          */
         done: number;
         /**
-         * Those that have it on its way, or a slot for it.
+         * Those that deploy it, or have a slot for it.
          */
         underWay: number;
         /**
-         * Those that ask for it.
+         * Those that request it.
          */
         waiting: number;
         /**
@@ -241,16 +241,16 @@ export interface ClusterRolloutBudget {
          */
         failed: number;
         /**
-         * Those whose failure somebody has excused; they count as done.
+         * Those whose failure a user has excused; they count as done.
          */
         excused?: number;
       }[];
       /**
-       * In how many Rollouts it has failed.
+       * Number of Rollouts in which it has failed.
        */
       failed: number;
       /**
-       * In which, at most 100. They are remembered when they are deleted, or succeed in a retry.
+       * Those Rollouts, at most 100. They stay listed when they are deleted, or succeed in a retry.
        */
       failures?: {
         /**
@@ -271,11 +271,11 @@ export interface ClusterRolloutBudget {
        */
       held?: boolean;
       /**
-       * How many failures somebody has excused.
+       * Number of failures that a user has excused.
        */
       failuresExcused?: number;
       /**
-       * Who that was.
+       * The user who continued it.
        */
       continuedBy?: string;
       /**

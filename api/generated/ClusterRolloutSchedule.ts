@@ -70,19 +70,19 @@ export interface ClusterRolloutSchedule {
       }[];
     };
     /**
-     * What an active rule does: Allow lets versions be deployed only then, Deny holds them.
+     * Allow: the RolloutGates pass while a rule is active, else not. Deny: the reverse.
      */
     action?: 'Allow' | 'Deny';
     /**
-     * IANA time zone.
+     * An IANA name, such as Europe/Berlin. Offsets are rejected: they have no daylight saving time.
      */
     timezone?: string;
     /**
-     * The calendar. The schedule is active while any of its rules is.
+     * The calendar: docs/schedules.md#rules. The schedule is active while any of its rules is.
      */
     rules: {
       /**
-       * A name for people.
+       * A name for readers, and for status.activeRules.
        */
       name?: string;
       /**
@@ -126,7 +126,7 @@ export interface ClusterRolloutSchedule {
      */
     observedGeneration?: number;
     /**
-     * Whether a rule is active now.
+     * True while a rule is active, else absent.
      */
     active?: boolean;
     /**
@@ -134,11 +134,11 @@ export interface ClusterRolloutSchedule {
      */
     activeRules?: string[];
     /**
-     * When this next changes.
+     * When active next changes; absent when it never does.
      */
     nextTransition?: string;
     /**
-     * The RolloutGates of this schedule.
+     * The RolloutGates of this schedule; namespace/name for a ClusterRolloutSchedule.
      */
     managedGates?: string[];
     /**

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Derived, one per Flux object that names Rollouts or Gates: which they are, what they say now, and whether the object has it. Written by the hooks only; look here to learn why an object waits.
+ * Derived, one for each Flux object that names a Rollout or a Gate or that a Gate selects, in its namespace, called <kind>-<name>. Only the hooks write it. Look here to learn why an object waits.
  */
 export interface FluxBinding {
   apiVersion: string;
@@ -35,7 +35,7 @@ export interface FluxBinding {
       uid: string;
     };
     /**
-     * Which Rollout owns which field; of a HelmRelease, which one it follows by its OCIRepository.
+     * Which Rollout sets which field; of a HelmRelease, which one it follows by its OCIRepository.
      */
     pins?: {
       /**
@@ -90,7 +90,7 @@ export interface FluxBinding {
       name: string;
     };
     /**
-     * The Kustomization in whose next apply the object is resumed, now that its gates are open; it is asked to reconcile.
+     * The Kustomization whose next apply resumes the object, now that its gates are open; it is asked to reconcile.
      */
     awaits?: {
       /**
@@ -111,7 +111,7 @@ export interface FluxBinding {
      */
     observed?: {
       /**
-       * The deployments that the object says it carries.
+       * The deployments found on the object.
        */
       deployed?: {
         /**
@@ -141,11 +141,11 @@ export interface FluxBinding {
       applied?: string;
     };
     /**
-     * What the Rollouts and Gates said to the decorator of the object, where it is sent all of them: the status is made of this, and the binding relates none. That a Gate has opened or closed may be told later (15 seconds), and that Flux has not applied a new deployment (ten minutes).
+     * What the object's Rollouts and Gates demand, written by the decorator of the object where it has all of them: the status is made of it, and the FluxBinding relates none. An opening or closing may be missing for 15 seconds, a deployment that Flux has not applied for ten minutes.
      */
-    said?: {
+    report?: {
       /**
-       * Those that exist, with the newest deployment of each.
+       * The Rollouts that exist, with the newest deployment of each.
        */
       rollouts?: {
         /**
@@ -186,20 +186,20 @@ export interface FluxBinding {
          */
         opened: boolean;
         /**
-         * What the Gate itself says.
+         * Why it is open or closed.
          */
         message?: string;
         /**
-         * When that changes by itself.
+         * When that ends.
          */
         until?: string;
         /**
-         * Which closing it is; a bypass counts for one.
+         * The closure; a bypass counts for one.
          */
         closing?: string;
       }[];
       /**
-       * Deployments that somebody let past the closed Gates.
+       * Deployments that bypass the closed Gates.
        */
       passing?: {
         /**
@@ -222,7 +222,7 @@ export interface FluxBinding {
     };
   };
   /**
-   * What the Rollouts and Gates of the object say now.
+   * The state of the object's managed fields and Gates.
    */
   status?: {
     /**
@@ -230,15 +230,15 @@ export interface FluxBinding {
      */
     observedGeneration?: number;
     /**
-     * What the annotation rollout.kuberik.com/deployed of the object should say.
+     * What the annotation rollout.kuberik.com/deployed of the object should be. Behind a closed Gate: what it is.
      */
     deployed?: string;
     /**
-     * The same in readable form, e.g. my-app 1.1.0 (7).
+     * The same in readable form, such as my-app 1.1.0 (7).
      */
     summary?: string;
     /**
-     * How far each Rollout has come in this object.
+     * How far each managed field is.
      */
     pins?: {
       /**
@@ -266,28 +266,28 @@ export interface FluxBinding {
        */
       writeBack?: string;
       /**
-       * Missing: no such Rollout, or it has deployed nothing. Waiting: on its way. Applied: Flux has fetched and applied it.
+       * Missing: no such Rollout, or it has deployed nothing. Waiting: rolling out. Applied: Flux has fetched and applied it.
        */
       state: 'Missing' | 'Waiting' | 'Applied';
       /**
-       * Why it is Missing, or why nothing comes.
+       * Why it is Missing, or why no version comes.
        */
       message?: string;
     }[];
     /**
-     * Present where a Rollout pins variables of a Kustomization and the OCIRepository that it applies: the variables follow what the OCIRepository has fetched.
+     * Present where one Rollout sets variables of a Kustomization and the tag of the OCIRepository that it applies: the variables follow what the OCIRepository has fetched.
      */
     source?: {
       /**
-       * What the annotation rollout.kuberik.com/artifact of the object should say: the tag whose artifact may be applied with the variables that go with it. Absent while both stay as they are.
+       * What the annotation rollout.kuberik.com/artifact of the object should be. Absent while it stays as it is.
        */
       artifact?: string;
       /**
-       * What the annotation rollout.kuberik.com/awaits-artifact should say. The deployment that the source is fetching; the object is suspended meanwhile.
+       * What the annotation rollout.kuberik.com/awaits-artifact should be: the deployment that the source is fetching. The object is suspended meanwhile.
        */
       awaits?: string;
       /**
-       * Why the source does not fetch what the Rollout has deployed; the object goes on with what it has.
+       * Why the source does not fetch what the Rollout has deployed; the object keeps what it has.
        */
       stuck?: string;
     };
@@ -329,20 +329,20 @@ export interface FluxBinding {
        */
       opened: boolean;
       /**
-       * What the Gate itself says.
+       * Why it is open or closed.
        */
       message?: string;
       /**
-       * When that changes by itself.
+       * When that ends.
        */
       until?: string;
       /**
-       * Which closing it is; a bypass counts for one.
+       * The closure; a bypass counts for one.
        */
       closing?: string;
     }[];
     /**
-     * The deployments that go past the closed Gates until they have arrived, because somebody bypassed these.
+     * Deployments that may bypass the closed Gates until they have been applied: docs/gates.md#a-hotfix-for-one-frozen-application.
      */
     passing?: {
       /**
@@ -383,7 +383,7 @@ export interface FluxBinding {
        */
       since: string;
       /**
-       * Asked: it has not applied since. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: resumed after two minutes.
+       * Asked: it has not applied since. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
        */
       state: 'Asked' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
       /**

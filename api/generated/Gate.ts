@@ -14,7 +14,7 @@ export interface Gate {
    */
   spec: {
     /**
-     * The longest time between two evaluations; the edges of windows are exact regardless.
+     * The longest time between two evaluations, one second to an hour; one minute when absent. The edges of windows are exact regardless.
      */
     interval?: string;
     /**
@@ -38,7 +38,7 @@ export interface Gate {
        */
       action?: 'Open' | 'Close';
       /**
-       * The calendar; one active rule is enough.
+       * The calendar, of 1 to 64 rules; one active rule is enough: docs/schedules.md#rules.
        */
       rules: {
         /**
@@ -160,15 +160,15 @@ export interface Gate {
        */
       required: number;
       /**
-       * Whose approval does not count: requester, who asked for the deployment by hand; author, whom the manifest of the release names. Where its authors are not known, none counts.
+       * Whose approval doesn't count: requester, the user who requested the deployment manually; author, whom the release's manifest names. While its authors are not known, none counts.
        */
       notBy?: ('requester' | 'author')[];
       /**
-       * How long an approval counts; without it as long as it stands.
+       * How long an approval counts, from its own time; until it is withdrawn when absent.
        */
       expireAfter?: string;
       /**
-       * The ServiceAccounts whose approval counts, as namespace/name; of others none does.
+       * The ServiceAccounts whose approval counts, as namespace/name. No other ServiceAccount's counts.
        */
       serviceAccounts?: string[];
     };
@@ -227,11 +227,11 @@ export interface Gate {
      */
     resetToDefaultAt?: string;
     /**
-     * The request that counts, kept because a Git sync may strip the annotation.
+     * The request in force, kept because a Git sync may strip the annotation.
      */
     request?: {
       /**
-       * What was asked for.
+       * What was requested.
        */
       action: 'open' | 'close';
       /**
@@ -252,11 +252,11 @@ export interface Gate {
       for?: string;
     };
     /**
-     * A request whose time has not come.
+     * A request for a later time.
      */
     planned?: {
       /**
-       * What was asked for.
+       * What was requested.
        */
       action: 'open' | 'close';
       /**
@@ -277,23 +277,23 @@ export interface Gate {
       for?: string;
     };
     /**
-     * Who opened it, while that is why it is open.
+     * The user whose request keeps it open.
      */
     openedBy?: string;
     /**
-     * Who closed it, while that is why it is closed.
+     * The user whose request keeps it closed.
      */
     closedBy?: string;
     /**
-     * The reason that they gave, as long.
+     * That request's reason.
      */
     reason?: string;
     /**
-     * When the gate next opens or closes unless somebody asks for something else.
+     * When the gate next changes by itself.
      */
     nextTransition?: string;
     /**
-     * How many objects require the gate, whether it is open or closed.
+     * Number of objects that require the gate, open or closed.
      */
     held?: number;
     /**
@@ -314,7 +314,7 @@ export interface Gate {
       name: string;
     }[];
     /**
-     * How many Flux objects require the gate and are not suspended although it has been closed for ten seconds.
+     * Number of Flux objects that require the gate and, ten seconds after its closing, are still not suspended. Bypassed objects don't count. Absent if there are none.
      */
     notHeld?: number;
     /**
@@ -334,16 +334,16 @@ export interface Gate {
        */
       name: string;
       /**
-       * NotMarked: nothing of ours is on it; NotSuspended: the webhook has not suspended it.
+       * NotMarked: the decorator has not annotated it yet. NotSuspended: annotated, and the webhook has not suspended it.
        */
       reason: string;
       /**
-       * What is in the way.
+       * The cause.
        */
       message?: string;
     }[];
     /**
-     * How many Flux objects are still suspended although the gate has been open for ten seconds and no other gate holds them.
+     * Number of Flux objects that are still suspended ten seconds after the opening and that no other gate holds. Where the gate closes again before they run, its opening was unused. Absent if there are none.
      */
     notResumed?: number;
     /**
@@ -363,7 +363,7 @@ export interface Gate {
        */
       name: string;
       /**
-       * WaitsForApplier: the Kustomization that applies it has not applied it since; NotResumed: the webhook has not resumed it.
+       * WaitsForApplier: the Kustomization that applies it has not applied it since. NotResumed: the webhook has not resumed it.
        */
       reason: string;
       /**
@@ -372,7 +372,7 @@ export interface Gate {
       message?: string;
     }[];
     /**
-     * The approvals that count now, where spec.approvals asks for any.
+     * The approvals, where spec.approvals is set: a report, from which nothing is decided.
      */
     approvals?: {
       /**
@@ -380,7 +380,7 @@ export interface Gate {
        */
       required: number;
       /**
-       * Of the version that waits, or was approved last: 1/2 for 1.2.0.
+       * Of the version approved last, such as 1/2 for 1.2.0.
        */
       progress?: string;
       /**
@@ -396,7 +396,7 @@ export interface Gate {
        */
       changes?: number;
       /**
-       * What has approvals, the newest first.
+       * Versions with approvals, the newest first.
        */
       versions?: {
         /**
@@ -404,7 +404,7 @@ export interface Gate {
          */
         version: string;
         /**
-         * Namespace and name of its Rollout, on a Gate.
+         * Namespace and name of its Rollout.
          */
         rollout?: string;
         /**
@@ -432,18 +432,18 @@ export interface Gate {
            */
           reason?: string;
           /**
-           * From then on it is gone.
+           * When it expires.
            */
           expiresAt?: string;
           /**
-           * Why it does not, if so.
+           * Why it doesn't count, if so. Each Rollout excludes requester and author itself.
            */
           doesNotCount?: string;
         }[];
       }[];
     };
     /**
-     * Where the receiver takes calls for this gate.
+     * The path that takes calls for this gate.
      */
     webhookPath?: string;
     /**

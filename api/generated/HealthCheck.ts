@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Health that others report, or that is computed here for the classes kustomization, job and prometheus.
+ * Health that your own controller, monitor or script reports, or that the hooks compute (class kustomization, job or prometheus).
  */
 export interface HealthCheck {
   apiVersion: string;
@@ -14,11 +14,11 @@ export interface HealthCheck {
    */
   spec?: {
     /**
-     * kustomization is computed here, and so are job and prometheus where spec.job or spec.prometheus is set; any other class is reported by a controller of its own.
+     * The hooks compute kustomization, job if spec.job is set, and prometheus if spec.prometheus is set. You report the health of any other class, or of none.
      */
     class?: string;
     /**
-     * For class job, the Job that is run once for each deployment.
+     * For class job, the Job that runs once for each deployment: docs/healthchecks.md#class-job.
      */
     job?: {
       /**
@@ -26,7 +26,7 @@ export interface HealthCheck {
        */
       template: {
         /**
-         * Labels and annotations of the Job.
+         * Labels and annotations of the Job; the hooks set name and namespace.
          */
         metadata?: {
           /**
@@ -49,7 +49,7 @@ export interface HealthCheck {
       };
     };
     /**
-     * For class prometheus, the query and the range that its value must be in.
+     * For class prometheus, the query and the range that its value must be in: docs/healthchecks.md#class-prometheus.
      */
     prometheus?: {
       /**
@@ -96,19 +96,19 @@ export interface HealthCheck {
      */
     status?: string;
     /**
-     * Why.
+     * Why. Reporters should set it: conditions and the history have it.
      */
     message?: string;
     /**
-     * The time of the last failure. It stays through a recovery so that a bake sees it.
+     * The time of the last error. One that is reported since the deployment fails it, whatever status and the clock say. Reporters should set it with each error, and keep it after a recovery.
      */
     lastErrorTime?: string;
     /**
-     * Of class kustomization, while it is not Healthy: when it was, of what is deployed now. What has broken since is told by it.
+     * Of classes computed here, while not Healthy: when what is deployed now was last Healthy.
      */
     lastHealthyTime?: string;
     /**
-     * When the health last changed.
+     * When status last changed; reporters should set it. A bake needs a Healthy reported since the version was applied.
      */
     lastChangeTime?: string;
     /**
@@ -145,11 +145,11 @@ export interface HealthCheck {
          */
         result: 'InRange' | 'OutOfRange' | 'Empty' | 'Unknown';
         /**
-         * The value. Of several series, the first that is outside the range, else the first.
+         * The value, to six digits. Of several series, the first that is outside the range, else the first.
          */
         value?: string;
         /**
-         * How many series the result had.
+         * The number of series, where there are several.
          */
         series?: number;
       }[];

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * A Rollout watches a Flux ImagePolicy, takes its tags through gates into the Flux objects that ask for them, and lets each version bake, one at a time.
+ * Takes the tags of a Flux ImagePolicy, one version at a time, through gates into the Flux objects that name the Rollout, and lets each version bake.
  */
 export interface Rollout {
   apiVersion: string;
@@ -14,7 +14,7 @@ export interface Rollout {
    */
   spec?: {
     /**
-     * The ImagePolicy that discovers releases.
+     * The ImagePolicy that discovers releases: image.toolkit.fluxcd.io/v1, or v1beta2 where only that is served.
      */
     releasesImagePolicy: {
       /**
@@ -27,39 +27,39 @@ export interface Rollout {
       namespace?: string;
     };
     /**
-     * Pins the Rollout to a version. Any tag, even one that was not discovered.
+     * Pins the Rollout to this tag, even one that was not discovered. Letters, digits, _, . and - only.
      */
     wantedVersion?: string;
     /**
-     * The version already running when the Rollout is created: its history begins with this tag, without a bake. Gates and RolloutGates hold it as they hold every first deployment. Ignored once there is a history.
+     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates hold it. So do RolloutGates, with their lists and approvals, unless gateFirstDeployment is false, and until a user requests a version, which comes after it. Upstream Rollouts, ages, budgets and bakes never hold it. It can be set only when the Rollout is created. Later it may be removed; while there is no history it can't be added or changed, and gateFirstDeployment can't become false beside it. Ignored once there is a history. See docs/take-over.md.
      */
     initialVersion?: string;
     /**
-     * How many deployments the history keeps, at least 10 and at most 200.
+     * How many deployments the history keeps, at least 10 and at most 200. With onFailure: Rollback it also keeps those back to the last that succeeded.
      */
     versionHistoryLimit?: number;
     /**
-     * How many days a release is kept after its discovery.
+     * How many days a release is kept after its discovery. Releases are dropped only when a deployment makes the history exceed its limit, and never one that the history has.
      */
     availableReleasesRetentionDays?: number;
     /**
-     * How many releases are kept however old they are.
+     * How many of the newest releases are kept however old they are. In all, at most 1000 releases and 256 KiB are kept.
      */
     availableReleasesMinCount?: number;
     /**
-     * New releases are looked for at most once per interval.
+     * The shortest time between two new releases; after it, the newest release is taken.
      */
     releaseUpdateInterval?: string;
     /**
-     * How long a release has to be known here before it is deployed automatically, counted from availableReleases[].firstSeen. A manual deployment does not wait.
+     * How long a release has to be known here (availableReleases[].firstSeen) before it is deployed automatically, also as the first one. The publisher's own date doesn't count. A manual deployment doesn't wait.
      */
     minimumReleaseAge?: string;
     /**
-     * How long a version bakes once it is applied and healthy.
+     * How long a version bakes once it is applied and healthy. Without it a bake ends as it starts.
      */
     bakeTime?: string;
     /**
-     * The longest time from a deployment (or retry) to the start of its bake.
+     * The longest time from a deployment, or its retry, to the start of its bake, and from the planned end of the bake until every HealthCheck is Healthy. A deployment that takes longer has failed.
      */
     deployTimeout?: string;
     /**
@@ -130,11 +130,11 @@ export interface Rollout {
       };
     };
     /**
-     * Whether RolloutGates hold the first deployment as they hold every other. They do when absent, unless the installation follows the Go controller (LIKE_KUBERIK).
+     * Whether RolloutGates hold the first deployment, and initialVersion, as they hold every other. When absent they do, unless the installation follows the Go controller (LIKE_KUBERIK).
      */
     gateFirstDeployment?: boolean;
     /**
-     * Gates that must all be open before a version is deployed.
+     * Gates that must all be open before any version is deployed. Gates that select the Rollout count as well. One that doesn't exist counts as closed: docs/gates.md#a-gate-that-does-not-exist.
      */
     gates?: {
       /**
@@ -147,15 +147,15 @@ export interface Rollout {
       namespace?: string;
     }[];
     /**
-     * Rollouts that come first: a version is deployed automatically only once each of them has it Succeeded. A manual deployment does not wait.
+     * Upstream Rollouts: a version is deployed automatically only once each of them has it Succeeded. A manual deployment does not wait. See docs/promotion.md#in-order-specafter.
      */
     after?: {
       /**
-       * Name of the Rollout.
+       * Name of the Rollout. If it doesn't exist, every version waits.
        */
       name: string;
       /**
-       * The Rollout's own when absent. Another one has to allow it.
+       * The Rollout's own when absent. Another namespace has to allow it: docs/promotion.md#in-other-namespaces.
        */
       namespace?: string;
       /**
@@ -163,16 +163,16 @@ export interface Rollout {
        */
       bakedFor?: string;
       /**
-       * What makes a version the same in both, by default its tag. digest compares the manifests' digests, whatever the tags are; revision also lets an equal org.opencontainers.image.revision pass, which whoever pushes an image may write: only where the installation trusts publishers.
+       * What makes a version the same in both, by default its tag. digest: the same manifest digest, whatever the tags. revision: the same digest or org.opencontainers.image.revision, which anyone who pushes an image can write, so it needs TRUST_PUBLISHERS=true.
        */
       match?: 'tag' | 'digest' | 'revision';
     }[];
     /**
-     * What follows a failed version. Continue lets the next begin; Hold stops automation until unblock-failed, retry or a manual deployment; Rollback deploys the last version that succeeded once more, and then goes on. The default is the installation's.
+     * What follows a failed version. Continue: the next version may come. Hold: automation stops until retry, unblock-failed or a manual deployment. Rollback: the last version that succeeded is deployed again, once. The default is the installation's (ON_FAILURE).
      */
     onFailure?: 'Continue' | 'Hold' | 'Rollback';
     /**
-     * Limits of rollbacks.
+     * Limits of rollbacks, for onFailure: Rollback.
      */
     rollback?: {
       /**
@@ -181,7 +181,7 @@ export interface Rollout {
       barrier?: string;
     };
     /**
-     * A ConfigMap to keep with the deployed tag, version, revision and digest.
+     * A ConfigMap to keep with the deployed tag, version, revision and digest: docs/rollouts.md#a-configmap-for-substitutefrom.
      */
     releaseConfigMap?: {
       /**
@@ -190,16 +190,16 @@ export interface Rollout {
       name: string;
     };
     /**
-     * Git is the source of truth: an ImagePolicy selects exactly the deployed tag, for an ImageUpdateAutomation to commit. The Rollout sets no field of Flux objects itself.
+     * Git is the source of truth: an ImagePolicy selects exactly the deployed tag, for an ImageUpdateAutomation to commit. The Rollout sets no field of Flux objects itself. See docs/write-back.md.
      */
     writeBack?: {
       /**
-       * The name of that ImagePolicy. The Rollout creates it in its own namespace.
+       * The name of that ImagePolicy, not that of releasesImagePolicy. The Rollout creates it in its own namespace.
        */
       imagePolicy: string;
     };
     /**
-     * A repository that each release is copied to, with its signatures and SBOMs. See docs/promotion.md.
+     * A repository that each release is copied to, with its signatures and SBOMs. See docs/promotion.md#spectargetrepository.
      */
     targetRepository?: {
       /**
@@ -207,7 +207,7 @@ export interface Rollout {
        */
       url: string;
       /**
-       * A Secret of type kubernetes.io/dockerconfigjson in the Rollout's namespace, to log in with.
+       * A Secret of type kubernetes.io/dockerconfigjson in the Rollout's namespace, with the right to pull and push there.
        */
       secretRef?: {
         /**
@@ -225,15 +225,15 @@ export interface Rollout {
         name: string;
       };
       /**
-       * Whether it speaks plain HTTP.
+       * Whether the registry speaks plain HTTP. False when absent.
        */
       insecure?: boolean;
       /**
-       * Whether a deployment waits until its release is there, or only what has baked is copied. BeforeDeployment when absent.
+       * BeforeDeployment: a deployment waits until its release is there. AfterBake: only what has baked is copied. BeforeDeployment when absent.
        */
       when?: 'BeforeDeployment' | 'AfterBake';
       /**
-       * Whether a tag may be moved that is there with another digest.
+       * Whether a tag may be moved that is there with another digest. False when absent.
        */
       overwrite?: boolean;
     };
@@ -247,7 +247,7 @@ export interface Rollout {
      */
     observedGeneration?: number;
     /**
-     * Counts the changes of this status; each is the one before plus one.
+     * Counts the changes of this status, one by one. A write computed from an older status is refused. For users and dashboards the webhook counts.
      */
     revision?: number;
     /**
@@ -319,15 +319,15 @@ export interface Rollout {
      */
     image?: string;
     /**
-     * A RolloutBudget selects this Rollout, and this is what it asks for. Absent while nothing could be deployed.
+     * What it requests from RolloutBudgets: docs/budgets.md. Absent while nothing could be deployed.
      */
     slotRequest?: {
       /**
-       * The status.revision in which the request was made. Another request is another slot.
+       * The status.revision in which the request was made. A new request is for another slot.
        */
       id: number;
       /**
-       * Since when it asks.
+       * When it was made.
        */
       since: string;
       /**
@@ -344,28 +344,28 @@ export interface Rollout {
         digest?: string;
       }[];
       /**
-       * Whom it asks now, as kind/name. Several are asked one after the other.
+       * The budgets it requests a slot from now, as kind/name; several are requested one after the other.
        */
       budgets?: string[];
       /**
-       * It asks nobody until then: it had a slot of one budget, and another had none.
+       * Nothing is requested until then: one budget had granted a slot, and another had none.
        */
       pausedUntil?: string;
     };
     /**
-     * The tag that runs: the newest deployment that every bound object has applied, or that had nothing to be applied by.
+     * The tag that runs: the newest deployment that every bound object has applied; where nothing is bound, the newest. What ran before the Rollout counts as applied. Absent while nothing runs. With LIKE_KUBERIK the newest tag of the history.
      */
     currentVersion?: string;
     /**
-     * The tag that is committed, the newest of the history, while not every bound object has applied it.
+     * The tag of history[0] while not every bound object has applied it, also when it has failed.
      */
     rollingOutVersion?: string;
     /**
-     * The tag that waits for gates or for the version before it.
+     * The tag that waits, for gates or for the version before it.
      */
     pendingVersion?: string;
     /**
-     * Deployments, newest first.
+     * Deployments, newest first. Append-only: docs/rollouts.md#what-may-become-of-history.
      */
     history?: {
       /**
@@ -397,7 +397,7 @@ export interface Rollout {
          */
         created?: string;
         /**
-         * When this Rollout discovered the release, by its own clock.
+         * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
          */
         firstSeen?: string;
       };
@@ -410,11 +410,11 @@ export interface Rollout {
        */
       appliedTime?: string;
       /**
-       * The deploy-message, or how the deployment came about.
+       * The deploy-message, or how the deployment came about, such as Automatic deployment. Of a cancelled one, what cancelled it.
        */
       message?: string;
       /**
-       * How the deployment came about, in words: first whose decision it was, then what it got past. Absent on deployments of an older version of this software.
+       * How the deployment came about: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those that apply of ForceDeploy, GateBypass and FailedBakeUnblock. Absent on deployments of older versions of rollout-hooks.
        */
       origin?: (
         | 'Automatic'
@@ -427,11 +427,11 @@ export interface Rollout {
         | 'FailedBakeUnblock'
       )[];
       /**
-       * Who, as the Go controller has it. Who really asked is in requestedBy.
+       * Who, as clients of the Go controller read it. The authenticated user is in requestedBy.
        */
       triggeredBy?: {
         /**
-         * User for a manual deployment with a deploy-user.
+         * User for a manual deployment with a deploy-user, else System.
          */
         kind: 'User' | 'System';
         /**
@@ -440,11 +440,11 @@ export interface Rollout {
         name: string;
       };
       /**
-       * The failed version that this deployment replaced.
+       * The failed version that this rollback replaced.
        */
       rolledBackFrom?: string;
       /**
-       * The authenticated user who asked for a manual deployment.
+       * The authenticated user who requested a manual deployment: who set the wantedVersion that was deployed, else who set force-deploy.
        */
       requestedBy?: string;
       /**
@@ -464,11 +464,11 @@ export interface Rollout {
          */
         kind?: string;
         /**
-         * Absent for a Gate of another namespace.
+         * Who opened or approved it; absent for a Gate of another namespace.
          */
         by?: string;
         /**
-         * Absent for a Gate of another namespace.
+         * The reason given; absent for a Gate of another namespace.
          */
         reason?: string;
         /**
@@ -477,7 +477,7 @@ export interface Rollout {
         at: string;
       }[];
       /**
-       * Who let this deployment past closed Gates, and why. Absent where all of them were open.
+       * The user who bypassed closed Gates for this deployment, and why. Absent where all of them were open.
        */
       bypass?: {
         /**
@@ -506,15 +506,15 @@ export interface Rollout {
        */
       bakeStatusMessage?: string;
       /**
-       * When its bake began.
+       * When its bake began, rounded up to a second.
        */
       bakeStartTime?: string;
       /**
-       * When it ended.
+       * When its bake ended; without bake settings, when the deployment was seen to be applied.
        */
       bakeEndTime?: string;
       /**
-       * When it was last retried; health from before does not count.
+       * When it was last retried. Health from before doesn't count.
        */
       lastRetryTimestamp?: string;
       /**
@@ -538,7 +538,7 @@ export interface Rollout {
          */
         namespace: string;
         /**
-         * What it said.
+         * Its message.
          */
         message?: string;
       }[];
@@ -563,7 +563,7 @@ export interface Rollout {
          */
         lastChangeTime?: string;
         /**
-         * Its lastErrorTime, also one that a reset has removed since.
+         * Its lastErrorTime, also one that a reset has removed since: its reporter may write it again.
          */
         lastErrorTime?: string;
       }[];
@@ -595,7 +595,7 @@ export interface Rollout {
        */
       created?: string;
       /**
-       * When this Rollout discovered the release, by its own clock.
+       * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
        */
       firstSeen?: string;
     }[];
@@ -604,7 +604,7 @@ export interface Rollout {
      */
     availableReleasesCount?: number;
     /**
-     * When releases were looked at last, kept where releaseUpdateInterval is set.
+     * When a release was last taken; kept where releaseUpdateInterval is set.
      */
     lastReleaseUpdate?: string;
     /**
@@ -634,12 +634,12 @@ export interface Rollout {
        */
       created?: string;
       /**
-       * When this Rollout discovered the release, by its own clock.
+       * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
        */
       firstSeen?: string;
     }[];
     /**
-     * The candidates that every gate allows, newest first.
+     * The candidates that no RolloutGate's list excludes, newest first. A RolloutGate that is not passing excludes nothing here.
      *
      * Items: A release.
      */
@@ -665,12 +665,12 @@ export interface Rollout {
        */
       created?: string;
       /**
-       * When this Rollout discovered the release, by its own clock.
+       * When this Rollout discovered the release, by its own clock; again from the start when the tag is moved to another image. A clock that is set back makes a release wait longer, never shorter.
        */
       firstSeen?: string;
     }[];
     /**
-     * Releases that a gate rejects.
+     * Releases that a RolloutGate rejects.
      */
     rejectedReleases?: {
       /**
@@ -721,11 +721,11 @@ export interface Rollout {
       reason: string;
     }[];
     /**
-     * Everything that keeps a version from being deployed, the first first; empty where nothing does. At most 50: the condition StatusShortened reports how many more there are.
+     * Everything that keeps the waiting version from being deployed, the first first; empty where nothing does. The conditions have the same in sentences. At most 50: the condition StatusShortened reports how many more there are.
      */
     blockers?: {
       /**
-       * What kind of thing it is.
+       * Problem is one of the Rollout itself (see Ready). Bake and Failure are those of the version before. Upstream is a Rollout of spec.after.
        */
       type:
         | 'Problem'
@@ -745,15 +745,15 @@ export interface Rollout {
        */
       effect: 'Blocks' | 'Waits';
       /**
-       * Why, in one word: that of the condition which says the same in a sentence, where there is one.
+       * The reason of the condition that has the sentence, such as GateClosed; ReleaseRejected where a RolloutGate rejects the requested version.
        */
       reason: string;
       /**
-       * The version that it holds.
+       * The version that it holds; absent where it holds every version.
        */
       version?: string;
       /**
-       * The object that holds it.
+       * The object that holds it; absent where that is no object, such as a bake.
        */
       object?: {
         /**
@@ -804,7 +804,7 @@ export interface Rollout {
       deployableAt: string;
     }[];
     /**
-     * The Gates of spec.gates, and whether each has existed since this Rollout names it. One that never has counts as closed, and the reference may be taken back.
+     * The Gates of spec.gates, and whether each has existed since this Rollout names it. One that never has counts as closed, and its reference may be removed. Only Metacontroller writes this.
      */
     namedGates?: {
       /**
@@ -817,7 +817,7 @@ export interface Rollout {
       seen: boolean;
     }[];
     /**
-     * Every RolloutGate of this Rollout and what it says, the Gates that are closed, and what else lets some versions through: the Rollouts of spec.after, and budgets.
+     * Every RolloutGate of this Rollout; of more than 50, those that block first. Then the upstream Rollouts of spec.after, the budgets that it waits for, and at most 20 closed Gates: those that the waiting version waits for; where none waits, those that the Rollout names or that select it.
      */
     gates?: {
       /**
@@ -825,40 +825,40 @@ export interface Rollout {
        */
       kind?: string;
       /**
-       * The RolloutGate; of a Gate, namespace and name; after/, budget/ or clusterbudget/ and the name of any other.
+       * The RolloutGate; namespace/name of a Gate; after/name or after/namespace/name of an upstream Rollout; budget/name or clusterbudget/name of a budget.
        */
       name: string;
       /**
-       * Its spec.passing; false for a closed Gate.
+       * spec.passing of a RolloutGate; true for an upstream Rollout and a budget, false for a closed Gate.
        */
       passing?: boolean;
       /**
-       * Its list; left out while it is not passing.
+       * The list of a RolloutGate; left out while it is not passing; of more than 50 versions the candidates and then the last ones. With spec.approvals, the approved candidates that are on its list, at most 50, empty where none is. Of an upstream Rollout the candidates that it lets through, newest first, at most 50; left out while there is no candidate.
        */
       allowedVersions?: string[];
       /**
-       * What it lets through.
+       * Gate is passing, Gate is not passing, Gate does not allow any release candidate, or Gate bypassed for version <tag>. With spec.approvals also how many the waiting version has, by whom, and how to give one. Of an upstream Rollout also what the newest candidate waits for. Of a closed Gate why it is closed.
        */
       message?: string;
       /**
-       * Whether a bypass of it counts.
+       * True while a bypass of it counts.
        */
       bypassGates?: boolean;
     }[];
     /**
-     * From the annotations of the deployed image, like the three below.
+     * The OCI artifact type of the latest image.
      */
     artifactType?: string;
     /**
-     * Where the source of the deployed image is.
+     * The annotation org.opencontainers.image.source of the latest image.
      */
     source?: string;
     /**
-     * The title of the deployed image.
+     * The annotation org.opencontainers.image.title of the latest image.
      */
     title?: string;
     /**
-     * The description of the deployed image.
+     * The annotation org.opencontainers.image.description of the latest image.
      */
     description?: string;
   };

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Holds back versions of one Rollout. Set by people or by other controllers.
+ * Holds versions of one Rollout. Users write it, or other controllers.
  */
 export interface RolloutGate {
   apiVersion: string;
@@ -27,15 +27,15 @@ export interface RolloutGate {
      */
     passing: boolean;
     /**
-     * The tags that may be deployed; an empty list allows none.
+     * The tags that may be deployed. An empty list allows none, no list allows all. Ignored while passing is false. Printable ASCII; what is not a tag matches no release.
      */
     allowedVersions?: string[];
     /**
-     * Tags that are never deployed while they are listed.
+     * Tags that are never deployed while listed, not even manually. Printable ASCII.
      */
     rejectedVersions?: string[];
     /**
-     * A version is deployed only with this many approvals, by hand too. It is approved with the annotation rollout.kuberik.com/approve.
+     * A version is deployed only with these approvals, also manually: docs/promotion.md#approvals. The annotation rollout.kuberik.com/approve approves one.
      */
     approvals?: {
       /**
@@ -43,15 +43,15 @@ export interface RolloutGate {
        */
       required: number;
       /**
-       * Whose approval does not count: requester, who asked for the deployment by hand; author, whom the manifest of the release names. Where its authors are not known, none counts.
+       * Whose approval doesn't count: requester, the user who requested the deployment manually; author, whom the release's manifest names. While its authors are not known, none counts.
        */
       notBy?: ('requester' | 'author')[];
       /**
-       * How long an approval counts; without it as long as it stands.
+       * How long an approval counts, from its own time; until it is withdrawn when absent.
        */
       expireAfter?: string;
       /**
-       * The ServiceAccounts whose approval counts, as namespace/name; of others none does.
+       * The ServiceAccounts whose approval counts, as namespace/name. No other ServiceAccount's counts.
        */
       serviceAccounts?: string[];
     };
@@ -94,7 +94,7 @@ export interface RolloutGate {
       type: string;
     }[];
     /**
-     * The approvals that count now, where spec.approvals asks for any.
+     * The approvals, where spec.approvals is set: a report, from which nothing is decided.
      */
     approvals?: {
       /**
@@ -102,7 +102,7 @@ export interface RolloutGate {
        */
       required: number;
       /**
-       * Of the version that waits, or was approved last: 1/2 for 1.2.0.
+       * Of the version that waits, or was approved last, such as 1/2 for 1.2.0.
        */
       progress?: string;
       /**
@@ -118,7 +118,7 @@ export interface RolloutGate {
        */
       changes?: number;
       /**
-       * What has approvals, the newest first.
+       * Versions with approvals, the newest first.
        */
       versions?: {
         /**
@@ -154,11 +154,11 @@ export interface RolloutGate {
            */
           reason?: string;
           /**
-           * From then on it is gone.
+           * When it expires.
            */
           expiresAt?: string;
           /**
-           * Why it does not, if so.
+           * Why it doesn't count, if so.
            */
           doesNotCount?: string;
         }[];

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Calendar rules that open or close RolloutGates of Rollouts in its namespace.
+ * Opens and closes a RolloutGate, by a calendar, for each Rollout of its namespace that it selects.
  */
 export interface RolloutSchedule {
   apiVersion: string;
@@ -14,7 +14,7 @@ export interface RolloutSchedule {
    */
   spec?: {
     /**
-     * The Rollouts that get a RolloutGate of this schedule.
+     * The Rollouts, by their labels; empty, all. Each gets a RolloutGate.
      */
     rolloutSelector: {
       /**
@@ -42,19 +42,19 @@ export interface RolloutSchedule {
       }[];
     };
     /**
-     * What an active rule does: Allow lets versions be deployed only then, Deny holds them.
+     * Allow: the RolloutGates pass while a rule is active, else not. Deny: the reverse.
      */
     action?: 'Allow' | 'Deny';
     /**
-     * IANA time zone.
+     * An IANA name, such as Europe/Berlin. Offsets are rejected: they have no daylight saving time.
      */
     timezone?: string;
     /**
-     * The calendar. The schedule is active while any of its rules is.
+     * The calendar: docs/schedules.md#rules. The schedule is active while any of its rules is.
      */
     rules: {
       /**
-       * A name for people.
+       * A name for readers, and for status.activeRules.
        */
       name?: string;
       /**
@@ -98,7 +98,7 @@ export interface RolloutSchedule {
      */
     observedGeneration?: number;
     /**
-     * Whether a rule is active now.
+     * True while a rule is active, else absent.
      */
     active?: boolean;
     /**
@@ -106,11 +106,11 @@ export interface RolloutSchedule {
      */
     activeRules?: string[];
     /**
-     * When this next changes.
+     * When active next changes; absent when it never does.
      */
     nextTransition?: string;
     /**
-     * The RolloutGates of this schedule.
+     * The RolloutGates of this schedule; namespace/name for a ClusterRolloutSchedule.
      */
     managedGates?: string[];
     /**

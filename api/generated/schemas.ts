@@ -1237,7 +1237,7 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
-     "said": {
+     "report": {
       "type": "object",
       "properties": {
        "rollouts": {

@@ -8,7 +8,7 @@ import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { deploymentText } from '../pin/deployment.ts';
 import { awaitsText } from '../suspend/resume.ts';
-import type { GateEntry } from './gates.ts';
+import type { GateEntry } from './report.ts';
 
 const MAX_MESSAGE = 32_000;
 

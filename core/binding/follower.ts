@@ -1,6 +1,6 @@
 /**
  * A HelmRelease that follows a Rollout. None of its fields is pinned: the Rollout pins the OCIRepository of its `spec.chartRef`, and helm-controller
- * releases whatever that has fetched. Its status says of which artifact (docs/architecture.md, fact F14).
+ * releases whatever that has fetched. Its status says of which artifact (docs/facts.md, F14).
  */
 import { ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

@@ -40,7 +40,7 @@ function proofOf(object: FluxObject): Observed | undefined {
   return applied === undefined ? undefined : { applied };
 }
 
-/** The revision a Kustomization applied with its current spec, and found ready (docs/architecture.md, fact F8). A suspended one only looks so. */
+/** The revision a Kustomization applied with its current spec, and found ready (docs/facts.md, F8). A suspended one only looks so. */
 function appliedRevision(object: FluxObject): string | undefined {
   const { metadata, spec, status } = object;
   const ready = findCondition(status?.conditions, 'Ready');

@@ -50,7 +50,7 @@ export function bindingOf(
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),
     ...(awaits && { awaits }),
-    // An empty map would be written again at every sync (docs/architecture.md, fact M10).
+    // An empty map would be written again at every sync (docs/facts.md, M10).
     ...(Object.keys(observed).length > 0 && { observed }),
   };
   const labels = Object.fromEntries(pins.map((pin) => [boundLabel(pin.rollout), '']));

@@ -10,12 +10,12 @@ import { awaitsOf } from '../suspend/resume.ts';
 import { carries, hasArrived } from './arrival.ts';
 import { bindingConditions } from './conditions.ts';
 import { FOLLOWER, whyNothingComes } from './follower.ts';
-import { headOf, rolloutsOf, type Said } from './said.ts';
+import { headOf, type Report, rolloutsOf } from './report.ts';
 
 export type PinState = NonNullable<FluxBindingStatus['pins']>[number];
 
 export interface RelatedToBinding {
-  said: Said;
+  report: Report;
   /** Where a version arrives with its source. */
   whole?: Whole | undefined;
   /** The source named in the binding's spec, where it exists. */
@@ -28,8 +28,8 @@ export interface RelatedToBinding {
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
-  const { said, whole } = related;
-  const { gates = [], passing = [] } = said;
+  const { report, whole } = related;
+  const { gates = [], passing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = latch(binding, related);
   const isFollower = spec.target.kind === FOLLOWER;
@@ -76,11 +76,15 @@ function sourceEntry({ artifact, awaits, stuck }: Whole): NonNullable<FluxBindin
 }
 
 /** Behind a closed gate, and for a Rollout with nothing to say, the object keeps what it carries. */
-function desiredDeployments(spec: FluxBindingSpec, { said, whole }: RelatedToBinding, held: boolean): DeploymentRef[] {
+function desiredDeployments(
+  spec: FluxBindingSpec,
+  { report, whole }: RelatedToBinding,
+  held: boolean,
+): DeploymentRef[] {
   return rolloutsOf(spec).flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
-    const next = whole?.rollout === name ? whole.fetched : headOf(said, name);
-    const stays = held && !said.passing?.some(({ rollout }) => rollout === name);
+    const next = whole?.rollout === name ? whole.fetched : headOf(report, name);
+    const stays = held && !report.passing?.some(({ rollout }) => rollout === name);
     const deployment = stays ? carried : (next ?? carried);
     return deployment ? [deployment] : [];
   });
@@ -91,7 +95,7 @@ function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[]
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
   return names.flatMap((name) => {
-    const head = headOf(related.said, name);
+    const head = headOf(related.report, name);
     const latched = before.find((deployment) => deployment.rollout === name);
     if (!head) return latched ? [latched] : [];
     if (latched && isSameDeployment(latched, head)) return [latched];
@@ -106,15 +110,15 @@ function pinState(
   applied: readonly DeploymentRef[],
   spec: FluxBindingSpec,
 ): PinState {
-  const head = headOf(related.said, pin.rollout);
-  const said = related.said.rollouts?.find(({ rollout }) => rollout === pin.rollout);
+  const head = headOf(related.report, pin.rollout);
+  const entry = related.report.rollouts?.find(({ rollout }) => rollout === pin.rollout);
   if (!head) {
-    const why = said ? 'has deployed nothing yet' : 'does not exist';
+    const why = entry ? 'has deployed nothing yet' : 'does not exist';
     return { ...pin, state: 'Missing', message: `Rollout '${pin.rollout}' ${why}` };
   }
   const { id, version, uid } = head;
   const isFollower = spec.target.kind === FOLLOWER;
-  const writeBack = isFollower ? undefined : said?.writeBack;
+  const writeBack = isFollower ? undefined : entry?.writeBack;
   const has = { ...pin, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
   // What Git sets may change after it has arrived.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);

@@ -2,7 +2,7 @@
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import { closedClosings } from '../binding/said.ts';
+import { closedClosings } from '../binding/report.ts';
 import { isHeld } from '../binding/trigger.ts';
 import { goneChecks, keyOf, knownHealth } from '../health/known.ts';
 import { objectName } from '../kube/names.ts';

@@ -1,4 +1,4 @@
-/** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/architecture.md, writes W10 to W17). */
+/** What a closed gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md, W10 to W17). */
 import type { FluxObject } from '../../api/flux.ts';
 import { isApplyBy, writersOf } from '../kube/managedFields.ts';
 import { FewPaths } from './changedPaths.ts';
@@ -69,7 +69,7 @@ function suspends({ path, value }: Change): boolean {
 
 /**
  * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership, and
- * a removal that was held would be forgotten forever (docs/architecture.md, fact F3).
+ * a removal that was held would be forgotten forever (docs/facts.md, F3).
  */
 function held(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;

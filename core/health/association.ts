@@ -1,4 +1,4 @@
-/** Which Rollouts a HealthCheck matters to (docs/compatibility.md, Q19 and Q20). */
+/** Which Rollouts a HealthCheck matters to (docs/reference/quirks.md, Q19 and Q20). */
 
 import type { LabelSelector } from '../../api/kubernetes.ts';
 import type { HealthCheck, Rollout, RolloutSpec } from '../../api/types.ts';

@@ -1,5 +1,5 @@
 /**
- * Health of class kustomization; docs/compatibility.md, Q27 to Q29, says where it differs from the Go controller.
+ * Health of class kustomization; docs/reference/quirks.md, Q27 to Q29, says where it differs from the Go controller.
  *
  * | Kustomization | health |
  * |---|---|
@@ -172,7 +172,7 @@ function isOldFailure(at: EpochMs, revision: Revision, cutoff: EpochMs | undefin
 const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 
 // Whether what a Kustomization's objects show is the health of what should be running now, or of what ran before: the Go controller does not tell
-// them apart (docs/compatibility.md, Q28). Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the
+// them apart (docs/reference/quirks.md, Q28). Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the
 // current generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {

@@ -1,4 +1,4 @@
-/** When a governed object may be deleted (docs/architecture.md, writes W19 to W22 and W30). */
+/** When a governed object may be deleted (docs/reference/writes.md, W19 to W22 and W30). */
 import { AWAITS_ARTIFACT, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypass.ts';

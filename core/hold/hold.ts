@@ -1,14 +1,16 @@
 /**
- * When a Flux object must be written so that the webhook suspends it. Decided from the object, its Gates and the labels of its Namespace
+ * When a Flux object must be written so that the webhook suspends it, or resumes it. Decided from the object, its Gates and the labels of its Namespace
  * alone: nothing that a tenant can make large or many stands between a Gate that closes and what it holds.
  */
-import { GATE_STATE, SELECTED_BY } from '../../api/annotations.ts';
+import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { JudgedGate } from '../gate/judge.ts';
 import { TOO_MANY } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
+import { awaitedApply } from '../suspend/resume.ts';
 import { closingKey, formatState, INVALID_REFERENCE, parseState, runsBehind } from '../suspend/stateAnnotation.ts';
-import { type GateWorld, judgeRequired, requiredGates, selectedByText } from './requiredGates.ts';
+import { type GateWorld, judgeRequired, type RequiredGates, requiredGates, selectedByText } from './requiredGates.ts';
 
 export interface Hold {
   /** To be written. Each only triggers the webhook, which works out from live Gates what is stored. */
@@ -23,28 +25,51 @@ export interface Hold {
 export function holdOf(object: FluxObject, world: GateWorld): Hold {
   const required = requiredGates(object, world);
   const { closed, all } = judgeRequired(required, world);
-  const invalid = required.problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const names = [...closed.map(({ ref }) => refKey(ref)), ...invalid];
-  const closings = [...closed.map(closingKey), ...invalid];
-  const text = object.metadata.annotations?.[GATE_STATE];
-  const state = parseState(text);
-  const runs = names.length > 0 && runsBehind(state, closings);
-  const isPassing = runs && state?.is === 'passing';
+  const marks = marksOf(required, closed);
+  const { annotations: stored = {} } = object.metadata;
+  const state = parseState(stored[GATE_STATE]);
+  const isPassing = state?.is === 'passing' && isMarkedAsHeld(object, marks);
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(required, world.truncated);
-  if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  const closedText = formatState({ is: 'closed', gates: names });
+  if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // One that passes is written too: where its deployment has arrived, the webhook suspends it again.
-  if (names.length > 0 && text !== closedText && (!runs || isPassing)) annotations[GATE_STATE] = closedText;
+  if (marks.names.length > 0 && (!isMarkedAsHeld(object, marks) || isPassing))
+    annotations[GATE_STATE] = formatState({ is: 'closed', gates: marks.names });
+  const released = marks.names.length > 0 ? undefined : releasedState(object, all.length > 0);
+  if (released !== undefined) annotations[GATE_STATE] = released;
   const edges = all.flatMap(({ until }) => until ?? []);
   return { annotations, isPassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** Whether the object is not yet held, or not by all that closed: what is reported of the hold has to wait. */
-export function isUnheld(object: FluxObject, closed: readonly NamespacedName[], closings: readonly string[]): boolean {
-  if (closed.length === 0) return false;
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
-  return state?.is !== 'closed' && !runsBehind(state, closings);
+/** With its Gates open; null: no gate is required any more. Resumed is what waits for no apply: that it need not is the other decorator's to say. */
+function releasedState(object: FluxObject, isGated: boolean): string | null | undefined {
+  const text = object.metadata.annotations?.[GATE_STATE];
+  if (!isGated && object.metadata.annotations?.[SUSPENDED] === undefined) return text === undefined ? undefined : null;
+  const open = formatState({ is: 'open' });
+  return text === open || awaitedApply(object) ? undefined : open;
+}
+
+/** What keeps an object from running: the closed gates, and text that names none. */
+export interface Marks {
+  names: string[];
+  /** See `closingKey`. */
+  closings: string[];
+}
+
+export function marksOf({ problems }: Pick<RequiredGates, 'problems'>, closed: readonly JudgedGate[]): Marks {
+  const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
+  return {
+    names: [...closed.map(({ ref }) => refKey(ref)), ...invalid],
+    closings: [...closed.map(closingKey), ...invalid],
+  };
+}
+
+/** Whether the object's annotation GATE_STATE is what its Gates want: held by just these, past all of these, or not held. */
+export function isMarkedAsHeld(object: FluxObject, { names, closings }: Marks): boolean {
+  const text = object.metadata.annotations?.[GATE_STATE];
+  const state = parseState(text);
+  if (names.length > 0) return text === formatState({ is: 'closed', gates: names }) || runsBehind(state, closings);
+  return state === undefined || state.is === 'open' || state.is === 'opening';
 }
 
 /**

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type JudgedGate, type Judgement, judgeGates } from '../gate/judge.ts';
-import { parseGateRefs, TOO_MANY } from '../gate/refs.ts';
+import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/refs.ts';
 import { gateSelects } from '../gate/selects.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -114,8 +114,26 @@ export function requiredGates(
   return { named, selecting, problems, tooMany };
 }
 
+/** Which Gates an object requires as it is stored, without a list of those that may select it: of that the webhook alone writes the record. */
+export function recordedNames(object: FluxObject, rules: RefRules): NamespacedName[] {
+  return [...namedGates(object, rules).refs, ...(gatesInSelectedBy(object) ?? [])].filter((ref) => !isTooMany(ref));
+}
+
+/** @param gates by `namespace/name`: those of `recordedNames` that exist */
+export function recordedGates(object: FluxObject, gates: ReadonlyMap<string, Gate>, rules: RefRules): RequiredGates {
+  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, rules);
+  const recorded = gatesInSelectedBy(object);
+  const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
+  const tooMany =
+    namesTooMany || recorded === undefined || pinAnnotationsOf(object).tooMany === true || isCrowd(named, selecting);
+  return { named, selecting, problems, tooMany };
+}
+
 /** Each of them once. Beyond a limit that is all there is to say. */
-export function judgeRequired({ named, selecting, tooMany }: RequiredGates, { gates, now }: GateWorld): Judgement {
+export function judgeRequired(
+  { named, selecting, tooMany }: RequiredGates,
+  { gates, now }: Pick<GateWorld, 'gates' | 'now'>,
+): Judgement {
   const refs = new Map([...named, ...selecting].map((ref) => [refKey(ref), ref]));
   const wanted = tooMany ? [TOO_MANY] : [...refs.values()];
   return judgeGates(wanted, (ref) => gates.get(refKey(ref)), now);

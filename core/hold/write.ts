@@ -1,5 +1,5 @@
 /**
- * One write of a Flux object as it is judged; docs/architecture.md, writes W1 to W31, says what becomes of each kind. These are
+ * One write of a Flux object as it is judged; docs/reference/writes.md, W1 to W31, says what becomes of each kind. These are
  * the rules, in the order in which they apply, and what each webhook does about them:
  *
  *   rule             the mutating one, mutate.ts                       the validating one, validate.ts

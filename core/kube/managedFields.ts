@@ -1,6 +1,6 @@
 /**
  * Was a change made by an apply? Told by who owns the field afterwards, not by the request's options: the API server
- * sends UpdateOptions for patches too (docs/architecture.md, fact F11).
+ * sends UpdateOptions for patches too (docs/facts.md, F11).
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';

@@ -1,4 +1,4 @@
-/** What a source has fetched, from its own status (docs/architecture.md, fact F8). */
+/** What a source has fetched, from its own status (docs/facts.md, F8). */
 import type { Artifact, FluxObject, FluxStatus } from '../../api/flux.ts';
 import { LIMITS } from '../limits.ts';
 

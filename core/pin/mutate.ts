@@ -1,5 +1,4 @@
-/** What one write may do to the fields that Rollouts own (docs/architecture.md, writes W1 to W7). */
-
+/** What one write may do to the fields that Rollouts own (docs/reference/writes.md, W1 to W7). */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, Pin, Rollout } from '../../api/types.ts';

@@ -1,4 +1,4 @@
-/** The validating half: nobody changed a pinned field after our mutating webhook had set it (docs/architecture.md, write W8). */
+/** The validating half: nobody changed a pinned field after our mutating webhook had set it (docs/reference/writes.md, W8). */
 import { ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -1,6 +1,6 @@
 /**
  * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact arrive together
- * (docs/architecture.md, fact F4). A hook can annotate only its own object: the child's FluxBinding carries a label with its
+ * (docs/facts.md, F4). A hook can annotate only its own object: the child's FluxBinding carries a label with its
  * applier's name while it waits, the applier's decorator relates the bindings with that label and annotates the applier. What
  * the applier then does comes back in the binding's status.
  */

@@ -1,6 +1,6 @@
 /**
  * A closed gate suspends its object; `gate.fluxcd.io/suspended` remembers what `spec.suspend` was, and the opening
- * restores exactly that (docs/architecture.md, writes W15, W23 and W24).
+ * restores exactly that (docs/reference/writes.md, W15, W23 and W24).
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

@@ -1,5 +1,5 @@
 /**
- * A stand-in for kustomize-controller's sync, as observed (docs/architecture.md, facts F1 to F3): a dry-run apply of every
+ * A stand-in for kustomize-controller's sync, as observed (docs/facts.md, F1 to F3): a dry-run apply of every
  * object, then an apply of what differs, then a prune of what was removed. One refused object ends the sync. The
  * Kustomization's status says what became of it, where there is such an object.
  */

@@ -18,21 +18,21 @@ const INTRODUCTION = `# The command
 
 <!-- Written by dev/scripts/generate-cli-docs.ts from cli/commands: change the commands, then run npm run generate. -->
 
-\`kubectl rollouts\` shows what runs, what waits and why, and does what people do about it. \`flux rollouts\` is the same program under another name. It talks
-to the API server as you do with kubectl, and may no more than you may: everything it asks for is an annotation or a field that kubectl could write. What it
-says is what conditions and denials say, from the same functions.
+\`kubectl rollouts\` shows what runs, what waits and why, and does what users do about it.
+\`flux rollouts\` is the same program under another name. It has exactly your permissions: each action is an annotation
+or a field that kubectl could write. It explains with the texts of conditions and denials.
 
 ## Install
 
-A [release](releases.md#verify-what-you-install) has an executable, which needs nothing else, for Linux (x64, arm64; glibc 2.28 or newer and libatomic),
-macOS on Apple silicon, and Windows (x64):
+A [release](releases.md#verify-what-you-install) has an executable without dependencies for Linux (x64, arm64; glibc 2.28
+or newer and libatomic), macOS on Apple silicon, and Windows (x64):
 
 \`\`\`sh
 mkdir -p ~/.local/bin && tar -xzf flux-rollouts_X.Y.Z_linux_amd64.tar.gz -C ~/.local/bin
 for name in kubectl-rollouts kubectl_complete-rollouts; do ln -sf flux-rollouts ~/.local/bin/$name; done
 \`\`\`
 
-Or let krew or Flux install it, by the manifests of the release, until their catalogues have them:
+Or let krew or Flux install it, by the manifests of the release:
 
 \`\`\`sh
 kubectl krew install --manifest-url https://github.com/<owner>/rollout-hooks/releases/download/vX.Y.Z/plugin-krew.yaml
@@ -40,34 +40,37 @@ kubectl krew install --manifest-url https://github.com/<owner>/rollout-hooks/rel
 
 \`flux plugin install\` reads a catalogue: put \`plugin-flux.yaml\` into yours as \`rollouts.yaml\`, and set \`FLUXCD_PLUGIN_CATALOG\` to its URL.
 
-Anywhere else, Alpine and macOS on Intel included, it runs on Node 20 or newer: as the package of the release, or from a clone of this repository.
+Elsewhere, such as on Alpine and macOS on Intel, it runs on Node 20 or newer: the package of a release, or a clone.
 
 \`\`\`sh
 npm install --global ./rollout-hooks-cli-X.Y.Z.tgz   # of a release
 
-npm run build:cli                                    # or from a clone: bundles the command into dist/cli, one file that needs no other package
+npm run build:cli                                    # or from a clone: one file, in dist/cli
 npm install --global ./dist/cli
-npm run build:cli -- --executable                    # and the executable for this machine, into dist/cli-linux-x64 or the like
+npm run build:cli -- --executable                    # an executable for this machine, in dist/cli-linux-x64 or the like
 \`\`\`
 
-kubectl finds \`kubectl-rollouts\`, and for completions \`kubectl_complete-rollouts\`, on the PATH. Flux looks into its plugin folder:
-\`ln -s "$(which flux-rollouts)" ~/.fluxcd/plugins/flux-rollouts\`. The licenses of what is inside are in \`THIRD_PARTY_NOTICES.txt\` beside it.
+kubectl finds \`kubectl-rollouts\`, and for completions \`kubectl_complete-rollouts\`, on the PATH.
+Flux looks into its plugin folder: \`ln -s "$(which flux-rollouts)" ~/.fluxcd/plugins/flux-rollouts\`.
+\`THIRD_PARTY_NOTICES.txt\` beside it has the licenses of what is inside.
 
 ## For every command
 
-Cluster, user and namespace are chosen as kubectl chooses them: \`KUBECONFIG\` (a list is merged), \`~/.kube/config\`, or the ServiceAccount inside a cluster; client certificates,
-tokens, exec plugins and proxies work. Options may stand before or after the command's name.`;
+Cluster, user and namespace are chosen as by kubectl: \`KUBECONFIG\` (a list is merged), \`~/.kube/config\`, or the
+ServiceAccount inside a cluster. Client certificates, tokens, exec plugins and proxies work.
+Options may stand before or after the command's name.`;
 
-const EXIT_CODES = `Colors are for terminals only; \`NO_COLOR\` turns them off. Times are shown in your time zone (\`TZ\`). On a pipe nothing is wrapped.
+const EXIT_CODES = `Colors are for terminals only; \`NO_COLOR\` turns them off. Times are in your time zone (\`TZ\`). On a pipe nothing is
+wrapped.
 
 | exit code | means |
 |---|---|
 | 0 | done |
-| 1 | something went wrong: one sentence on standard error says what |
+| 1 | an error: one sentence on standard error |
 | 2 | the command line is wrong |
 | 130 | Ctrl-C |
 
-What a command adds to these stands with it.`;
+Commands list further exit codes.`;
 
 async function page(): Promise<string> {
   const shown = COMMANDS.filter(({ isHidden }) => !isHidden);

@@ -1,6 +1,6 @@
 /**
  * Writes api/generated/*.ts from manifests/crds/*.yaml, the one source of truth: a type for each kind, and schemas.ts.
- * Then docs/cli.md, by generate-cli-docs.ts. `--check` writes nothing and fails when a file is out of date.
+ * Then docs/reference.md by generate-reference.ts, docs/reference by generate-catalogues.ts, and docs/cli.md, by generate-cli-docs.ts. `--check` writes nothing and fails when a file is out of date.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 const usage = `Usage: node dev/scripts/generate-types.ts [--check]
 
 Generates api/generated/<Kind>.ts from the CRDs in manifests/crds.
-Then docs/cli.md from the commands.
+Then docs/reference.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from the commands.
   --check   only compare; exit 1 when a generated file is out of date
 `;
 
@@ -93,4 +93,6 @@ for (const { path, text } of [...(await Promise.all(files.map(typesOf))), await 
   else await writeFile(path, text);
 }
 if (check && stale > 0) process.exit(1);
+await import('./generate-reference.ts');
+await import('./generate-catalogues.ts');
 await import('./generate-cli-docs.ts');

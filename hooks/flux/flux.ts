@@ -1,30 +1,21 @@
 /**
  * Decorator of every governed Flux kind: publishes what the object asks for as its FluxBinding, has the webhook set what its Rollouts deploy,
- * and releases it when its Gates have opened. What suspends it is hold.ts.
+ * and says on the object what its Gates do. What suspends and resumes it is hold.ts: Gates don't wake this one, which has nothing to do in a
+ * freeze before the object is written.
  */
-import {
-  DEPLOYED,
-  GATE_STATE,
-  RECONCILE_REQUESTED_AT,
-  RESUME_LABEL,
-  SELECTS_LABEL,
-  SUSPENDED,
-} from '../../api/annotations.ts';
+import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { FLUX_BINDINGS, GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { ClusterReader, Settings } from '../../api/ports.ts';
-import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { sentOf } from '../../core/binding/said.ts';
+import type { ClusterReader } from '../../api/ports.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { withReport } from '../../core/binding/delay.ts';
+import { inputsOf } from '../../core/binding/report.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
-import { toldBinding } from '../../core/binding/told.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
-import { selectingGateRules } from '../../core/gate/selects.ts';
 import { withGateCondition } from '../../core/hold/conditions.ts';
-import { gatingOf, releasingState } from '../../core/hold/decorate.ts';
-import { isUnheld } from '../../core/hold/hold.ts';
-import { namedGates, type RefRules } from '../../core/hold/requiredGates.ts';
+import { stateByFollowed } from '../../core/hold/gating.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
@@ -39,19 +30,19 @@ import {
   resumedAloneAt,
   resumeLabel,
 } from '../../core/suspend/resume.ts';
-import { homeLabels, homeRules } from '../home.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
+import { readGating } from './gates.ts';
 
 export const fluxHook: DecoratorHook = {
-  /** The answer is cached by generation: what the annotations name now is related, what they come to name is told by the binding. */
-  async customize({ parent }, { cluster, settings }) {
+  /** Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the FluxBinding until then. */
+  async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
-    const relatedResources: RelatedResourceRule[] = [
-      ...selectingGateRules(namespace, SELECTS_LABEL),
-      ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
-      ...rulesByName(parent, settings),
-    ];
+    const rollouts = [...new Set(pinAnnotationsOf(parent).pins.map(({ rollout }) => rollout))];
+    const relatedResources: RelatedResourceRule[] = namedRules(
+      ROLLOUTS,
+      rollouts.map((name) => ({ namespace, name })),
+    );
     if (mayApplyFluxObjects(parent)) {
       const waiting = { matchLabels: { [RESUME_LABEL]: resumeLabel({ namespace, name }) } };
       relatedResources.push({ ...FLUX_BINDINGS, labelSelector: waiting });
@@ -59,25 +50,24 @@ export const fluxHook: DecoratorHook = {
     return { relatedResources };
   },
 
-  async sync(request, { now, settings, cluster }) {
+  async sync(request, call) {
+    const { now, cluster } = call;
     const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
     const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
-    const gates = objectsOf<Gate>(related, KINDS.Gate);
-    const labels = await homeLabels(namespace ?? '', related, gates, cluster);
-    const gating = gatingOf(object, gates, labels, observed?.status, now, rulesOf(settings));
+    const { gating, gates } = await readGating(object, call, { ownNamespaceOnly: call.settings.noCrossNamespaceRefs });
 
-    const sent = sentOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
+    const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const awaited = awaitedApply(object);
     const asks = awaited !== undefined && (await mayAskFor(awaited, object, observed, cluster));
     const wanted = bindingOf(object, gating, observed, asks);
-    const told = wanted && toldBinding(wanted, observed, sent, now);
-    const answer: DecoratorResponse = { attachments: told ? [told.binding] : [] };
+    const reporting = wanted && withReport(wanted, observed, inputs, now);
+    const answer: DecoratorResponse = { attachments: reporting ? [reporting.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const seen = told ? told.status : observed?.status;
+    const seen = reporting ? reporting.status : observed?.status;
     const annotations: Record<string, string | null> = {};
-    const state = releasingState(object, gating, seen, now);
+    const state = stateByFollowed(object, gating, seen, now);
     if (state !== undefined) annotations[GATE_STATE] = state;
     const deployed = deploymentTrigger(object, seen);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;
@@ -90,19 +80,17 @@ export const fluxHook: DecoratorHook = {
 
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const awaits = currentAwaits(object, seen);
-    const isGated = gating.gates.length > 0;
-    const closed = isGated ? gating.closed : undefined;
-    const changesHold = state !== undefined || isUnheld(object, closed ?? [], gating.closings);
-    const knows = !isGated || closed !== undefined;
-    const status = knows && !changesHold ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
+    const closed = gating.gates.length > 0 ? gating.closed : undefined;
+    const isSettled = state === undefined && gating.isMarked;
+    const status = isSettled ? withGateCondition(object, closed, now, awaits, gating.closings) : undefined;
     const saysAt = gating.changedAt + FREEZE_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && saysAt <= now) answer.status = status;
     const looks = [
-      told?.lookAt,
+      reporting?.requeueAt,
       status && saysAt > now ? saysAt : undefined,
       resumedAloneAt(awaits),
-      awaited && !asks ? now + ASK_LATER_MS : undefined,
+      (awaited && !asks) || !gating.isMarked ? now + LATER_MS : undefined,
       isSuspendedByUs ? now + HELD_LOOK_MS : undefined,
     ].filter((at) => at !== undefined);
     // Metacontroller swallows a conflict of either write: look again soon.
@@ -115,11 +103,11 @@ export const fluxHook: DecoratorHook = {
 /** First a freeze suspends, then the objects say so: each status that is written costs two writes of Metacontroller, in the way of the next suspension. */
 const FREEZE_MS = 5000;
 
-/** How often a held object is looked at, whatever events were lost: an opening must not be missed. */
+/** How often what is reported of a held object is read again: its Gates wake the decorator that holds it, and not this one. */
 const HELD_LOOK_MS = 60_000;
 
-/** When an object looks again whether it may ask for its applier, or still has to. */
-const ASK_LATER_MS = 10_000;
+/** When an object looks again whether it may ask for its applier, or still has to; and at Gates that want it otherwise than it is. */
+const LATER_MS = 10_000;
 
 /** Not where so many ask already, and not for a Kustomization that does not apply the object, whatever its labels say. */
 async function mayAskFor(
@@ -140,22 +128,4 @@ async function mayAskFor(
 function isAppliedBy(applier: FluxObject, { spec, metadata }: FluxBinding): boolean {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};
   return mayAsk(applier, { apiVersion, kind, name, namespace: metadata.namespace ?? '' });
-}
-
-/** One object must not burden each event with as many rules as it can name namespaces: of more, the binding tells. */
-const MAX_GATE_NAMESPACES = 3;
-
-const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
-
-function rulesByName(object: FluxObject, settings: Settings): RelatedResourceRule[] {
-  const { namespace = '' } = object.metadata;
-  const rollouts = [...new Set(pinAnnotationsOf(object).pins.map(({ rollout }) => rollout))];
-  const gates = namedRules(GATES, namedGates(object, rulesOf(settings)).refs);
-  return [
-    ...namedRules(
-      ROLLOUTS,
-      rollouts.map((name) => ({ namespace, name })),
-    ),
-    ...(gates.length > MAX_GATE_NAMESPACES ? [] : gates),
-  ];
 }

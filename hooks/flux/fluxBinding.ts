@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
-import { remembered, rolloutsOf, saidOf, sentOf } from '../../core/binding/said.ts';
+import { decodeReport, inputsOf, reportOf, rolloutsOf } from '../../core/binding/report.ts';
 import { bindingStatus, wholeOf } from '../../core/binding/status.ts';
 import { gatesOf, isTooMany } from '../../core/gate/refs.ts';
 import { groupOf } from '../../core/kube/names.ts';
@@ -17,8 +17,8 @@ export const fluxBindingHook: CompositeHook = {
   async customize({ parent }, call) {
     const { spec, metadata } = parent as FluxBinding;
     const relatedResources: RelatedResourceRule[] = [];
-    // What the object's decorator is sent it tells. Else: the binding would be woken by each of them too.
-    if (!spec?.said) {
+    // Where the object's decorator reports, related objects would only add syncs of this one.
+    if (!spec?.report) {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOf(spec).map((name) => ({ namespace, name }));
       relatedResources.push(...namedRules(ROLLOUTS, rollouts));
@@ -46,12 +46,14 @@ export const fluxBindingHook: CompositeHook = {
         sourceRef.name,
       );
     const applier = awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name);
-    const told = binding.spec?.said;
-    const sent = sentOf(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
-    const { said, until } = told ? { said: remembered(told) } : saidOf(binding, sent, now);
-    const whole = told ? undefined : wholeOf(binding, sent.rollouts, source);
+    const written = binding.spec?.report;
+    const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
+    const { report, until } = written
+      ? { report: decodeReport(written), until: undefined }
+      : reportOf(binding, inputs, now);
+    const whole = written ? undefined : wholeOf(binding, inputs.rollouts, source);
     const answer: CompositeResponse = {
-      status: bindingStatus(binding, { said, whole, source, applier }, now),
+      status: bindingStatus(binding, { report, whole, source, applier }, now),
       children: [],
     };
     // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.

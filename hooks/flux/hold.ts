@@ -1,10 +1,10 @@
-/** Decorator of every governed Flux kind that suspends what a closed Gate holds. It is sent the object's Gates and Namespace, and nothing else. */
+/** Decorator of every governed Flux kind that suspends what a closed Gate holds, and resumes what its Gates let go. It is sent the object's Gates and Namespace, and nothing else. */
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
-import type { ClusterReader, Recent, Settings } from '../../api/ports.ts';
+import type { Settings } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { isTooMany } from '../../core/gate/refs.ts';
 import { selectingGateRules } from '../../core/gate/selects.ts';
@@ -16,22 +16,20 @@ import { secondsUntil } from '../../core/kube/time.ts';
 import { homeLabels, homeRules } from '../home.ts';
 import type { DecoratorHook } from '../hook.ts';
 import { namedRules } from '../namedRules.ts';
+import { readGates } from './gates.ts';
 
 /** One object must not burden each event with as many rules as it can name namespaces: the Gates of the others are read. */
 const MAX_GATE_NAMESPACES = 3;
 
 /** Metacontroller drops a decorator's write that meets a conflict, silently. */
 const RETRY_SECONDS = 2;
-/** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/architecture.md, fact M6). */
+/** How soon a Gate is read again whose events do not come: the rules for them are as old as the object's generation (docs/facts.md, M6). */
 const UNRELATED_SECONDS = 2;
 /**
  * The longest until the next look at an object that a Gate may hold. Metacontroller drops an event where it can't ask which Gates concern the
  * object, as while this server restarts.
  */
 const NEXT_LOOK_SECONDS = 60;
-/** Gates that are read one by one. For objects that name more, all are listed, once a second for all of these together. */
-const MAX_READS = 3;
-const SHARED_MS = 1000;
 /** After a Gate's edge its own status is an event for all it holds; this is for when that does not come. */
 const AFTER_EDGE_MS = 1000;
 
@@ -76,16 +74,6 @@ export const holdHook: DecoratorHook = {
 };
 
 const rulesOf = ({ noCrossNamespaceRefs }: Settings): RefRules => ({ ownNamespaceOnly: noCrossNamespaceRefs });
-
-async function readGates(refs: readonly NamespacedName[], cluster: ClusterReader, recent: Recent): Promise<Gate[]> {
-  if (refs.length > MAX_READS) {
-    const wanted = new Set(refs.map(refKey));
-    const all = await recent.within(SHARED_MS, 'gates', () => cluster.list<Gate>(GATES));
-    return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
-  }
-  const found = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
-  return found.filter((gate) => gate !== undefined);
-}
 
 /** @param gates how many were sent, how many that the object names were not, and how many of these exist */
 function answerOf(

@@ -9,7 +9,7 @@ import { slotRules } from '../../core/budget/wake.ts';
 import { isRelated } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 
-/** A rule for budgets where there are any: each event of a related kind is held against every rule of every Rollout. ADR 40. */
+/** A rule for budgets where there are any: each event of a related kind is held against every rule of every Rollout. ADR 2. */
 export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
   const some = await Promise.all(

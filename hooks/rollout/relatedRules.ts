@@ -1,4 +1,4 @@
-/** What a Rollout's sync needs to see, as customize rules: docs/architecture.md, facts M11 and M14. */
+/** What a Rollout's sync needs to see, as customize rules: docs/facts.md, M11 and M14. */
 import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';

@@ -1,36 +1,35 @@
-/** What one process takes at once. docs/security.md lists them under "Limits"; a test holds that list to this table. */
+/** What one process takes at once. docs/reference/limits.md is generated from this table. */
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
 
 export const SERVER_LIMITS = {
-  /** More is answered with 413. */
+  /** Bytes of a hook's or an admission request's body. More is answered with 413. */
   bodyBytes: MAX_REQUEST_BYTES,
-  /** Of all bodies of one port that are not answered yet: parsed, they take ten times as much memory. */
+  /** Bytes of all unanswered bodies of one port, without the first 256 KiB of each. */
   bodyBytesAtOnce: 32 * 1024 * 1024,
-  /** More are answered with 429, which Metacontroller takes as backpressure. */
+  /** Hook or admission requests at once, by port. More are answered with 429. */
   requestsAtOnce: 256,
-  /** Until a body is complete; a slower one is answered with 408. */
+  /** Seconds until a body is complete; then 408, and the connection is closed. */
   bodySeconds: 3,
-  /** Of the hooks' port, of the webhook's, and of that of the probes. Beyond, the oldest without a complete request goes, of the address that has most. */
+  /** Connections to the hooks' port, to the webhook's, and to that of the probes. */
   connections: 1024,
-  /**
-   * Of one remote address. Not less than all requests of a port that may be under way, in both of its lanes: an API server has a connection for
-   * each, and where one is closed, a webhook that fails open lets the write through.
-   */
+  /** Of these, connections of one address: twice `requestsAtOnce`, since an API server opens one for each request. */
   connectionsPerAddress: 512,
-  /** Until the TLS handshake is complete; from then, or from the first byte of a later request, until its headers are. */
+  /** Seconds until a TLS handshake is complete. */
   handshakeSeconds: 5,
+  /** Seconds from then, or from the first byte of a later request, until its headers are complete. */
   headersSeconds: 5,
+  /** Connections to the receiver's port, and to that of the inputs. */
   receiverConnections: 128,
-  /** From its `iat`. With the clock's tolerance on both sides less than the ten minutes for which a Gate remembers a call. */
+  /** Seconds for which an ID token counts: a Gate remembers for ten minutes which ones it has taken. */
   idTokenSeconds: 480,
-  /** How far the clock of an issuer may be off. */
+  /** Seconds by which an issuer's clock may be off. */
   idTokenClockSeconds: 30,
-  /** Of each of the two answers of an issuer that lead to its keys. */
+  /** Bytes of an issuer's configuration, and of its keys. */
   issuerBytes: 64 * 1024,
-  /** Until both are complete. */
+  /** Seconds until both are read. */
   issuerSeconds: 5,
-  /** How long keys count before they are read again. */
+  /** Seconds for which an issuer's keys are kept: a revoked one counts until then. */
   issuerKeysSeconds: 600,
-  /** Between two reads, whether the first failed or a token's key is not among them. */
+  /** Seconds between two reads of an issuer's keys, whatever tokens arrive. */
   issuerPauseSeconds: 30,
 } as const;

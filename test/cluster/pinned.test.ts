@@ -1,4 +1,4 @@
-/** What becomes of each way of writing a pinned field: docs/architecture.md, writes W1 to W5. */
+/** What becomes of each way of writing a pinned field: docs/reference/writes.md, W1 to W5. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { type AnyObject, kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';

@@ -1,4 +1,4 @@
-/** Who may write a Rollout's status, and how: docs/architecture.md, writes W42 to W45. */
+/** Who may write a Rollout's status, and how: docs/reference/writes.md, W42 to W45. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AnyObject, ociRepository, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { history } from './support/versions.ts';

@@ -1,10 +1,11 @@
-/** What comments, docs, tests and manifests cite is there: a file, a row of docs/architecture.md, a record of a decision. */
+/** What comments, docs, tests and manifests cite is there: a file, a row of docs/reference/writes.md or docs/facts.md, a record of a decision. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { SOURCES } from '../support/sources.ts';
-import { codeIn, ROOT, type Row, readPage, rowsOf, table } from './tables.ts';
+import { codeIn, ROOT, readPage, rowsOf, table } from './tables.ts';
 
 const SELF = 'test/docs/citations.test.ts';
 
@@ -45,17 +46,26 @@ const PATH = new RegExp(
 /** Files that name files which are not there on purpose. */
 const INVENTS_FILES = ['test/walls.test.ts', 'biome.json', 'CHANGELOG.md'];
 
-const CITED_ROW = /docs\/architecture\.md,? (?:writes?|facts?) ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
+const CITED_ROW = /docs\/(?:reference\/writes|facts)\.md, ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
 const CITED_ADR = /\bADRs? (\d+)((?:(?:,| and) \d+)*)/g;
 const CITED_QUIRK = /\bQ(\d+)\b/g;
 
-const architecture = readPage('architecture.md');
-const writes = table('writes').filter(({ row }) => !row!.startsWith('**'));
-const facts = architecture
-  .split('### What ')
+/** Where each write is decided, and what shows it: test file → its cases. */
+interface Proof {
+  decidedIn: string[];
+  shownBy: Record<string, string[]>;
+}
+
+const pages = ['architecture.md', 'reference/writes.md', 'facts.md'].map(readPage).join('\n');
+const sections: Record<string, Record<string, Proof>> = parse(
+  readFileSync(join(ROOT, 'docs/reference/writes.yaml'), 'utf8'),
+);
+const writes = Object.values(sections).flatMap((rows) => Object.entries(rows));
+const facts = readPage('facts.md')
+  .split('\n## ')
   .slice(1)
   .flatMap((section) => rowsOf(section).map((row) => row['']!));
-const rowIds = [...writes.map(({ row }) => row!), ...facts];
+const rowIds = [...writes.map(([id]) => id), ...facts];
 
 describe('nobody cites what is not in the repository', () => {
   it.each(ELSEWHERE.map((pattern) => [pattern]))('%s', (pattern) => {
@@ -69,7 +79,7 @@ describe('nobody cites what is not in the repository', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('a row of docs/architecture.md', () => {
+  it('a row of docs/reference/writes.md or docs/facts.md', () => {
     const cited = citations(CITED_ROW, ([, ids]) => ids!.match(/[WMF]\d+/g) ?? []);
     expect(cited.filter(({ id }) => !rowIds.includes(id))).toEqual([]);
   });
@@ -82,7 +92,7 @@ describe('nobody cites what is not in the repository', () => {
   });
 
   it('a quirk of the Go controller', () => {
-    const known = rowsOf(readPage('compatibility.md').split('\n## Quirks\n')[1]!).map((row) => row['']!.slice(1));
+    const known = rowsOf(readPage('reference/quirks.md')).map((row) => row['']!.slice(1));
     expect(citations(CITED_QUIRK, ([, id]) => [id!]).filter(({ id }) => !known.includes(id))).toEqual([]);
   });
 });
@@ -93,8 +103,8 @@ describe('docs/architecture.md', () => {
     expect(rowIds.filter((id) => !/^[WMF]\d+$/.test(id))).toEqual([]);
   });
 
-  it('cites its own rows', () => {
-    const own = [...architecture.matchAll(/(?<![\w`./])[WMF]\d+\b/g)].map(([id]) => id);
+  it('cites, with writes.md and facts.md, their rows', () => {
+    const own = [...pages.matchAll(/(?<![\w`./])[WMF]\d+\b/g)].map(([id]) => id);
     expect(own.filter((id) => !rowIds.includes(id))).toEqual([]);
   });
 
@@ -110,12 +120,13 @@ describe('docs/architecture.md', () => {
     for (const [i, folder] of folders.entries())
       expect(folders.slice(0, i), folder).toEqual(expect.arrayContaining(imported(folder)));
   });
+});
 
-  it.each(writes.map((row) => [row.row!, row] as const))('write %s is decided where it says, and shown', (_, row) => {
-    expect(filesIn(row['decided in']).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-    const shown = casesIn(row);
-    expect(shown.length).toBeGreaterThan(0);
-    for (const { file, cases } of shown) {
+describe('docs/reference/writes.yaml', () => {
+  it.each(writes)('write %s is decided where it says, and shown', (_, { decidedIn, shownBy }) => {
+    expect(decidedIn.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+    expect(Object.keys(shownBy).length).toBeGreaterThan(0);
+    for (const [file, cases] of Object.entries(shownBy)) {
       expect(cases.length, `${file} without a case`).toBeGreaterThan(0);
       for (const text of cases) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
     }
@@ -141,16 +152,4 @@ function citations(pattern: RegExp, idsOf: (match: RegExpExecArray) => string[])
   return FILES.flatMap(({ file, text }) =>
     [...text.matchAll(pattern)].flatMap((match) => idsOf(match).map((id) => ({ file, id }))),
   );
-}
-
-function filesIn(cell = ''): string[] {
-  return cell.split(', ').map(codeIn);
-}
-
-/** `file` “case” “case”, `file` “case” */
-function casesIn(row: Row): { file: string; cases: string[] }[] {
-  return [...row['shown by']!.matchAll(/`(test\/[^`]+)`((?:\s*“[^”]+”)*)/g)].map(([, file, cases]) => ({
-    file: file!,
-    cases: [...cases!.matchAll(/“([^”]+)”/g)].map(([, text]) => text!),
-  }));
 }

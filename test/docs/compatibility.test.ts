@@ -1,7 +1,8 @@
-/** docs/compatibility.md: each quirk of the Go controller has a row, and what it names as proof is there. */
-import { existsSync, readFileSync } from 'node:fs';
+/** docs/compatibility.md: each quirk of the Go controller has a row, and what is named as proof is there. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { FluxObject } from '../../api/flux.ts';
 import type { ClusterRolloutSchedule, Rollout } from '../../api/types.ts';
 import { pinFields } from '../../core/pin/mutate.ts';
@@ -9,33 +10,31 @@ import { planSchedule } from '../../core/schedule/plan.ts';
 import { ROOT, readPage, rowsOf } from './tables.ts';
 
 const page = readPage('compatibility.md');
-const rows = rowsOf(page.split('\n## Quirks\n')[1]!);
 const defaults = rowsOf(page.split('\n## What differs by default\n')[1]!.split('\n## ')[0]!);
-const proven = [...defaults.map((row) => [row.about!, row] as const), ...rows.map((row) => [row['']!, row] as const)];
+/** Test file → its cases. */
+type Proof = Record<string, string[]>;
+const read = (file: string) => parse(readFileSync(join(ROOT, file), 'utf8'));
+const shown: Record<string, Proof> = read('test/docs/compatibility.yaml');
+const quirks: Record<string, { shownBy: Proof }> = read('docs/reference/quirks.yaml');
+const proofs = [...Object.entries(shown), ...Object.entries(quirks).map(([id, { shownBy }]) => [id, shownBy] as const)];
 
 describe('docs/compatibility.md', () => {
-  it('has a row for each of Q1 to Q36', () => {
-    expect(rows.map((row) => row[''])).toEqual(Array.from({ length: 36 }, (_, i) => `Q${i + 1}`));
+  it('has the rows of test/docs/compatibility.yaml', () => {
+    expect(Object.keys(shown)).toEqual(defaults.map((row) => row.about));
   });
 
-  it.each(proven)('%s: the tests it names are there', (_, row) => {
-    const proofs = proofsIn(row['shown by']!);
-    expect(proofs.length).toBeGreaterThan(0);
-    for (const { file, says } of proofs) {
-      expect(existsSync(join(ROOT, file)), file).toBe(true);
-      expect(says.length, `${file} without a case`).toBeGreaterThan(0);
-      for (const text of says) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
+  it('has a quirk for each of Q1 to Q36', () => {
+    expect(Object.keys(quirks)).toEqual(Array.from({ length: 36 }, (_, i) => `Q${i + 1}`));
+  });
+
+  it.each(proofs)('%s: the tests that show it are there', (_, shownBy) => {
+    expect(Object.keys(shownBy).length).toBeGreaterThan(0);
+    for (const [file, cases] of Object.entries(shownBy)) {
+      expect(cases.length, `${file} without a case`).toBeGreaterThan(0);
+      for (const text of cases) expect(readFileSync(join(ROOT, file), 'utf8'), `${file}: ${text}`).toContain(text);
     }
   });
 });
-
-/** `file` “case” “case”, `file` “case” */
-function proofsIn(cell: string): { file: string; says: string[] }[] {
-  return [...cell.matchAll(/`(test\/[^`]+)`((?:\s*“[^”]+”)*)/g)].map(([, file, cases]) => ({
-    file: file!,
-    says: [...cases!.matchAll(/“([^”]+)”/g)].map(([, text]) => text!),
-  }));
-}
 
 it('Q1: every variable of a Rollout on one Kustomization gets its version', () => {
   const app: Rollout = {

@@ -28,13 +28,7 @@ export function crdFields(crd: string, part: 'spec' | 'status'): Field[] {
   return fieldsBelow(version.schema.openAPIV3Schema.properties[part], '');
 }
 
-export function schemaAt(fields: readonly Field[], path: string): Schema {
-  const field = fields.find((candidate) => candidate.path === path);
-  if (!field) throw new Error(`no such field: ${path}`);
-  return field.schema;
-}
-
-export function fieldsBelow(schema: Schema, path: string): Field[] {
+function fieldsBelow(schema: Schema, path: string): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const isListOfObjects = property.type === 'array' && property.items?.type === 'object';
     const own = `${path && `${path}.`}${name}${isListOfObjects ? '[]' : ''}`;

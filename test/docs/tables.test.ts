@@ -6,79 +6,37 @@ import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
 import { LOGGED } from '../../api/decisions.ts';
 import { OUTCOMES } from '../../core/copy/outcome.ts';
-import { ENVIRONMENT } from '../../server/config.ts';
-import { crdFields, type Field, fieldsBelow, schemaAt } from './fields.ts';
-import { codeIn, ROOT, type Row, TABLES, table } from './tables.ts';
+import { objectsBelow } from '../manifests/files.ts';
+import { crdFields } from './fields.ts';
+import { codeIn, ROOT, type Row, readPage, rowsOf, TABLES, table } from './tables.ts';
 
-const KUBERIK = 'kuberik.com_';
-const GATES = 'gating.toolkit.fluxcd.io_gates';
+/** Heading in the reference → CRD and its part. */
+const KINDS_AND_PARTS = objectsBelow('crds').flatMap(({ spec }) => {
+  const parts = ['spec', 'status'] as const;
+  const { properties } = spec.versions[0].schema.openAPIV3Schema;
+  const crd = `${spec.group}_${spec.names.plural}`;
+  return parts.filter((part) => properties[part]).map((part) => [`${spec.names.kind} ${part}`, crd, part] as const);
+});
 
 describe('fields', () => {
-  const rollout = crdFields(`${KUBERIK}rollouts`, 'status');
-  const binding = crdFields(`${KUBERIK}fluxbindings`, 'status');
-  const schedule = crdFields(`${KUBERIK}rolloutschedules`, 'spec');
-  const budget = crdFields(`${KUBERIK}rolloutbudgets`, 'spec');
-  const ofCluster = crdFields(`${KUBERIK}clusterrolloutschedules`, 'spec');
-  const documented: [string, Field[]][] = [
-    ['Rollout.spec', crdFields(`${KUBERIK}rollouts`, 'spec')],
-    ['Rollout.status', rollout],
-    ['Version', fieldsBelow(schemaAt(rollout, 'history[].version'), '')],
-    ['RolloutGate.spec', crdFields(`${KUBERIK}rolloutgates`, 'spec')],
-    ['RolloutGate.status', crdFields(`${KUBERIK}rolloutgates`, 'status')],
-    ['FluxBinding.spec', crdFields(`${KUBERIK}fluxbindings`, 'spec')],
-    ['FluxBinding.status', binding],
-    ['DeploymentRef', fieldsBelow(schemaAt(binding, 'applied[]'), '')],
-    ['Gate.spec', crdFields(GATES, 'spec')],
-    ['Gate.status', crdFields(GATES, 'status')],
-    ['HealthCheck.spec', crdFields(`${KUBERIK}healthchecks`, 'spec')],
-    ['HealthCheck.status', crdFields(`${KUBERIK}healthchecks`, 'status')],
-    ['MetricProvider.spec', crdFields(`${KUBERIK}metricproviders`, 'spec')],
-    ['RolloutBudget.spec', budget],
-    ['RolloutBudget.status', crdFields(`${KUBERIK}rolloutbudgets`, 'status')],
-    [
-      'ClusterRolloutBudget.spec beside RolloutBudget.spec',
-      crdFields(`${KUBERIK}clusterrolloutbudgets`, 'spec').filter(
-        ({ path }) => !budget.some((field) => field.path === path),
-      ),
-    ],
-    ['RolloutSchedule.spec', schedule],
-    ['RolloutSchedule.status', crdFields(`${KUBERIK}rolloutschedules`, 'status')],
-    [
-      'ClusterRolloutSchedule.spec beside RolloutSchedule.spec',
-      ofCluster.filter(({ path }) => !schedule.some((field) => field.path === path)),
-    ],
-  ];
+  const reference = readPage('reference.md');
 
-  it.each(documented)('%s', (name, fields) => {
-    const rows = table(name);
-    expect(rows.map(({ field }) => codeIn(field)).sort()).toEqual(fields.map(({ path }) => path).sort());
+  it.each(KINDS_AND_PARTS)('docs/reference.md has those of %s', (heading, crd, part) => {
+    const section = reference.split(`\n### ${heading}\n`)[1]!;
+    const documented = rowsOf(section).map(({ field, meaning }) => [codeIn(field), meaning !== '']);
+    expect(documented).toEqual(crdFields(crd, part).map(({ path }) => [path, true]));
   });
 
-  it.each(documented)('%s: defaults and the values that are allowed', (name, fields) => {
-    for (const { path, schema } of fields) {
-      const row = table(name).find(({ field }) => field === `\`${path}\``)!;
-      const values = [...(schema.enum ?? []), ...(schema.default === undefined ? [] : [String(schema.default)])];
-      for (const value of values.filter((text) => text !== '')) {
-        expect(Object.values(row).join(' '), path).toContain(`\`${value}\``);
-      }
-    }
-  });
-
-  it('are the same for both kinds of schedules, and of budgets', () => {
-    const status = (kind: string) => crdFields(`${KUBERIK}${kind}`, 'status').map(({ path }) => path);
+  it('have the same status in both kinds of schedules, and of budgets', () => {
+    const status = (kind: string) => crdFields(`kuberik.com_${kind}`, 'status').map(({ path }) => path);
     expect(status('clusterrolloutschedules')).toEqual(status('rolloutschedules'));
     expect(status('clusterrolloutbudgets')).toEqual(status('rolloutbudgets'));
   });
 });
 
-it('settings are those of --help', () => {
-  const documented = table('settings').map((row) => [codeIn(row.setting), row['what it says']]);
-  expect(Object.fromEntries(documented)).toEqual(ENVIRONMENT);
-});
-
-it('lines of the log are those of api/decisions.ts', () => {
-  const documented = table('logged').map((row) => [codeIn(row.reason), row['there is a line when']]);
-  expect(Object.fromEntries(documented)).toEqual(LOGGED);
+it('each row of the table of tenancy is complete', () => {
+  for (const row of table('tenancy')) expect(Object.values(row).every((cell) => cell !== '')).toBe(true);
+  expect(table('tenancy').length).toBeGreaterThan(0);
 });
 
 it('outcomes of a copy are those of core/copy/outcome.ts', () => {
@@ -101,8 +59,11 @@ describe('annotations and labels', () => {
     rows.map((row) => codeIn(Object.values(row)[0])),
   );
 
-  it('are those of api/annotations.ts, each once', () => {
-    expect(documented.sort()).toEqual([...new Set(keys), ...PATTERNS].sort());
+  it('are those of api/annotations.ts: in a table of a page at most once, and in the reference', () => {
+    expect(documented.filter((key) => ![...keys, ...PATTERNS].includes(key))).toEqual([]);
+    expect(documented.filter((key, i) => documented.indexOf(key) !== i)).toEqual([]);
+    const listed = rowsOf(readPage('reference/annotations.md')).map(({ key }) => codeIn(key));
+    expect(listed.sort()).toEqual([...new Set([...keys, ...BEHIND_PATTERNS])].sort());
   });
 
   it('with a name in them are understood as they are written', () => {
@@ -142,20 +103,24 @@ describe('conditions and Events', () => {
         'True False Monday Tuesday Wednesday Thursday Friday Saturday Sunday Local Allow Passing Holding RolloutGate',
     },
     hooks: {
-      tables: ['conditions Gate', 'logged'],
+      tables: ['conditions Gate'],
       words:
         'Rollout RolloutGate RolloutSchedule ClusterRolloutSchedule RolloutBudget ClusterRolloutBudget Gate FluxBinding HealthCheck Kustomization ImagePolicy ' +
         'Namespace Normal Exists Unhealthy Unknown HookError ConfigMap ImageRepository Job',
     },
     webhooks: {
-      tables: ['events Gate', 'logged'],
+      tables: ['events Gate'],
       words: 'Warning Forbidden RequestEntityTooLarge TooManyRequests AdmissionReview Kustomization',
     },
   };
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));
 
   it.each(Object.entries(FOLDERS))('%s: every reason has a row', (folder, { tables, words }) => {
-    const known = new Set([...tables.flatMap((name) => reasonsIn(table(name))), ...words.split(' ')]);
+    const known = new Set([
+      ...tables.flatMap((name) => reasonsIn(table(name))),
+      ...Object.keys(LOGGED),
+      ...words.split(' '),
+    ]);
     expect(capitalWords(folder).filter((word) => !known.has(word))).toEqual([]);
   });
 

@@ -14,8 +14,11 @@ export interface Table {
   rows: Row[];
 }
 
-/** File names, without those of adr/. */
-export const PAGES: readonly string[] = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+/** Paths below docs/, without those of adr/. */
+export const PAGES: readonly string[] = [
+  ...readdirSync(DOCS),
+  ...readdirSync(join(DOCS, 'reference')).map((name) => `reference/${name}`),
+].filter((name) => name.endsWith('.md'));
 
 export function readPage(page: string): string {
   return readFileSync(join(DOCS, page), 'utf8');

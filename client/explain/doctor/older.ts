@@ -3,7 +3,7 @@ import { apiVersionOf, GOVERNED_KINDS } from '../../../api/kinds.ts';
 import { type Finding, problem } from './finding.ts';
 
 /**
- * A controller of Metacontroller does nothing for all its kinds while one of them is missing (docs/architecture.md, fact M14).
+ * A controller of Metacontroller does nothing for all its kinds while one of them is missing (docs/facts.md, M14).
  * @param served the kinds of each `group/version` of Flux that the API server serves
  */
 export function olderFindings(served: ReadonlyMap<string, readonly string[]>): Finding[] {

@@ -1,4 +1,4 @@
-/** docs/gates.md "A signed call", read aloud: whether one is taken, or with which status it is refused. */
+/** docs/receiver.md "A signed call", read aloud: whether one is taken, or with which status it is refused. */
 import { createHmac } from 'node:crypto';
 
 export interface Call {

@@ -40,13 +40,13 @@ const rows: Row[] = [
   { says: 'written, and Flux is not there yet', object: kustomization(at2), before, now: 'as before' },
   { says: 'the first deployment, and Flux is not there yet', object: kustomization(at2), before: {}, now: 'as before' },
   {
-    says: 'applied: told of with the proof',
+    says: 'applied: reported with the proof',
     object: kustomization({ ...at2, status: ready('main@sha1:1') }),
     before,
     now: { deployed: [two], applied: 'main@sha1:1' },
   },
   {
-    says: 'fetched: told of with the proof',
+    says: 'fetched: reported with the proof',
     object: ociRepository(
       { tag: '1.1.0' },
       { ...at2, status: { observedGeneration: 3, artifact: { revision: '1.1.0@sha256:1' } } },
@@ -74,7 +74,7 @@ const rows: Row[] = [
     now: 'as before',
   },
   {
-    says: 'suspended with what was told',
+    says: 'suspended with the reported deployment',
     object: kustomization({ ...at2, spec: { suspend: true } }),
     before: { deployed: [two], applied: 'main@sha1:1' },
     now: 'as before',
@@ -95,7 +95,7 @@ const releases: Row[] = [
     now: { applied: 'sha256:2' },
   },
   {
-    says: 'it is being upgraded: what ran before is told no more, for it may come back without running',
+    says: 'it is being upgraded: the old release is not reported again: it may return without running',
     object: helmRelease({ status: released('sha256:2', { ready: 'Unknown' }) }),
     before: { applied: 'sha256:1' },
     now: {},

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import type { GateEntry } from '../../../core/binding/gates.ts';
-import { saidBy } from '../../../core/binding/said.ts';
+import type { GateEntry } from '../../../core/binding/report.ts';
+import { reportWith } from '../../../core/binding/report.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
 import { bindingStatus, wholeOf } from '../../../core/binding/status.ts';
 import {
@@ -245,7 +245,7 @@ const followers: Row[] = [
     ready: ['Unknown', /^waiting for Flux to apply/],
   },
   {
-    says: 'its source has been told of the deployment, and still has the artifact before',
+    says: 'its source carries the deployment, and still has the previous artifact',
     object: helmRelease({ status: released('sha256:0') }),
     source: ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) }),
     state: 'Waiting',
@@ -313,21 +313,21 @@ describe('status of a FluxBinding', () => {
     const binding = bound(row.object, row);
     const { source, applier, gates = [] } = row;
     const rollouts = rolloutsByName(...(row.rollouts ?? [my]));
-    const said = saidBy(binding.spec, rollouts, gates, NOW);
-    const around = { said, whole: wholeOf(binding, rollouts, source), source, applier };
-    const status = bindingStatus(binding, around, NOW);
+    const report = reportWith(binding.spec, rollouts, gates, NOW);
+    const related = { report, whole: wholeOf(binding, rollouts, source), source, applier };
+    const status = bindingStatus(binding, related, NOW);
     expect(status.pins?.[0]?.state).toBe(row.state);
     expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);
     const ready = status.conditions?.find((condition) => condition.type === 'Ready');
     expect([ready?.status, ready?.message]).toEqual([row.ready[0], expect.stringMatching(row.ready[1])]);
-    expect(bindingStatus({ ...binding, status }, around, NOW + 60_000), 'a minute later').toEqual(status);
+    expect(bindingStatus({ ...binding, status }, related, NOW + 60_000), 'a minute later').toEqual(status);
   });
 
   it('says since when a gate holds, and what the gate says', () => {
     const object = kustomization(at2);
     const binding = bound(object, { gates: [closed] });
     const around = (gate: GateEntry) => ({
-      said: saidBy(binding.spec, rolloutsByName(my), [gate], NOW),
+      report: reportWith(binding.spec, rolloutsByName(my), [gate], NOW),
       source: git,
     });
     const status = bindingStatus(binding, around(closed), NOW);

@@ -1,4 +1,4 @@
-/** docs/architecture.md, write W21: what becomes of a bypass. */
+/** docs/reference/writes.md, W21: what becomes of a bypass. */
 
 import { describe } from 'vitest';
 import { deployment, gate } from './objects.ts';

@@ -1,4 +1,4 @@
-/** What becomes of a write of a Kustomization that requires Gates: docs/architecture.md, writes W10 to W18. */
+/** What becomes of a write of a Kustomization that requires Gates: docs/reference/writes.md, W10 to W18. */
 
 import { describe } from 'vitest';
 import { APP_PATH, deployment, gate, kustomization, owner } from './objects.ts';

@@ -1,4 +1,4 @@
-/** docs/architecture.md, writes W23 and W24: what the opening of its Gates gives back to a Kustomization. */
+/** docs/reference/writes.md, W23 and W24: what the opening of its Gates gives back to a Kustomization. */
 
 import { describe } from 'vitest';
 import { deployment, kustomization, NOW } from './objects.ts';

@@ -51,7 +51,8 @@ export class Cluster {
 
   private get call(): HookCall {
     const settings = { noCrossNamespaceRefs: this.noCrossNamespaceRefs };
-    return fakeHookCall({ now: this.now, settings, objects: this.applier ? [this.applier] : [] }).call;
+    return fakeHookCall({ now: this.now, settings, objects: [...this.gates, ...(this.applier ? [this.applier] : [])] })
+      .call;
   }
 
   private get namespace(): KubeObject {
@@ -84,43 +85,35 @@ export class Cluster {
     return true;
   }
 
-  /** The rules that name something, as Metacontroller keeps them: by generation. */
-  #rules: { generation: number; names: (plural: string) => string[] } | undefined;
+  /** The Rollouts that its rules name, as Metacontroller keeps them: by generation. */
+  #rules: { generation: number; names: string[] } | undefined;
 
-  private async named(): Promise<KubeObject<any, any>[]> {
+  private async named(): Promise<Rollout[]> {
     const { generation = 0 } = this.object.metadata;
     if (this.#rules?.generation !== generation) {
       const { relatedResources } = await fluxHook.customize!(
         { controller, parent: this.object as KubeObject },
         this.call,
       );
-      const names = (plural: string) =>
-        relatedResources.flatMap(({ resource, namespace, names = [] }) =>
-          resource === plural ? names.map((name) => `${namespace}/${name}`) : [],
-        );
+      const names = relatedResources.flatMap(({ resource, names = [] }) => (resource === 'rollouts' ? names : []));
       this.#rules = { generation, names };
     }
-    const sent = (plural: string, objects: KubeObject<any, any>[]) => {
-      const names = this.#rules!.names(plural);
-      return objects.filter(({ metadata }) => names.includes(`${metadata.namespace}/${metadata.name}`));
-    };
-    return [...sent('gates', this.gates), ...sent('rollouts', this.rollouts)];
+    return this.rollouts.filter(({ metadata }) => this.#rules!.names.includes(metadata.name!));
   }
 
-  /** Suspends: what it is sent is all of its Gates, and nothing else. */
+  /** Suspends and resumes: what it is sent is all of its Gates, and nothing else. */
   async hold() {
     const related = mapOf(...this.gates, this.namespace);
     return holdHook.sync({ controller, object: this.object, attachments: {}, related, finalizing: false }, this.call);
   }
 
-  /** As one decorator: the one that suspends comes first where it has something to write, and is not asking whether an object still passes. */
+  /** As one decorator: the one that suspends and resumes comes first where it has something to write, and is not asking whether an object still passes. */
   async decorate(): Promise<DecoratorResponse> {
     const held = await this.hold();
     const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('passing');
     if (held.annotations && !passes)
       return { ...held, attachments: this.binding ? [this.binding as unknown as KubeObject] : [] };
-    const selecting = this.gates.filter((g) => g.spec.selects);
-    const related = mapOf(...selecting, ...(await this.named()), this.namespace, ...this.others);
+    const related = mapOf(...(await this.named()), ...this.others);
     const attachments = mapOf(this.binding);
     return fluxHook.sync({ controller, object: this.object, attachments, related, finalizing: false }, this.call);
   }

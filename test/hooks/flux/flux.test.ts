@@ -16,7 +16,7 @@ import { deployment, kustomization, NOW, ociRepository, rollout } from '../../co
 import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
-const central = {
+const _central = {
   apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
   kind: 'Gate',
   metadata: { name: 'central', namespace: 'ops', labels: { 'gate.fluxcd.io/selects': '' } },
@@ -71,33 +71,6 @@ async function bind(parent: FluxBinding, ...related: KubeObject<any, any>[]): Pr
 }
 
 describe('the Flux decorator', () => {
-  it.each([
-    ['none that selects by namespace', [], []],
-    [
-      'one that does, and so for its Namespace',
-      [central],
-      [{ apiVersion: 'v1', resource: 'namespaces', names: ['shop'] }],
-    ],
-  ])('asks for the Gates that select in its Namespace or beyond theirs: %s', async (_, objects, home) => {
-    const { call } = fakeHookCall({ now: NOW, objects });
-    const answer = await fluxHook.customize!({ controller, parent: kustomization() as KubeObject }, call);
-    expect(answer.relatedResources).toEqual([
-      {
-        apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-        resource: 'gates',
-        labelSelector: { matchLabels: { 'gate.fluxcd.io/selects': '' } },
-      },
-      {
-        apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-        resource: 'gates',
-        namespace: 'shop',
-        labelSelector: { matchLabels: { 'gate.fluxcd.io/selects': 'own-namespace' } },
-      },
-      ...home,
-      { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'shop', names: ['my-app'] },
-    ]);
-  });
-
   it('answers nothing for an unmarked object, which removes its binding', async () => {
     expect(await decorate(kustomization({ annotations: {} }))).toEqual({ attachments: [] });
   });

@@ -1,4 +1,4 @@
-/** The decorator that suspends: what it is sent, what it writes, and when it looks again. */
+/** The decorator that suspends and resumes: what it is sent, what it writes, and when it looks again. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -17,6 +17,11 @@ const opened = gate('shop/freeze', { default: 'opened' });
 const everywhere = gate('ops/all', { selects: { namespaceSelector: {} } });
 const inState = (state: string, annotations = {}) =>
   kustomization({ annotations: { [GATES]: 'freeze', [STATE]: state, ...annotations } });
+const applied = (state: string) =>
+  kustomization({
+    annotations: { [GATES]: 'freeze', [STATE]: state },
+    labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps', 'kustomize.toolkit.fluxcd.io/namespace': 'flux-system' },
+  });
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
 
 async function sync(object: FluxObject, sent: KubeObject<any, any>[], live: KubeObject<any, any>[] = []) {
@@ -45,11 +50,53 @@ const rows: Row[] = [
     again: 2,
   },
   { says: 'it is held already', object: inState('closed: shop/freeze'), sent: [closed] },
-  { says: 'its Gate is open', object: named, sent: [opened] },
+  { says: 'its Gate is open', object: inState('open'), sent: [opened] },
   {
-    says: 'its Gate has opened again: releasing it is not its business',
+    says: 'its Gate is open, and it does not say so yet',
+    object: named,
+    sent: [opened],
+    writes: { [STATE]: 'open' },
+    again: 2,
+  },
+  {
+    says: 'its Gate has opened again',
     object: inState('closed: shop/freeze'),
     sent: [opened],
+    writes: { [STATE]: 'open' },
+    again: 2,
+  },
+  {
+    says: 'its Gate opens while it runs behind it',
+    object: inState('passing: shop/freeze'),
+    sent: [opened],
+    writes: { [STATE]: 'open' },
+    again: 2,
+  },
+  {
+    says: 'it waits for its applier: only the other decorator knows for how long',
+    object: applied('opening: 2026-03-04T09:59:00.000Z'),
+    sent: [opened],
+  },
+  {
+    says: 'it waits, and nothing applies it any more',
+    object: inState('opening: 2026-03-04T09:59:00.000Z'),
+    sent: [opened],
+    writes: { [STATE]: 'open' },
+    again: 2,
+  },
+  {
+    says: 'it requires no Gate any more, and is suspended still',
+    object: kustomization({ annotations: { [STATE]: 'closed: shop/freeze', 'gate.fluxcd.io/suspended': 'unset' } }),
+    sent: [],
+    writes: { [STATE]: 'open' },
+    again: 2,
+  },
+  {
+    says: 'it requires no Gate any more: no trace is left',
+    object: kustomization({ annotations: { [STATE]: 'open' } }),
+    sent: [],
+    writes: { [STATE]: null },
+    again: 2,
   },
   {
     says: 'its Gate closes while it waits for its applier',
@@ -81,7 +128,7 @@ const rows: Row[] = [
     writes: { [STATE]: 'closed: shop/freeze' },
     again: 2,
   },
-  { says: 'the same, and open', object: named, sent: [], live: [opened], again: 2 },
+  { says: 'the same, and open', object: inState('open'), sent: [], live: [opened], again: 2 },
   {
     says: 'a Gate that does not exist counts as closed',
     object: named,
@@ -112,7 +159,7 @@ const rows: Row[] = [
   },
 ];
 
-describe('the decorator that suspends', () => {
+describe('the decorator that suspends and resumes', () => {
   it.each(rows)('$says', async ({ object, sent, live = [], writes, again: given }) => {
     // An event that Metacontroller has lost costs a minute.
     const again = given ?? (sent.length > 0 && !object.metadata.deletionTimestamp ? 60 : undefined);
@@ -129,7 +176,7 @@ describe('the decorator that suspends', () => {
       { window: '30s' },
       { 'open.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:45Z' },
     );
-    expect((await sync(named, [window])).resyncAfterSeconds).toBe(16.5);
+    expect((await sync(inState('open'), [window])).resyncAfterSeconds).toBe(16.5);
   });
 
   it('lists the Gates once where many come with no event, and reads none of them', async () => {

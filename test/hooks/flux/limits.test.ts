@@ -38,7 +38,7 @@ describe('Gates beyond the limit lift no freeze', () => {
     expect(cluster.object.status?.conditions?.[0]).toMatchObject({ type: 'Approved', status: 'False' });
     expect(cluster.object.status?.conditions?.[0]?.message).toMatch(LIMIT);
     expect(cluster.binding?.spec?.problems).toEqual([expect.stringMatching(LIMIT)]);
-    expect(cluster.binding?.spec?.gates).toContainEqual({ namespace: 'w2', gate: 'freeze', selected: true });
+    expect(cluster.binding?.spec?.gates).toEqual([{ namespace: '', gate: '(too-many)' }]);
   });
 
   it('they come while the object is held already', async () => {

@@ -1,4 +1,4 @@
-/** docs/architecture.md, writes W47 and W48: which version a bypass on a Rollout is for. */
+/** docs/reference/writes.md, W47 and W48: which version a bypass on a Rollout is for. */
 import { describe, expect, it } from 'vitest';
 import { BYPASS_FOR, BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTERS } from '../../../api/annotations.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';

@@ -1,4 +1,4 @@
-/** What the decorator does with the Rollouts and Gates that it is sent itself, beside what the object's FluxBinding says. */
+/** What the decorator does with the Rollouts that it is sent itself and the Gates that it reads, beside what the object's FluxBinding says. */
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -7,6 +7,7 @@ import type { FluxBinding, FluxBindingStatus, Gate } from '../../../api/types.ts
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxHook } from '../../../hooks/flux/flux.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBinding.ts';
+import { createRecent } from '../../../server/recent.ts';
 import { deployment, gate, helmRelease, kustomization, NOW, ociRepository, rollout } from '../../core/hold/objects.ts';
 import { Cluster, controller, mapOf } from './cluster.ts';
 
@@ -26,6 +27,8 @@ interface Row {
   says: string;
   object: FluxObject;
   sent: KubeObject<any, any>[];
+  /** The Gates there are. */
+  gates?: Gate[];
   /** What the binding says; it has been seen by nobody else. */
   binding?: FluxBindingStatus;
   /** The annotation that triggers the webhook. */
@@ -58,9 +61,10 @@ const rows: Row[] = [
     tells: true,
   },
   {
-    says: 'a Gate that it is sent has closed, and the binding says that it is open: the other decorator suspends',
+    says: 'a Gate has closed, and the binding says that it is open: the other decorator suspends',
     object: kustomization({ annotations: named }),
-    sent: [closed],
+    sent: [],
+    gates: [closed],
     binding: says(true),
     asks: undefined,
     tells: true,
@@ -68,7 +72,8 @@ const rows: Row[] = [
   {
     says: 'a deployment behind a Gate that has closed',
     object: kustomization({ ...at1, annotations: { ...pinned, ...named } }),
-    sent: [twoDeployed, closed],
+    sent: [twoDeployed],
+    gates: [closed],
     binding: { ...atOne, ...says(true) },
     asks: undefined,
     tells: true,
@@ -82,9 +87,10 @@ const rows: Row[] = [
     tells: false,
   },
   {
-    says: 'one of two Gates that it is not sent: the binding speaks for both, and is waited for',
+    says: 'one of two Gates that does not exist: the binding relates both, and learns of it first',
     object: kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,weekend' } }),
-    sent: [opened],
+    sent: [],
+    gates: [opened],
     asks: undefined,
     tells: false,
   },
@@ -106,8 +112,8 @@ const rows: Row[] = [
 ];
 
 describe('the Flux decorator is sent what the annotations name', () => {
-  it.each(rows)('$says', async ({ object, sent, binding: status, asks, tells }) => {
-    const { call } = fakeHookCall({ now: NOW });
+  it.each(rows)('$says', async ({ object, sent, gates = [], binding: status, asks, tells }) => {
+    const { call } = fakeHookCall({ now: NOW, objects: gates });
     const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
       fluxHook.sync(
         { controller, object, attachments: mapOf(...attachments), related: mapOf(...related), finalizing: false },
@@ -116,50 +122,57 @@ describe('the Flux decorator is sent what the annotations name', () => {
     const [binding] = (await sync([], [])).attachments as FluxBinding[];
     const answer = await sync(status && binding ? [{ ...binding, status }] : [], sent);
     expect(answer.annotations).toEqual(asks && expect.objectContaining(asks));
-    expect((answer.attachments[0] as FluxBinding).spec?.said !== undefined).toBe(tells);
+    expect((answer.attachments[0] as FluxBinding).spec?.report !== undefined).toBe(tells);
   });
 
-  it.each([
-    ['nothing', {}, []],
-    [
-      'Rollouts of its namespace, and Gates by namespace',
-      { ...pinned, 'gate.fluxcd.io/gates': 'freeze,ops/freeze,ops/weekend' },
-      ['rollouts shop: my-app', 'gates shop: freeze', 'gates ops: freeze, weekend'],
-    ],
-    [
-      'Gates of more than three namespaces, which only the binding relates, and a Rollout',
-      { ...pinned, 'gate.fluxcd.io/gates': 'a/freeze,b/freeze,c/freeze,d/freeze' },
-      ['rollouts shop: my-app'],
-    ],
-  ])('%s is named: it relates that', async (_, annotations, expected) => {
+  it('relates the Rollouts that it names, and no Gate: in a freeze of many it is not woken before they are written', async () => {
     const { call } = fakeHookCall({ now: NOW });
-    const parent = kustomization({ annotations }) as KubeObject;
+    const parent = kustomization({ annotations: { ...pinned, ...named } }) as KubeObject;
     const { relatedResources } = await fluxHook.customize!({ controller, parent }, call);
-    const byName = relatedResources.filter(({ names }) => names);
-    expect(byName.map(({ resource, namespace, names }) => `${resource} ${namespace}: ${names!.join(', ')}`)).toEqual(
-      expected,
-    );
+    expect(relatedResources.map(({ resource, namespace, names }) => [resource, namespace, names])).toEqual([
+      ['rollouts', 'shop', ['my-app']],
+    ]);
+  });
+});
+
+describe('the Gates of many objects are read once a second', () => {
+  it.each([
+    ['an object that has been suspended since knows better', 'closed: shop/freeze', false],
+    ['one that has not is not asked for twice', 'open', true],
+  ])('%s', async (_, state, opens) => {
+    let passed = 0;
+    const recent = createRecent(() => passed);
+    const syncAfter = async (ms: number, gate: Gate, state: string) => {
+      passed = ms;
+      const object = kustomization({ annotations: { ...named, 'gate.fluxcd.io/state': state } });
+      const { call } = fakeHookCall({ now: NOW, objects: [gate] });
+      const request = { controller, object, attachments: {}, related: {}, finalizing: false };
+      const [binding] = (await fluxHook.sync(request, { ...call, recent })).attachments as FluxBinding[];
+      return binding?.spec?.report?.gates?.[0]?.opened;
+    };
+    expect(await syncAfter(0, opened, 'open')).toBe(true);
+    expect(await syncAfter(500, closed, state)).toBe(opens);
   });
 });
 
 describe('a FluxBinding that is told', () => {
   const object = kustomization({ ...at1, annotations: { ...pinned, ...named } });
   const { call } = fakeHookCall({ now: NOW });
-  const tell = async (...sent: KubeObject<any, any>[]) => {
-    const request = { controller, object, attachments: {}, related: mapOf(...sent), finalizing: false };
-    const [binding] = (await fluxHook.sync(request, call)).attachments;
+  const tell = async (...gates: Gate[]) => {
+    const request = { controller, object, attachments: {}, related: mapOf(twoDeployed), finalizing: false };
+    const [binding] = (await fluxHook.sync(request, fakeHookCall({ now: NOW, objects: gates }).call)).attachments;
     return binding as KubeObject;
   };
 
   it('relates no Rollout and no Gate', async () => {
     const resources = async (parent: KubeObject) =>
       (await fluxBindingHook.customize!({ controller, parent }, call)).relatedResources.map(({ resource }) => resource);
-    expect(await resources(await tell(twoDeployed, opened))).toEqual(['gitrepositories']);
-    expect(await resources(await tell(twoDeployed))).toEqual(['rollouts', 'gates', 'gitrepositories']);
+    expect(await resources(await tell(opened))).toEqual(['gitrepositories']);
+    expect(await resources(await tell())).toEqual(['rollouts', 'gates', 'gitrepositories']);
   });
 
   it('says what it was told', async () => {
-    const parent = await tell(twoDeployed, closed);
+    const parent = await tell(closed);
     const { status } = await fluxBindingHook.sync(
       { controller, parent, children: {}, related: {}, finalizing: false },
       call,

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
-import { kept, type Said, sentOf } from '../../../core/binding/said.ts';
+import { withReport } from '../../../core/binding/delay.ts';
+import { encodeReport, inputsOf, type Report } from '../../../core/binding/report.ts';
 import { bindingOf } from '../../../core/binding/spec.ts';
-import { toldBinding } from '../../../core/binding/told.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../hold/objects.ts';
 
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
@@ -30,13 +30,13 @@ interface Row {
   says: string;
   rollout?: Rollout;
   gate?: Gate;
-  /** What the binding was told before; undefined: there is none. */
-  before?: Said | undefined;
-  /** What else the binding said of the object. */
+  /** The report that is stored; undefined: there is no FluxBinding. */
+  before?: Report | undefined;
+  /** The rest of the stored spec, where it differs. */
   other?: Partial<FluxBindingSpec>;
-  told: Said | undefined;
-  /** Seconds until the decorator looks again. */
-  looksIn?: number;
+  report: Report | undefined;
+  /** Seconds until the next sync. */
+  requeueIn?: number;
 }
 
 const rows: Row[] = [
@@ -44,99 +44,99 @@ const rows: Row[] = [
     says: 'a deployment that was just made, later',
     rollout: deployed(0),
     before: { rollouts: one },
-    told: { rollouts: one },
-    looksIn: 600,
+    report: { rollouts: one },
+    requeueIn: 600,
   },
   {
     says: 'one of ten seconds ago, later',
     rollout: deployed(10),
     before: { rollouts: one },
-    told: { rollouts: one },
-    looksIn: 590,
+    report: { rollouts: one },
+    requeueIn: 590,
   },
   {
     says: 'one that should have been applied by now',
     rollout: deployed(600),
     before: { rollouts: one },
-    told: { rollouts: two },
+    report: { rollouts: two },
   },
   {
     says: 'one of tomorrow: a clock is wrong',
     rollout: deployed(-86_400),
     before: { rollouts: one },
-    told: { rollouts: two },
+    report: { rollouts: two },
   },
   {
     says: 'one of a Rollout that had deployed nothing, later',
     rollout: deployed(1),
     before: { rollouts: [{ rollout: 'my-app' }] },
-    told: { rollouts: [{ rollout: 'my-app' }] },
-    looksIn: 599,
+    report: { rollouts: [{ rollout: 'my-app' }] },
+    requeueIn: 599,
   },
   {
     says: 'one of another Rollout of the name',
     rollout: deployed(620),
     before: { rollouts: [{ ...two[0]!, uid: 'another' }] },
-    told: { rollouts: two },
+    report: { rollouts: two },
   },
   {
-    says: 'with an arrival',
+    says: 'a deployment together with its proof: at once',
     rollout: deployed(1),
     before: { rollouts: one },
     other: { observed: {} },
-    told: { rollouts: two },
+    report: { rollouts: two },
   },
-  { says: 'nothing new', rollout: deployed(1), before: { rollouts: two }, told: { rollouts: two } },
-  { says: 'what the first binding says', rollout: deployed(1), told: { rollouts: two } },
-  { says: 'nothing, where the decorator is not sent the Rollout', before: { rollouts: one }, told: undefined },
+  { says: 'nothing new', rollout: deployed(1), before: { rollouts: two }, report: { rollouts: two } },
+  { says: 'the newest deployment, with the FluxBinding itself', rollout: deployed(1), report: { rollouts: two } },
+  { says: 'nothing where a Rollout is missing from the inputs', before: { rollouts: one }, report: undefined },
   {
-    says: 'of a Gate whose own status does not say so yet, later',
+    says: 'a Gate whose own status does not show it yet, later',
     gate: gateOf(false, 'True', 600),
     before: { gates: open },
-    told: { gates: open },
-    looksIn: 15,
+    report: { gates: open },
+    requeueIn: 15,
   },
   {
-    says: 'of a Gate that closed two seconds ago, later',
+    says: 'a Gate that closed two seconds ago, later',
     gate: gateOf(false, 'False', 2),
     before: { gates: open },
-    told: { gates: open },
-    looksIn: 13,
+    report: { gates: open },
+    requeueIn: 13,
   },
   {
-    says: 'of one that closed long ago',
+    says: 'a Gate that closed long ago',
     gate: gateOf(false, 'False', 60),
     before: { gates: open },
-    told: { gates: shut },
+    report: { gates: shut },
   },
-  { says: 'of one that is required only now', gate: gateOf(false, 'False', 1), before: {}, told: { gates: shut } },
+  { says: 'a Gate that is required only now', gate: gateOf(false, 'False', 1), before: {}, report: { gates: shut } },
   {
-    says: 'of a deployment and a Gate, when the first of them is due',
+    says: 'a deployment and a Gate, when the first of them is due',
     rollout: deployed(1),
     gate: gateOf(true, 'True', 1),
     before: { rollouts: one, gates: shut },
-    told: { rollouts: one, gates: shut },
-    looksIn: 14,
+    report: { rollouts: one, gates: shut },
+    requeueIn: 14,
   },
   {
-    says: 'of a wait for the applier with what goes with it',
+    says: 'a Gate together with a wait for the applier: at once',
     gate: gateOf(true, 'True', 1),
     before: { gates: shut },
     other: { awaits: { namespace: 'shop', name: 'apps', since: ago(1) } },
-    told: { gates: open },
+    report: { gates: open },
   },
 ];
 
-it.each(rows)('a FluxBinding is told $says', ({ rollout, gate, other, told, looksIn, ...row }) => {
+it.each(rows)('a FluxBinding gets the report of $says', ({ rollout, gate, other, report, requeueIn, ...row }) => {
   const isPinned = rollout !== undefined || gate === undefined;
   const object = kustomization({
     deployed: deployment('my-app', 1, '1.0.0'),
     ...(!isPinned && { annotations: {} }),
   });
   const wanted = bindingOf(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;
-  const spec = row.before && { ...wanted.spec!, ...other, said: kept(row.before) };
+  const spec = row.before && { ...wanted.spec!, ...other, report: encodeReport(row.before) };
   const observed = spec && { ...wanted, spec };
-  const answer = toldBinding(wanted, observed, sentOf(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
-  expect(answer.binding.spec?.said).toEqual(told && kept(told));
-  expect(answer.lookAt).toBe(looksIn === undefined ? undefined : NOW + looksIn * 1000);
+  const answer = withReport(wanted, observed, inputsOf(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
+  expect(answer.binding.spec?.report).toEqual(report && encodeReport(report));
+  expect(answer.requeueAt).toBe(requeueIn === undefined ? undefined : NOW + requeueIn * 1000);
 });

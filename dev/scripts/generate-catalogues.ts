@@ -1,0 +1,250 @@
+/** Writes the pages of docs/reference from their sources. `--check` writes nothing and fails when one is out of date. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { LOGGED } from '../../api/decisions.ts';
+import { COUNTERS } from '../../api/metrics.ts';
+import { COPY_LIMITS } from '../../core/copy/limits.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { RECEIVER_LIMITS } from '../../receiver/index.ts';
+import { ENVIRONMENT } from '../../server/config.ts';
+import { SERVER_LIMITS } from '../../server/http/limits.ts';
+import { createMetrics } from '../../server/metrics.ts';
+import { REPOSITORY } from '../repository.ts';
+
+const FOLDER = join(REPOSITORY, 'docs/reference');
+const EXPORTER = 'manifests/components/monitoring/config/kube-state-metrics.yaml';
+
+interface Family {
+  name: string;
+  help: string;
+  each: Record<string, { labelName?: string; labelsFromPath?: object }> & { type: string };
+}
+
+interface Resource {
+  metricNamePrefix: string;
+  labelsFromPath: object;
+  metrics: Family[];
+}
+
+/** Each key with its comment. */
+async function annotationsPage(): Promise<string[]> {
+  const source = await readFile(join(REPOSITORY, 'api/annotations.ts'), 'utf8');
+  const keys = source.matchAll(/\/\*\* ((?:(?!\*\/)[^\n])*) \*\/\nexport const \w+ = '([^']*[^'/])';/g);
+  const rows = [...keys].map(([, comment, key]) => `| \`${key}\` | ${comment!.replace(/ See core\/.*/, '')} |`);
+  return [
+    '# Every annotation and label',
+    written('api/annotations.ts'),
+    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md#annotations),\n[healthchecks](../healthchecks.md).',
+    `| key | meaning |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+  meaning: string;
+  do?: string;
+}
+
+interface KindReasons {
+  conditions: Condition[];
+  events?: { type: string; reason: string; when: string }[];
+}
+
+async function conditionsPage(): Promise<string[]> {
+  const kinds: Record<string, KindReasons> = parse(await readFile(join(FOLDER, 'conditions.yaml'), 'utf8'));
+  const sections = Object.entries(kinds).map(([kind, { conditions, events = [] }]) => {
+    const rows = conditions.map(
+      ({ type, status, reason, meaning, do: fix = '–' }) =>
+        `| \`${type}\` | ${status} | \`${reason}\` | ${meaning} | ${fix} |`,
+    );
+    const eventRows = events.map(({ type, reason, when }) => `| ${type} | \`${reason}\` | ${when} |`);
+    return [
+      `## ${kind}\n\n<!-- table: conditions ${kind} -->\n| type | status | reason | meaning | what to do |\n|---|---|---|---|---|\n${rows.join('\n')}`,
+      ...(events.length > 0
+        ? [
+            `### Events of a ${kind}\n\n<!-- table: events ${kind} -->\n| type | reason | when |\n|---|---|---|\n${eventRows.join('\n')}`,
+          ]
+        : []),
+    ].join('\n\n');
+  });
+  return [
+    '# Every condition and Event',
+    written('docs/reference/conditions.yaml'),
+    `Those of a Gate are on [its page](../gates.md#conditions).
+A message names the objects and times; the tables say what the reasons mean.
+A condition that reports a wait or a problem is present only while it lasts.
+*The version* is \`status.pendingVersion\` of the Rollout.`,
+    ...sections,
+  ];
+}
+
+function logPage(): string[] {
+  const rows = Object.entries(LOGGED).map(([reason, when]) => `| \`${reason}\` | ${when} |`);
+  return [
+    '# Reasons of the log without an Event',
+    written('api/decisions.ts'),
+    'All about the log: [logs](../logs.md).',
+    `| reason | there is a line when |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+async function metricsPage(): Promise<string[]> {
+  return [
+    '# Every metric',
+    written(`api/metrics.ts, server/metrics.ts and ${EXPORTER}`),
+    'How to scrape them, and what to watch: [metrics](../metrics.md).',
+    `## Of rollout-hooks\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${(await ownRows()).join('\n')}`,
+    `## Of objects, by kube-state-metrics\n\nEach also has \`name\`, \`namespace\` (of namespaced objects), \`customresource_group\`, \`customresource_version\` and\n\`customresource_kind\`. Times are Unix seconds.\n\n| metric | labels | meaning |\n|---|---|---|\n${(await objectRows()).join('\n')}`,
+  ];
+}
+
+/** As they are served. */
+async function ownRows(): Promise<string[]> {
+  const metrics = createMetrics();
+  const served = await metrics.text();
+  const types = new Map([...served.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+  const labels = new Map<string, object>(Object.entries(COUNTERS).map(([name, counter]) => [name, counter.labels]));
+  labels.set('rollout_hooks_request_duration_seconds', { route: [], outcome: [] });
+  return [...served.matchAll(/^# HELP (rollout_hooks_\S+) (.*)$/gm)].map(
+    ([, name, help]) => `| \`${name}\` | ${types.get(name)} | ${codes(labels.get(name!) ?? {})} | ${help} |`,
+  );
+}
+
+async function objectRows(): Promise<string[]> {
+  const text = await readFile(join(REPOSITORY, EXPORTER), 'utf8');
+  const { spec } = parse(text, { merge: true }) as { spec: { resources: Resource[] } };
+  return spec.resources.flatMap(({ metricNamePrefix, labelsFromPath, metrics }) =>
+    metrics.map(({ name, help, each }) => {
+      const { labelName, labelsFromPath: own } = each[each.type[0]!.toLowerCase() + each.type.slice(1)]!;
+      const { namespace, name: _, ...labels }: Record<string, unknown> = { ...labelsFromPath, ...own };
+      const all = { ...labels, ...(labelName !== undefined && { [labelName]: [] }) };
+      return `| \`${metricNamePrefix}_${name}\` | ${codes(all)} | ${help} |`;
+    }),
+  );
+}
+
+function codes(labels: object): string {
+  return Object.keys(labels)
+    .map((label) => `\`${label}\``)
+    .join(' ');
+}
+
+async function limitsPage(): Promise<string[]> {
+  return [
+    '# Every limit',
+    written('the files that it names'),
+    'What happens beyond each limit: [security](../security.md#limits).',
+    await limitTable('One decision', 'core/limits.ts', LIMITS),
+    await limitTable('One copy of a release', 'core/copy/limits.ts', COPY_LIMITS),
+    await limitTable('One replica', 'server/http/limits.ts', SERVER_LIMITS),
+    await limitTable('The receiver of one replica', 'receiver/index.ts', RECEIVER_LIMITS),
+  ];
+}
+
+/** The limits of a file, each with its comment. */
+async function limitTable(title: string, file: string, limits: Record<string, number>): Promise<string> {
+  const source = await readFile(join(REPOSITORY, file), 'utf8');
+  const rows = Object.entries(limits).map(([name, value]) => {
+    const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}: `).exec(source)?.[1];
+    if (!comment) throw new Error(`${file}: the limit ${name} has no comment`);
+    return `| \`${name}\` | ${value.toLocaleString('en-US')} | ${comment.replaceAll(/\s+(?:\* )?/g, ' ').trim()} |`;
+  });
+  return `## ${title}\n\nFrom \`${file}\`.\n\n| limit | value | what it bounds |\n|---|---|---|\n${rows.join('\n')}`;
+}
+
+function settingsPage(): string[] {
+  const rows = Object.entries(ENVIRONMENT).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  return [
+    '# Every setting',
+    written('server/config.ts'),
+    'Environment variables of the Deployment, with the default in brackets.',
+    `| setting | meaning |\n|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+interface Write {
+  write: string;
+  result: string;
+  decidedIn: string[];
+  shownBy: Record<string, string[]>;
+}
+
+interface Quirk {
+  original: string;
+  here: string;
+  shownBy: Record<string, string[]>;
+}
+
+async function writesPage(): Promise<string[]> {
+  const sections: Record<string, Record<string, Write>> = await sourceOf('writes.yaml');
+  const tables = Object.entries(sections).map(([object, writes]) => {
+    const rows = Object.entries(writes).map(
+      ([id, { write, result, decidedIn, shownBy }]) =>
+        `| ${id} | ${write} | ${result} | ${decidedIn.map((file) => `\`${file}\``).join(', ')} | ${casesOf(shownBy)} |`,
+    );
+    return `## ${object[0]!.toUpperCase()}${object.slice(1)}\n\n| | write | result | decided in | shown by |\n|---|---|---|---|---|\n${rows.join('\n')}`;
+  });
+  return [
+    '# How each write is handled',
+    written('docs/reference/writes.yaml'),
+    `- *Apply*: a server-side apply, Flux's included, or a \`kubectl apply\` that repeats what it applied before.
+- *Edit*: every other update or patch, with any tool, by any user, cluster admins and Metacontroller included.
+  An edit under an applier's name is recognized by managedFields ([F11](../facts.md#flux-and-the-api-server)).
+- *Denied*: a 403 that says why and what to do. *Held*: stored as it was, with one Warning.
+
+\`core/hold/write.ts\` lists the rules for Flux objects in the order in which they apply.
+What admission can't hold: [security](../security.md#what-admission-cannot-hold).`,
+    ...tables,
+  ];
+}
+
+async function quirksPage(): Promise<string[]> {
+  const quirks: Record<string, Quirk> = await sourceOf('quirks.yaml');
+  const rows = Object.entries(quirks).map(
+    ([id, { original, here, shownBy }]) => `| ${id} | ${original} | ${here} | ${casesOf(shownBy)} |`,
+  );
+  return [
+    '# Every quirk of the Go rollout-controller',
+    written('docs/reference/quirks.yaml'),
+    'What differs for whom: [compatibility](../compatibility.md). *Stays* means that clients or their tests rely on it.',
+    `| | the original | here | shown by |\n|---|---|---|---|\n${rows.join('\n')}`,
+  ];
+}
+
+async function sourceOf(name: string) {
+  return parse(await readFile(join(FOLDER, name), 'utf8'));
+}
+
+/** `file` “case” “case”, `file` “case” */
+function casesOf(shownBy: Record<string, string[]>): string {
+  const files = Object.entries(shownBy);
+  return files.map(([file, cases]) => `\`${file}\` ${cases.map((each) => `“${each}”`).join(' ')}`).join(', ');
+}
+
+function written(source: string): string {
+  return `<!-- Written by dev/scripts/generate-catalogues.ts from ${source}: change that, then run npm run generate. -->`;
+}
+
+await mkdir(FOLDER, { recursive: true });
+for (const [page, parts] of [
+  ['annotations.md', await annotationsPage()],
+  ['limits.md', await limitsPage()],
+  ['metrics.md', await metricsPage()],
+  ['quirks.md', await quirksPage()],
+  ['settings.md', settingsPage()],
+  ['writes.md', await writesPage()],
+  ['log.md', logPage()],
+  ['conditions.md', await conditionsPage()],
+] as const) {
+  const file = join(FOLDER, page);
+  const text = `${parts.join('\n\n')}\n`;
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  if (process.argv.includes('--check')) {
+    console.error(`${file} is out of date: run npm run generate`);
+    process.exit(1);
+  }
+  await writeFile(file, text);
+}
