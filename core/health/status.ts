@@ -72,7 +72,10 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 function messageOf(verdict: Verdict, status: string): string {
   const isOld = verdict.health === 'Unknown' && status !== 'Pending';
   const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
-  return bounded({ text: message, ...(verdict.commands && { commands: verdict.commands }) }, MAX_MESSAGE).toWellFormed();
+  return bounded(
+    { text: message, ...(verdict.commands && { commands: verdict.commands }) },
+    MAX_MESSAGE,
+  ).toWellFormed();
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {

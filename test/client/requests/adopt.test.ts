@@ -1,7 +1,7 @@
-import { inFull } from '../../../core/text/commands.ts';
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../api/flux.ts';
 import { type Adoption, type Around, adopt, type Choices } from '../../../client/requests/adopt.ts';
+import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const policy = (name: string, tag: string | undefined, range = '>=0.0.0'): ImagePolicy =>
