@@ -1,5 +1,7 @@
 /** What the API server serves, cached for a short while. */
-import { ApiError, type Transport } from './transport.ts';
+import { isApiError } from './apiError.ts';
+import { versionPath } from './paths.ts';
+import type { Transport } from './transport.ts';
 
 const FRESH_MS = 30_000;
 
@@ -12,7 +14,7 @@ export interface ApiResource {
 /** Resources of an API version, subresources left out; none when the version is not served. */
 export type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
 
-export function createDiscovery(transport: Transport): Discovery {
+export function createDiscovery(transport: Pick<Transport, 'send'>): Discovery {
   const known = new Map<string, { at: number; resources: Promise<ApiResource[]> }>();
   return (apiVersion) => {
     const before = known.get(apiVersion);
@@ -24,13 +26,12 @@ export function createDiscovery(transport: Transport): Discovery {
   };
 }
 
-async function discover(transport: Transport, apiVersion: string): Promise<ApiResource[]> {
+async function discover(transport: Pick<Transport, 'send'>, apiVersion: string): Promise<ApiResource[]> {
   try {
-    const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const { resources } = await transport.send<{ resources: ApiResource[] }>({ path });
+    const { resources } = await transport.send<{ resources: ApiResource[] }>({ path: versionPath(apiVersion) });
     return resources.filter(({ name }) => !name.includes('/'));
   } catch (error) {
-    if (error instanceof ApiError && error.code === 404) return [];
+    if (isApiError(error, 404)) return [];
     throw error;
   }
 }
