@@ -14,7 +14,7 @@ import { createGateRequirers } from './server/cluster/gateRequirers.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createReader } from './server/cluster/reader.ts';
 import { withSharedReads } from './server/cluster/sharedReads.ts';
-import { countedTransport, createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
+import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
@@ -152,7 +152,7 @@ async function main(): Promise<void> {
 function connect(metrics: Metrics) {
   const config = loadKubeConfig();
   const connected = (caller: ApiCaller, maxSockets: number) =>
-    countedTransport(createTransport(config, { maxSockets }), () =>
+    createTransport(config, { maxSockets }, () =>
       metrics.count({ name: 'rollout_hooks_api_requests_total', labels: { caller } }),
     );
   return {

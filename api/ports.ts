@@ -53,6 +53,8 @@ export interface EventRecord {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
+  /** Below the message, each on a line of its own: what for, and the line to run. */
+  commands?: readonly (readonly [what: string, line: string])[];
   /** Makes a repeat of the same event harmless: the same key gives the same Event name. */
   key: string;
   at: EpochMs;

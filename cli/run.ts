@@ -98,16 +98,15 @@ function contextOf(
   let cluster: Promise<Cluster> | undefined;
   const open = async (): Promise<Cluster> => {
     const timeoutMs = timeoutOf(flags.requestTimeout);
-    const [{ selectCluster }, { connect }, { createClient }] = await Promise.all([
+    const [{ selectCluster }, { createClient }] = await Promise.all([
       import('./kube/kubeconfig.ts'),
-      import('./kube/connection.ts'),
       import('./kube/client.ts'),
     ]);
     const selected = selectCluster(flags, env);
     found(selected);
     const { as, asGroup } = flags;
-    const connection = connect(selected, { timeoutMs, as, asGroup, userAgent: `rollouts-cli/${version}` });
-    return { client: createClient(connection), selected, namespace: selected.namespace };
+    const client = createClient(selected, { timeoutMs, as, asGroup, userAgent: `rollouts-cli/${version}` });
+    return { client, selected, namespace: selected.namespace };
   };
   return {
     program,

@@ -1,4 +1,6 @@
 /** The route table of the Metacontroller hooks: `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
+
+import { Ajv, type ValidateFunction } from 'ajv';
 import { GOVERNED_KINDS } from '../api/kinds.ts';
 import type {
   CompositeRequest,
@@ -10,7 +12,6 @@ import type {
 import type { DecisionLog, HookCall, Route } from '../api/ports.ts';
 import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
 import { considerationOf, decisionsOf, type Sync } from './decisions.ts';
-import { envelopeCheck } from './envelope.ts';
 import { fluxHook } from './flux/flux.ts';
 import { fluxBindingHook } from './flux/fluxBinding.ts';
 import { holdHook } from './flux/hold.ts';
@@ -126,4 +127,45 @@ async function blaming<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
       mapProblem(attachments, '/attachments');
     throw problem ? new HookError(400, `not a request for this hook: ${problem}`) : error;
   }
+}
+
+// Whether a request is what Metacontroller would send to this hook.
+
+const ajv = new Ajv({ allErrors: false });
+
+const object = (kinds: readonly string[]) => ({
+  type: 'object',
+  required: ['apiVersion', 'kind', 'metadata'],
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string', enum: kinds },
+    metadata: {
+      type: 'object',
+      required: ['name', 'uid'],
+      properties: { name: { type: 'string' }, uid: { type: 'string' } },
+    },
+  },
+});
+
+/** A check that throws HookError 400 naming the field that is wrong. `subject` is `parent` or `object`. */
+function envelopeCheck(subject: 'parent' | 'object', kinds: readonly string[]): (body: unknown) => void {
+  const validate: ValidateFunction = ajv.compile({
+    type: 'object',
+    required: [subject],
+    properties: {
+      [subject]: object(kinds),
+      related: { type: ['object', 'null'] },
+      children: { type: ['object', 'null'] },
+      attachments: { type: ['object', 'null'] },
+    },
+  });
+  return (body) => {
+    if (validate(body)) return;
+    const [error] = validate.errors ?? [];
+    const allowed = error?.params?.allowedValues ? `: ${error.params.allowedValues.join(', ')}` : '';
+    throw new HookError(
+      400,
+      `not a request for this hook: ${error?.instancePath || 'body'} ${error?.message}${allowed}`,
+    );
+  };
 }

@@ -12,15 +12,17 @@ import express, {
   type Response,
 } from 'express';
 import { GATES } from '../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../api/kubernetes.ts';
 import { COUNTERS } from '../api/metrics.ts';
 import type { Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
-import type { SignedCall } from '../core/receiver/signedCall.ts';
-import { isWebhookPath } from './gateLookup.ts';
-import { createIdTokenCallHandler, isIdTokenPath } from './idTokenCall.ts';
-import { createCallHandler } from './signedCall.ts';
-import type { CallOutcome } from './take.ts';
+import { claimProblem, type IdTokenCall, judgeIdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
+import { checkCall, judgeCall, type SignedCall } from '../core/receiver/signedCall.ts';
+import { tokenBytes } from '../core/receiver/token.ts';
+import { idTokenPath, webhookPath } from '../core/receiver/webhookPath.ts';
+import { createGateLookup, isWebhookPath } from './gateLookup.ts';
+import { type CallOutcome, createLimits, refOf, take } from './take.ts';
 
 /** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
@@ -134,4 +136,97 @@ export function failure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandle
     if (status === 500) log.error({ path: request.path.split('/')[1], err: error }, 'receiver failed');
     end(response, status);
   };
+}
+
+// A call with an OIDC ID token, from its path to the annotations that carry the request to the Gate.
+
+const PATH = /^\/hook\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** Whether it could belong to a Gate, decided before anything is read. */
+function isIdTokenPath(path: string): boolean {
+  return PATH.test(path);
+}
+
+function createIdTokenCallHandler(
+  ports: ReceiverPorts,
+): (ref: NamespacedName, call: IdTokenCall) => Promise<CallOutcome> {
+  const { isWithinLimit, logged } = createLimits(ports);
+
+  return async (ref, call) => {
+    const path = idTokenPath(ref);
+    const found = call.token ? await ports.cluster.get<Gate>({ ...GATES, ...ref }) : undefined;
+    const { oidc } = found?.spec.receiver ?? {};
+    if (!call.token) return { status: 400 };
+    if (!found || !oidc) return { status: 404 };
+    const refuse = (status: 400 | 503, reason: string) => logged(path, ref, { status, reason });
+    const unready = oidcProblem(found, oidc, ports.oidcIssuers);
+    if (unready) return refuse(503, unready.problem);
+    const verified = await ports.idTokens.verify(call.token, oidc.issuer, ports.now());
+    if ('problem' in verified) return refuse(verified.isTemporary ? 503 : 400, verified.problem);
+    // Everybody with an account at the issuer gets this far: only whom the Gate names counts towards the limit.
+    const wrong = claimProblem(oidc, verified.claims);
+    if (wrong !== undefined) return refuse(400, wrong);
+    if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
+    const judge = async (gate: Gate) => judgeIdTokenCall(gate, call, verified.claims, ports.now());
+    return logged(path, ref, await take(found, judge, ports));
+  };
+}
+
+// A signed call, from its path to the annotations that carry the request to the Gate.
+
+const MAX_KNOWN = 1000;
+
+type Secret = KubeObject<never, never> & { data?: Record<string, string> };
+
+function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCall) => Promise<CallOutcome> {
+  const lookup = createGateLookup(ports.cluster, ports.now);
+  const { isWithinLimit, logged } = createLimits(ports);
+  const tokens = new KnownTokens();
+
+  return async (path, call) => {
+    const known = tokens.get(path);
+    const checked = known && checkCall(known.token, path, call, ports.now());
+    if (known && checked && 'problem' in checked) {
+      // Costs an HMAC and no read, so it does not count towards the limit of those who have the token.
+      return logged(path, known.gate, { status: 400, reason: checked.problem });
+    }
+    const found = await lookup(path);
+    if (!found) return { status: 404 };
+    if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
+    const ref = refOf(found);
+    const outcome = await take(
+      found,
+      async (gate) => {
+        if (!gate.spec.receiver?.secretRef) return { status: 404 };
+        const token = await readToken(gate.spec.receiver.secretRef.name, ref, ports);
+        if (token.length === 0) return { status: 503, reason: 'its Secret cannot be read, or has no token' };
+        if (webhookPath(token, ref) !== path) return { status: 404, reason: 'the path belongs to an earlier token' };
+        tokens.add(path, token, ref);
+        return judgeCall(gate, token, path, call, ports.now());
+      },
+      ports,
+    );
+    return logged(path, ref, outcome);
+  };
+}
+
+async function readToken(name: string, { namespace }: NamespacedName, { cluster }: ReceiverPorts): Promise<Uint8Array> {
+  const secret = await cluster
+    .get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace, name })
+    .catch(() => undefined);
+  return tokenBytes(secret?.data?.token);
+}
+
+/** A path is derived from its token: a token that once belonged to a path always will. */
+class KnownTokens {
+  readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
+
+  get(path: string) {
+    return this.#byPath.get(path);
+  }
+
+  add(path: string, token: Uint8Array, gate: NamespacedName): void {
+    if (this.#byPath.size >= MAX_KNOWN) this.#byPath.clear();
+    this.#byPath.set(path, { token, gate });
+  }
 }

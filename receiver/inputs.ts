@@ -3,6 +3,7 @@
  * Flux Operator keeps the inputs that it has while the answer is an error, and deletes what it applied when a list is empty:
  * so no answer has an empty list.
  */
+
 import express, { type Express } from 'express';
 import type { UserInfo } from '../api/admission.ts';
 import { ROLLOUTS } from '../api/kinds.ts';
@@ -11,6 +12,8 @@ import type { InputsPorts } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { groupOf, refKey, shortHash } from '../core/kube/names.ts';
 import { type DeployedInput, deployedInput } from '../core/receiver/deployedInput.ts';
+import { withCommands } from '../core/text/commands.ts';
+import { shell } from '../core/text/shell.ts';
 import { createCallLimit } from './callLimit.ts';
 import { counted, failure, RECEIVER_LIMITS } from './index.ts';
 
@@ -107,6 +110,9 @@ async function answerFor(user: UserInfo, ref: NamespacedName, { access, cluster 
     ? { status: 200, body: { inputs: [input] } }
     : refused(
         409,
-        `Rollout ${refKey(ref)} has deployed nothing yet: kubectl rollouts why ${ref.name} -n ${ref.namespace}`,
+        withCommands(`Rollout ${refKey(ref)} has deployed nothing yet`, [
+          'To see what it waits for',
+          shell`kubectl rollouts why ${ref.name} -n ${ref.namespace}`,
+        ]),
       );
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { DenialReason, HoldReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
+import { type CommandLine, type Saying, withCommands } from '../core/text/commands.ts';
 import { oneLine } from '../core/text/oneLine.ts';
 
 export type AdmissionDecision =
@@ -16,7 +17,15 @@ export type AdmissionDecision =
       /** Why something of the write is not stored; absent where all of it is. */
       held?: HoldReason | undefined;
     }
-  | { allowed: false; reason: DenialReason; message: string; warnings?: string[]; audit?: Record<string, string> };
+  | {
+      allowed: false;
+      reason: DenialReason;
+      message: string;
+      /** Each on a line of its own below the message. */
+      commands?: readonly CommandLine[];
+      warnings?: string[];
+      audit?: Record<string, string>;
+    };
 
 export type AdmissionHandler = (request: AdmissionRequest, call: WebhookCall) => Promise<AdmissionDecision>;
 
@@ -32,8 +41,9 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
 }
 
 /** Always 403 where the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object (docs/facts.md, F10). */
-export function denied(reason: DenialReason, message: string, warnings: string[] = []): AdmissionDecision {
-  return { allowed: false, reason, message, warnings };
+export function denied(reason: DenialReason, said: string | Saying, warnings: string[] = []): AdmissionDecision {
+  const { text: message, commands = [] } = typeof said === 'string' ? { text: said } : said;
+  return { allowed: false, reason, message, ...(commands.length > 0 && { commands }), warnings };
 }
 
 export function reviewOf(request: AdmissionRequest, decision: AdmissionDecision): AdmissionReview {
@@ -45,7 +55,11 @@ function responseOf(request: AdmissionRequest, decision: AdmissionDecision): Adm
   if (decision.warnings?.length) response.warnings = decision.warnings.map((warning) => shorten(oneLine(warning)));
   if (decision.audit) response.auditAnnotations = decision.audit;
   if (!decision.allowed) {
-    response.status = { code: 403, reason: 'Forbidden', message: oneLine(decision.message) };
+    response.status = {
+      code: 403,
+      reason: 'Forbidden',
+      message: withCommands(decision.message, ...(decision.commands ?? [])),
+    };
     return response;
   }
   if (!decision.object || !request.object) return response;

@@ -1,21 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
-import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { type Adoption, adopt, BAKE } from '../../client/requests/adopt.ts';
-import { boundObject, newObjects, takeOverWrites } from '../../client/requests/takeOver.ts';
+import { boundObject, newObjects } from '../../client/requests/takeOver.ts';
+import { ended, withCommands } from '../../core/text/commands.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, output } from '../command/options.ts';
 import { readAround } from '../read/adoptable.ts';
-import { findRolloutGate } from '../read/gate.ts';
+import { readTarget } from '../read/target.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { additionLines, annotationLines, fileNameOf } from '../view/diff.ts';
 import { lookOf } from '../view/look.ts';
 import { structured, yamlText } from '../view/structured.ts';
-import { begun } from '../write/begun.ts';
-import { ended, make } from '../write/make.ts';
+import { make } from '../write/make.ts';
 import { SHOW_KUBECTL } from '../write/options.ts';
+import { takeOver } from '../write/takeOver.ts';
 
 export const adoptCommand: CommandDefinition = {
   description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs: a Rollout that begins with the version that runs, the annotation that binds the object, and, where something newer is out already, a RolloutGate that holds it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows what it would do.`,
@@ -49,7 +49,7 @@ export const adoptCommand: CommandDefinition = {
     const [text] = invocation.arguments as [string];
     const { options } = invocation;
     const cluster = await context.cluster();
-    const object = await readTarget(cluster, text);
+    const object = await readAdopted(cluster, text);
     const around = await readAround(cluster.client, object.metadata.namespace ?? '');
     const { policy, variable, rollout, runs, bakeTime, deployTimeout } = options;
     const noBake = options.bake === false || undefined;
@@ -59,28 +59,21 @@ export const adoptCommand: CommandDefinition = {
     else if (options.apply) await apply(context, invocation, cluster, found);
     else await show(context, object, found, options.output);
     const { terminal } = context;
-    for (const note of found.notes)
-      for (const line of wrapped(`Note: ${ended(note)}`, terminal.columns())) terminal.note(line);
+    for (const { text, commands } of found.notes) {
+      for (const line of wrapped(`Note: ${ended(text)}`, terminal.columns())) terminal.note(line);
+      if (commands) terminal.noteText(withCommands('', ...commands).trimStart());
+    }
     return EXIT.ok;
   },
 };
 
-async function readTarget({ client, namespace }: Cluster, text: string): Promise<FluxObject> {
-  const [word = '', name, ...rest] = text.split('/');
-  const wanted = word.toLowerCase();
-  const short: Record<string, KindName> = { ks: 'Kustomization', ocirepo: 'OCIRepository' };
-  const row = [KINDS.Kustomization, KINDS.OCIRepository].find(
-    ({ kind, resource }) => kind.toLowerCase() === wanted || resource === wanted || short[wanted] === kind,
+async function readAdopted(cluster: Cluster, text: string): Promise<FluxObject> {
+  const { kind, object } = await readTarget(cluster, text);
+  if (kind === 'Kustomization' || kind === 'OCIRepository') return object as FluxObject;
+  throw new Problem(
+    `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.`,
+    EXIT.usage,
   );
-  if (!row || !name || rest.length > 0) {
-    throw new Problem(
-      `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.`,
-      EXIT.usage,
-    );
-  }
-  const object = await client.get<FluxObject>({ ...resourceOf(row), namespace, name });
-  if (!object) throw new Problem(`There is no ${row.kind} '${name}' in namespace '${namespace}'.`);
-  return object;
 }
 
 async function show(
@@ -118,12 +111,10 @@ async function write({ terminal }: Context, object: FluxObject, found: Adoption,
   }
 }
 
-async function apply(context: Context, invocation: Invocation, { client }: Cluster, found: Adoption): Promise<void> {
-  const { hold, begin, bind } = takeOverWrites(found);
-  // From a first attempt that was interrupted.
-  const isHeld = hold && (await findRolloutGate(client, hold.object));
-  if (hold && !isHeld) await make(context, invocation, () => hold);
-  if (begin) await make(context, invocation, () => begin);
-  if (invocation.options.dryRun !== 'server') await begun(client, found, context.signal);
-  await make(context, invocation, () => bind);
+function apply(context: Context, invocation: Invocation, { client }: Cluster, found: Adoption): Promise<void> {
+  const isDryRun = invocation.options.dryRun === 'server';
+  return takeOver(client, found, (write) => make(context, invocation, () => write), {
+    isDryRun,
+    signal: context.signal,
+  });
 }

@@ -1,16 +1,22 @@
 /** approve and reject: a version, at the gate that is meant. */
+
+import { KINDS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { approveAtGate } from '../../client/requests/gate.ts';
 import { type Asked, nothing, wrong } from '../../client/requests/request.ts';
 import { passRolloutGates } from '../../client/requests/rollout.ts';
 import { approve, holdsVersion, reject, rejectByNewGate, scheduleOf } from '../../client/requests/rolloutGate.ts';
-import { few, unknownText } from '../../client/requests/versions.ts';
+import { unknownText } from '../../client/requests/versions.ts';
+import { namedIn } from '../../core/approval/accept.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { opensFor } from '../../core/gate/requests.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster, CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import {
   findGate,
   findRollout,
@@ -22,15 +28,13 @@ import {
 } from '../read/gate.ts';
 import { readRollout } from '../read/rollouts.ts';
 import { readSurroundings } from '../read/surroundings.ts';
-import { waitingAt } from '../read/waiting.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { WAIT_CODES } from '../view/waitFor.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
-import { awaitRollout } from '../write/awaitRollout.ts';
-import { awaitRolloutGate } from '../write/awaitRolloutGate.ts';
 import { type Choice, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
 import { WAITING, WAITING_FOR_LIST, WRITING } from '../write/options.ts';
+import { awaitRollout, awaitRolloutGate } from '../write/wait.ts';
 import { howToCreate } from './freeze.ts';
 
 const ARGUMENTS = [
@@ -232,4 +236,35 @@ function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Choice
     command: shell`${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,
     value: { gate: { kind, namespace, name } },
   };
+}
+
+// Which Rollouts a version waits for at a gate.
+
+/**
+ * A RolloutGate is for one Rollout, whatever waits there. Of a Gate they are those that it holds, of which it says the first hundred, that the reader
+ * may read, and whose pending version this is. `version` may name the Rollout, as `shop/web:1.2.0`.
+ */
+async function waitingAt(
+  client: KubeClient,
+  gate: NamespacedName & { kind: 'Gate' | 'RolloutGate' },
+  version: string,
+): Promise<Rollout[]> {
+  if (gate.kind === 'RolloutGate') {
+    const name = (await findRolloutGate(client, gate))?.spec?.rolloutRef.name;
+    return name ? readable(client, [{ namespace: gate.namespace, name }]) : [];
+  }
+  const { version: tag, rollout: said } = namedIn(version);
+  const held = (await findGate(client, gate))?.status?.heldObjects ?? [];
+  const rollouts = await readable(
+    client,
+    held.filter(({ kind }) => kind === KINDS.Rollout.kind),
+  );
+  return rollouts.filter(
+    (rollout) => rollout.status?.pendingVersion === tag && (!said || refKey(identityOf(rollout)) === said),
+  );
+}
+
+async function readable(client: KubeClient, refs: readonly NamespacedName[]): Promise<Rollout[]> {
+  const found = await Promise.all(refs.map((ref) => unlessRefused(findRollout(client, ref), 403)));
+  return found.filter((rollout) => rollout !== undefined);
 }

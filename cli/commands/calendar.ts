@@ -1,15 +1,15 @@
 import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { gateRow, scheduleRow } from '../../client/explain/calendar/spans.ts';
+import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/spans.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
-import { formatTime } from '../../core/kube/time.ts';
-import type { Cluster, CommandDefinition } from '../command/command.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
+import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
 import { ALL_NAMESPACES, output } from '../command/options.ts';
-import { isApiError } from '../kube/apiError.ts';
+import { isApiError, unlessRefused } from '../kube/client.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { calendarLines } from '../view/calendar.ts';
-import { lookOf } from '../view/look.ts';
+import { padded, widthOf, wrapped } from '../terminal/layout.ts';
+import { type Look, lookOf } from '../view/look.ts';
 import { structured } from '../view/structured.ts';
 
 const MOST_WEEKS = 8;
@@ -61,17 +61,12 @@ interface Plans {
 
 async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
   const unread: string[] = [];
-  const tried = async <T extends KubeObject<any, any>>(
-    kind: KindName,
-    home: string | undefined,
-  ): Promise<T[] | undefined> => {
-    try {
-      return await client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
-    } catch (error) {
-      if (isApiError(error, 404)) return [];
-      if (!isApiError(error, 403)) throw error;
-      return undefined;
-    }
+  const tried = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined) => {
+    const list = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
+    return unlessRefused(
+      list.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
+      403,
+    );
   };
   const listed = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined): Promise<T[]> => {
     const found = await tried<T>(kind, home);
@@ -99,4 +94,114 @@ async function readPlans({ client, namespace }: Cluster, everywhere: boolean): P
 
 function isAbout({ metadata, status }: Gate, namespace: string): boolean {
   return metadata.namespace === namespace || (status?.heldObjects ?? []).some((held) => held.namespace === namespace);
+}
+
+// The coming weeks as a picture: a row for each Gate and schedule, a few cells for each day.
+
+type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
+
+const DAYS = 7;
+/** Spans of a week that are told in words. */
+const TOLD = 3;
+
+function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, look: Look): string[] {
+  const { terminal, now, timeZone } = seen;
+  const columns = terminal.columns() ?? 100;
+  const names = rows.map(nameOf);
+  const widest = Math.max(...names.map((name) => widthOf(name)));
+  // Beside its picture where both fit.
+  const isBeside = widest + 2 + DAYS * 6 <= columns;
+  const indent = isBeside ? widest + 2 : 2;
+  const perDay = Math.max(1, Math.min(8, Math.floor((columns - indent) / DAYS) - 1));
+  const today = localDay(now(), timeZone);
+  const blocks = Array.from({ length: weeks }, (_, week) => {
+    const first = today + week * DAYS;
+    const days = Array.from({ length: DAYS }, (_each, index) => first + index);
+    const heads = days.map((day) => padded(headOf(day, timeZone, perDay), perDay + 1)).join('');
+    const lines = rows.flatMap((row, index) => {
+      const picture = days.map((day) => dayCells(row, day, perDay, seen, look)).join(' ');
+      const told = toldSpans(row, first, seen).flatMap((text) =>
+        wrapped(text, columns - indent).map((line) => ' '.repeat(indent) + look.faint(line)),
+      );
+      const name = look.strong(names[index]!);
+      return isBeside
+        ? [`${padded(name, widest + 2)}${picture}`, ...told]
+        : [name, `${' '.repeat(indent)}${picture}`, ...told];
+    });
+    return [`${' '.repeat(indent)}${heads}`.trimEnd(), ...lines];
+  });
+  const problems = rows.flatMap(({ problem }, index) =>
+    problem ? wrapped(`${names[index]}: ${problem}`, columns) : [],
+  );
+  const [open, closed, both] = symbolsOf(look);
+  return [
+    ...blocks.flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines)),
+    '',
+    ...problems,
+    ...wrapped(`${closed} closed  ${open} open  ${both} both; ${timeZone}`, columns),
+  ];
+}
+
+function nameOf({ kind, namespace, name, holds }: CalendarRow): string {
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}${holds ? ` (${holds})` : ''}`;
+}
+
+function symbolsOf(look: Look): [open: string, closed: string, both: string] {
+  const isPlain = look.branch.mid.startsWith('|');
+  return isPlain ? ['.', '#', '+'] : ['·', '█', '▒'];
+}
+
+/** `Fri 27`, or `Fr` where there is no room. */
+function headOf(day: number, timeZone: string, width: number): string {
+  const at = instantOf(day, 12 * 60, timeZone);
+  const [weekday, date] = ['weekday', 'day'].map((part) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone, [part]: part === 'weekday' ? 'short' : 'numeric' }).format(at),
+  ) as [string, string];
+  return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
+}
+
+function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, look: Look): string {
+  const [open, closed, both] = symbolsOf(look);
+  const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
+  const cell = (end - start) / perDay;
+  return Array.from({ length: perDay }, (_, index) => {
+    const [from, to] = [start + index * cell, start + (index + 1) * cell];
+    // What is over is not drawn.
+    if (to <= now()) return ' ';
+    const states = new Set(spans.filter((span) => overlaps(span, Math.max(from, now()), to)).map(({ state }) => state));
+    if (states.size === 0) return ' ';
+    if (states.size > 1 || states.has('partly')) return look.tone('busy', both);
+    return states.has('closed') ? look.tone('bad', closed) : look.faint(open);
+  }).join('');
+}
+
+function overlaps({ from, to }: Span, start: number, end: number): boolean {
+  return (parseTime(from) ?? 0) < end && (parseTime(to) ?? 0) > start;
+}
+
+/** `closed Fri 00:00 – Sat 00:00, by its schedule`. What begins before the week is told in the week before. */
+function toldSpans({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
+  const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
+  const last = parseTime(spans.at(-1)?.to ?? '');
+  const of = spans.filter(({ state, from, to }) => {
+    const at = parseTime(from) ?? 0;
+    return state !== 'open' && at < end && (at >= start || start <= now()) && (parseTime(to) ?? 0) > start;
+  });
+  const told = of.slice(0, TOLD).map(({ state, from, to, why }) => {
+    const [begin, until] = [parseTime(from) ?? 0, parseTime(to) ?? 0];
+    const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
+    const begins = begin <= now() ? '' : ` ${text(begin)}`;
+    const ends = until === last ? '' : begins === '' ? ` until ${text(until)}` : ` – ${text(until)}`;
+    const said = state === 'closed' ? why.replace(/^closed /, '') : why;
+    return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${said}`;
+  });
+  return of.length > TOLD ? [...told, `and ${of.length - TOLD} more`] : told;
+}
+
+/** `Sat 00:00`; with its date beyond the first week. */
+function clockText(at: number, timeZone: string, isDated: boolean): string {
+  const date = isDated ? ({ day: 'numeric', month: 'short' } as const) : {};
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...date, ...clock });
+  return format.format(at).replaceAll(',', '').replace(' at ', ' ');
 }

@@ -1,6 +1,54 @@
 import type { CommandDefinition } from '../command/command.ts';
-import { SCRIPTS, SHELLS, type Shell } from '../terminal/completionScripts.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
+
+/** Scripts that shells source. All of them ask the program itself, by Cobra's protocol. */
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+const PROGRAMS = ['kubectl-rollouts', 'flux-rollouts'];
+
+const SCRIPTS: Record<Shell, string> = {
+  bash: `# bash completion for ${PROGRAMS.join(' and ')}
+_rollouts() {
+  local out line words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  COMPREPLY=()
+  out=$("\${COMP_WORDS[0]}" __complete "\${words[@]}" 2>/dev/null) || return
+  local directive=\${out##*:}
+  while IFS='' read -r line; do
+    [[ $line == :* ]] || COMPREPLY+=("\${line%%$'\\t'*}")
+  done <<<"$out"
+  (( directive & 2 )) && compopt -o nospace 2>/dev/null
+  return 0
+}
+complete -F _rollouts ${PROGRAMS.join(' ')}
+`,
+  zsh: `#compdef ${PROGRAMS.join(' ')}
+# zsh completion for ${PROGRAMS.join(' and ')}
+_rollouts() {
+  local out line directive
+  local -a candidates flags
+  out=$("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null) || return
+  for line in "\${(@f)out}"; do
+    if [[ $line == :* ]]; then
+      directive=\${line#:}
+    else
+      candidates+=("\${\${line//:/\\\\:}/$'\\t'/:}")
+    fi
+  done
+  (( directive & 2 )) && flags=(-S '')
+  _describe 'rollouts' candidates $flags
+}
+compdef _rollouts ${PROGRAMS.join(' ')}
+`,
+  fish: `# fish completion for ${PROGRAMS.join(' and ')}
+function __rollouts_complete
+  set -l words (commandline -opc) (commandline -ct)
+  command $words[1] __complete $words[2..-1] 2>/dev/null | string match -v ':*'
+end
+${PROGRAMS.map((program) => `complete -c ${program} -f -a '(__rollouts_complete)'`).join('\n')}
+`,
+};
 
 export const completion: CommandDefinition = {
   description: `Prints a script that completes commands, options and the names of your Rollouts and Gates for kubectl-rollouts and flux-rollouts.

@@ -1,15 +1,18 @@
+import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
 import { budgetKind, continued, continueVersion, heldVersions } from '../../client/requests/budget.ts';
 import { named, nothing } from '../../client/requests/request.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
-import type { CommandDefinition, Context } from '../command/command.ts';
-import { readBudget } from '../read/budget.ts';
+import type { Cluster, CommandDefinition, Context } from '../command/command.ts';
+import { unlessRefused } from '../kube/client.ts';
+import { readTarget } from '../read/target.ts';
+import { Problem } from '../terminal/exit.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
-import { awaitObject } from '../write/awaitObject.ts';
 import { choose } from '../write/choose.ts';
 import { make } from '../write/make.ts';
 import { WAITING_FOR_BUDGET, WRITING } from '../write/options.ts';
+import { awaitObject } from '../write/wait.ts';
 
 export const continueCommand: CommandDefinition = {
   description: `Lets a version go on that a budget holds after failures: those so far are excused, and who said so is recorded. It says where the version has failed, and asks. After as many new failures it is held again.`,
@@ -50,4 +53,25 @@ async function heldBy(context: Context, budget: Budget, text: string): Promise<s
     value: name,
   }));
   return choose(context, `${refKey(identityOf(budget))} holds more than one version.`, choices);
+}
+
+// Budgets by the names that people type.
+
+/** `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` says which. @throws Problem where there is none. */
+async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
+  const { client, namespace } = cluster;
+  if (text.includes('/')) {
+    const { kind, object } = await readTarget(cluster, text);
+    if (kind === 'RolloutBudget' || kind === 'ClusterRolloutBudget') return object as Budget;
+    throw new Problem(`${object.kind} '${object.metadata.name}' is no budget.`);
+  }
+  const own = await client.get<Budget>({ ...resourceOf(KINDS.RolloutBudget), namespace, name: text });
+  if (own) return own;
+  const ofCluster = await unlessRefused(
+    client.get<Budget>({ ...resourceOf(KINDS.ClusterRolloutBudget), name: text }),
+    403,
+  );
+  if (ofCluster) return ofCluster;
+  // Says where there is one of that name.
+  return (await readTarget(cluster, `rolloutbudget/${text}`)).object as Budget;
 }

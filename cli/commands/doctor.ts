@@ -10,7 +10,7 @@ import { checkMetrics } from '../doctor/metrics.ts';
 import { checkRights } from '../doctor/rights.ts';
 import { checkAppliers, checkReferences, checkWriteBack } from '../doctor/waits.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/webhooks.ts';
-import { isApiError } from '../kube/apiError.ts';
+import { isApiError } from '../kube/client.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { type Look, lookOf, type Tone } from '../view/look.ts';
@@ -73,12 +73,14 @@ export const doctorCommand: CommandDefinition = {
 
 const TONES: Record<Finding['level'], Tone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
 
-function findingLines({ level, about, text, remedy }: Finding, look: Look): string[] {
+function findingLines({ level, about, text, remedy, command }: Finding, look: Look): string[] {
   const said = `${look.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${look.text(text)}`;
   const lines = wrapped(said, look.columns && look.columns - 2);
   const help = remedy ? wrapped(`→ ${remedy}`, look.columns && look.columns - 4) : [];
   return [
     ...lines.map((line, index) => (index === 0 ? `${look.symbol(TONES[level])} ${line}` : `  ${line}`)),
     ...help.map((line) => `    ${look.faint(line)}`),
+    // Not wrapped: a line feed in the middle would be pasted too.
+    ...(command ? [`      ${command}`] : []),
   ];
 }

@@ -1,16 +1,65 @@
 /** The commands that change one thing of one Rollout. */
+
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Rollout } from '../../api/types.ts';
 import { withdrawAtGate } from '../../client/requests/gate.ts';
-import { wrong } from '../../client/requests/request.ts';
+import { type Asked, wrong } from '../../client/requests/request.ts';
 import { rollback } from '../../client/requests/rollback.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/requests/rollout.ts';
 import { withdraw } from '../../client/requests/rolloutGate.ts';
-import type { CommandDefinition } from '../command/command.ts';
+import type { ArgumentDefinition, Cluster, CommandDefinition, OptionDefinition } from '../command/command.ts';
 import { isGate, parseNamed, readAnyGate } from '../read/gate.ts';
 import { readPolicy, readRollout } from '../read/rollouts.ts';
 import { EXIT } from '../terminal/exit.ts';
+import { WAIT_CODES } from '../view/waitFor.ts';
 import { make } from '../write/make.ts';
-import { onRollout } from '../write/onRollout.ts';
-import { WRITING } from '../write/options.ts';
+import { WAITING, WRITING } from '../write/options.ts';
+import { awaitRollout } from '../write/wait.ts';
+
+// The commands that ask something of one Rollout: they differ in what they ask.
+
+interface RolloutVerb {
+  description: string;
+  examples: CommandDefinition['examples'];
+  /** After the Rollout's name. */
+  version?: 'required' | 'optional';
+  options?: readonly OptionDefinition[];
+  ask(rollout: Rollout, given: Given, cluster: Cluster): Asked | Promise<Asked>;
+}
+
+interface Given {
+  /** Empty where it may be left out and was. */
+  version: string;
+  reason: string | undefined;
+  options: Readonly<Record<string, any>>;
+  now: EpochMs;
+}
+
+const ROLLOUT: ArgumentDefinition = { syntax: '<rollout>', help: 'its name', completes: 'rollouts' };
+
+function onRollout({ description, examples, version, options = [], ask }: RolloutVerb): CommandDefinition {
+  const versions: ArgumentDefinition[] =
+    version === undefined ? [] : [{ syntax: version === 'required' ? '<version>' : '[version]', help: 'a tag' }];
+  return {
+    description,
+    arguments: [ROLLOUT, ...versions],
+    options: [...options, ...WRITING, ...WAITING],
+    examples,
+    exitCodes: WAIT_CODES,
+    async run(context, invocation) {
+      const [name, tag = ''] = invocation.arguments as [string, string?];
+      const cluster = await context.cluster();
+      const { options: given } = invocation;
+      let rollout: Rollout | undefined;
+      const made = await make(context, invocation, async () => {
+        rollout = await readRollout(cluster, name);
+        const asked = { version: tag, reason: given.reason, options: given, now: context.now() };
+        return ask(rollout, asked, cluster);
+      });
+      return awaitRollout(context, invocation, made, rollout);
+    },
+  };
+}
 
 export const deployCommand = onRollout({
   description: `Deploys a version now, by hand: past RolloutGates, HealthChecks and a running bake, but not past closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Finding, fine, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
 import { behind } from '../../client/explain/doctor/waits.ts';
-import { few } from '../../client/requests/versions.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { type Check, type Examined, ofKind, seen } from './examined.ts';
 
 const ABOUT = 'Metacontroller';
@@ -95,6 +95,7 @@ export const checkControllers: Check = async ({ client }) => {
         problem(
           ABOUT,
           `The ${resource} ${missing.join(', ')} do not exist: nobody looks after what they are for`,
+          'apply them again',
           'kubectl apply --server-side -k manifests/controllers',
         ),
       );
@@ -121,7 +122,8 @@ export const checkAwake: Check = async (examined) => {
     problem(
       ABOUT,
       `It does not follow: the status of ${few(asleep, 3)} is behind. Admission is right meanwhile`,
-      'kubectl -n metacontroller get pods, and its log: docs/install.md, Troubleshooting',
+      'look at its Pods and its log: docs/install.md, Troubleshooting',
+      'kubectl -n metacontroller get pods',
     ),
   ];
 };
@@ -159,7 +161,14 @@ export const checkServer: Check = async (examined) => {
     ...orFine(
       about,
       ready < wanted
-        ? [problem(about, `${ready} of ${wanted} replicas are ready`, 'kubectl -n rollout-hooks describe pods')]
+        ? [
+            problem(
+              about,
+              `${ready} of ${wanted} replicas are ready`,
+              'look at the Pods',
+              'kubectl -n rollout-hooks describe pods',
+            ),
+          ]
         : [],
       `${ready} of ${wanted} replicas are ready`,
     ),

@@ -8,8 +8,7 @@ import {
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Finding, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 import type { Check } from './examined.ts';
 
 const ABOUT = 'Delivery';

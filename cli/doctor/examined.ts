@@ -3,8 +3,7 @@ import type { KindName } from '../../api/kinds.ts';
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { type Finding, unseen } from '../../client/explain/doctor/finding.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { Collection, KubeClient } from '../kube/client.ts';
+import { type Collection, isApiError, type KubeClient } from '../kube/client.ts';
 
 export interface Examined {
   client: KubeClient;

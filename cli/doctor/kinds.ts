@@ -3,8 +3,7 @@ import { GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kind
 import { type Finding, fine, problem, unseen } from '../../client/explain/doctor/finding.ts';
 import { olderFindings } from '../../client/explain/doctor/older.ts';
 import { type Schema, schemaFindings } from '../../client/explain/doctor/schemas.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 import type { Check } from './examined.ts';
 
 const ABOUT = 'Kinds';
@@ -60,6 +59,7 @@ async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]>
       problem(
         ABOUT,
         `${name} (${apiVersion}) is not served`,
+        'install its CRD',
         `kubectl apply --server-side -f manifests/crds/${file}.yaml`,
       ),
     ];

@@ -1,7 +1,7 @@
 /** Whether our two ServiceAccounts may do what they have to. */
 import { type Finding, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
-import { few } from '../../client/requests/versions.ts';
-import { isApiError } from '../kube/apiError.ts';
+import { few } from '../../core/kube/firstFew.ts';
+import { isApiError } from '../kube/client.ts';
 import type { Check } from './examined.ts';
 
 const ABOUT = 'Rights';
@@ -55,7 +55,14 @@ export const checkRights: Check = async ({ client }) => {
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
     if (lacks.length > 0)
-      findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, `kubectl apply --server-side -f ${file}`));
+      findings.push(
+        problem(
+          ABOUT,
+          `${user} may not ${few(lacks, 4)}`,
+          'apply its roles again',
+          `kubectl apply --server-side -f ${file}`,
+        ),
+      );
   }
   return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
 

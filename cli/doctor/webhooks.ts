@@ -4,7 +4,7 @@ import { GATES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Finding, fine, orFine, problem, unseen } from '../../client/explain/doctor/finding.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
-import { isApiError } from '../kube/apiError.ts';
+import { isApiError } from '../kube/client.ts';
 import { type Check, seen } from './examined.ts';
 
 const ABOUT = 'Webhooks';
@@ -62,6 +62,7 @@ export const checkWebhooks: Check = async ({ client, now }) => {
         problem(
           ABOUT,
           `The ${kind} webhooks ${missing.join(', ')} are not registered: nothing holds what they guard`,
+          'apply them again',
           `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`,
         ),
       );
@@ -133,7 +134,8 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
       problem(
         CERTIFICATES,
         `The server's certificate ${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}: then every write of a Rollout or Gate is refused`,
-        'dev/scripts/webhook-certificate.sh, or look at cert-manager: kubectl -n rollout-hooks describe certificate',
+        'run dev/scripts/webhook-certificate.sh, or look at cert-manager',
+        'kubectl -n rollout-hooks describe certificate',
       ),
     ];
   } catch (error) {
@@ -152,8 +154,10 @@ const REFUSED = {
 
 export const checkAdmission: Check = async ({ client, home }) => {
   const about = 'Admission';
-  const remedy =
-    'the Pods and the Service: kubectl -n rollout-hooks get pods,endpointslices; docs/install.md, Troubleshooting';
+  const remedy = [
+    'look at the Pods and the Service: docs/install.md, Troubleshooting',
+    'kubectl -n rollout-hooks get pods,endpointslices',
+  ] as const;
   try {
     await client.create(
       { ...GATES, namespace: home },
@@ -164,7 +168,7 @@ export const checkAdmission: Check = async ({ client, home }) => {
       problem(
         about,
         'A Gate with a time zone that does not exist is taken: the API server does not ask the webhook',
-        remedy,
+        ...remedy,
       ),
     ];
   } catch (error) {
@@ -172,10 +176,10 @@ export const checkAdmission: Check = async ({ client, home }) => {
     if (error.message.includes('Nowhere/Nothing'))
       return [fine(about, 'reached: a dry run was refused as it should be')];
     if (/failed calling webhook/.test(error.message))
-      return [problem(about, `The webhook is not reached: ${error.message}`, remedy)];
+      return [problem(about, `The webhook is not reached: ${error.message}`, ...remedy)];
     if (error.code === 403)
       return [unseen(about, `you may not create Gates in ${home}: whether the webhook is reached could not be tried`)];
     if (error.code === 404) return [];
-    return [problem(about, `A dry run of a Gate ended otherwise than expected: ${error.message}`, remedy)];
+    return [problem(about, `A dry run of a Gate ended otherwise than expected: ${error.message}`, ...remedy)];
   }
 };

@@ -1,7 +1,12 @@
 /** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { isApiError } from './apiError.ts';
-import type { Answer, Connection } from './connection.ts';
+import { isApiError } from '../../server/cluster/apiError.ts';
+import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
+import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
+import { resourcePath, withQuery } from '../../server/cluster/paths.ts';
+import type { ConnectionFlags, Selected } from './kubeconfig.ts';
+
+export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
 
 /** Where objects of a kind live; without a namespace: everywhere, or cluster-scoped. */
 export interface Collection {
@@ -64,7 +69,7 @@ export interface KubeClient {
   /** SelfSubjectAccessReview. */
   mayI(right: Right): Promise<boolean>;
   /** The resources of an API version; none when it is not served. */
-  resources(apiVersion: string): Promise<{ name: string; kind: string; namespaced: boolean }[]>;
+  resources(apiVersion: string): Promise<ApiResource[]>;
   /** Any other path: `/version`. */
   raw<T>(path: string): Promise<T>;
   close(): void;
@@ -75,8 +80,23 @@ export const FIELD_MANAGER = 'rollouts-cli';
 
 const PAGE_SIZE = 500;
 
-export function createClient(connection: Connection): KubeClient {
-  const discovered = new Map<string, Promise<{ name: string; kind: string; namespaced: boolean }[]>>();
+interface ClientOptions extends Pick<ConnectionFlags, 'as' | 'asGroup'> {
+  /** Milliseconds for an answer; 0: no limit. */
+  timeoutMs: number;
+  userAgent: string;
+}
+
+export function createClient(
+  { config }: Pick<Selected, 'config'>,
+  { timeoutMs, userAgent, as, asGroup = [] }: ClientOptions,
+): KubeClient {
+  const headers = {
+    'user-agent': userAgent,
+    ...(as && { 'Impersonate-User': as }),
+    ...(asGroup.length > 0 && { 'Impersonate-Group': asGroup }),
+  };
+  const connection = connect(config, { timeoutMs, headers, gzip: true });
+  const send = async <T>(request: Request) => (await connection.send<T>(request)).object;
 
   async function* pages<T extends KubeObject<any, any>>({
     pageSize = PAGE_SIZE,
@@ -88,16 +108,16 @@ export function createClient(connection: Connection): KubeClient {
     let next: string | undefined;
     do {
       const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
-      const { object } = await connection.send<List<T>>({ path: pathOf(from), query, signal });
-      yield { items: withTypes(object), resourceVersion: object.metadata?.resourceVersion ?? '' };
-      next = object.metadata?.continue || undefined;
+      const list = await send<List<T>>({ path: withQuery(resourcePath(from), query), signal });
+      yield { items: withTypes(list), resourceVersion: list.metadata?.resourceVersion ?? '' };
+      next = list.metadata?.continue || undefined;
     } while (next);
   }
 
   return {
     async get<T extends KubeObject<any, any>>(path: ObjectPath) {
       try {
-        return (await connection.send<T>({ path: pathOf(path) })).object;
+        return await send<T>({ path: pathOf(path) });
       } catch (error) {
         if (isApiError(error, 404)) return undefined;
         throw error;
@@ -117,23 +137,22 @@ export function createClient(connection: Connection): KubeClient {
       ...from
     }: Collection & Selectors & { resourceVersion: string; signal?: AbortSignal }) {
       const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, labelSelector, fieldSelector };
-      for await (const line of connection.lines({ path: pathOf(from), query, signal })) {
+      for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
         if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
       }
     },
     create: (to, object, options = {}) =>
-      connection.send({ method: 'POST', path: pathOf(to), body: object, query: writeQuery(options) }),
+      connection.send({ method: 'POST', path: withQuery(resourcePath(to), writeQuery(options)), body: object }),
     patch: (path, patch, options = {}) =>
       connection.send({
         method: 'PATCH',
-        path: pathOf(path),
+        path: withQuery(pathOf(path), writeQuery(options)),
         body: patch,
         contentType: `application/${options.type ?? 'merge-patch+json'}`,
-        query: writeQuery(options),
       }),
     async mayI({ verb, group, resource, subresource, namespace, name }) {
       const resourceAttributes = { verb, group, resource, subresource, namespace, name };
-      const { object } = await connection.send<{ status?: { allowed?: boolean } }>({
+      const { status } = await send<{ status?: { allowed?: boolean } }>({
         method: 'POST',
         path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
         body: {
@@ -142,18 +161,10 @@ export function createClient(connection: Connection): KubeClient {
           spec: { resourceAttributes },
         },
       });
-      return object.status?.allowed === true;
+      return status?.allowed === true;
     },
-    resources(apiVersion) {
-      let found = discovered.get(apiVersion);
-      if (!found) {
-        found = discover(connection, apiVersion);
-        discovered.set(apiVersion, found);
-        found.catch(() => discovered.delete(apiVersion));
-      }
-      return found;
-    },
-    raw: async <T>(path: string) => (await connection.send<T>({ path })).object,
+    resources: createDiscovery({ send }),
+    raw: (path) => send({ path }),
     close: () => connection.close(),
   };
 }
@@ -183,22 +194,14 @@ function writeQuery({ dryRun, force, type }: WriteOptions): Record<string, strin
   };
 }
 
-async function discover(connection: Connection, apiVersion: string) {
-  const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+const pathOf = ({ name, subresource, ...collection }: ObjectPath) => resourcePath(collection, name, subresource);
+
+/** undefined where the API server refuses the read with one of these codes. */
+export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
   try {
-    const { object } = await connection.send<{ resources: { name: string; kind: string; namespaced: boolean }[] }>({
-      path,
-    });
-    return object.resources.filter(({ name }) => !name.includes('/'));
+    return await read;
   } catch (error) {
-    if (isApiError(error, 404)) return [];
+    if (isApiError(error, ...codes)) return undefined;
     throw error;
   }
-}
-
-function pathOf({ apiVersion, resource, namespace, ...rest }: Collection & Partial<ObjectPath>): string {
-  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const scope = namespace ? ['namespaces', encodeURIComponent(namespace)] : [];
-  const name = rest.name === undefined ? [] : [encodeURIComponent(rest.name)];
-  return [root, ...scope, resource, ...name, ...(rest.subresource ? [rest.subresource] : [])].join('/');
 }

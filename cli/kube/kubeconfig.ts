@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { few } from '../../core/kube/firstFew.ts';
 import { Problem } from '../terminal/exit.ts';
 
 /** The flags that choose a cluster; names as kubectl has them. */
@@ -46,9 +47,7 @@ export function selectCluster(flags: ConnectionFlags, env: Environment): Selecte
   const context = flags.context ?? config.currentContext;
   const where = found.join(', ');
   if (!context && !flags.cluster) {
-    throw new Problem(
-      `${where} has no current context: choose one with --context (${names(config.contexts)}), or kubectl config use-context.`,
-    );
+    throw new Problem(`${where} has no current context: choose one with --context (${names(config.contexts)}).`);
   }
   const entry = config.contexts.find(({ name }) => name === context);
   if (!entry && !flags.cluster) {
@@ -127,9 +126,12 @@ function inCluster(flags: ConnectionFlags): Selected {
 }
 
 function names(entries: readonly { name: string }[]): string {
-  const all = entries.map(({ name }) => name);
-  if (all.length === 0) return 'none';
-  return all.length > 8 ? `${all.slice(0, 8).join(', ')} and ${all.length - 8} more` : all.join(', ');
+  return (
+    few(
+      entries.map(({ name }) => name),
+      8,
+    ) || 'none'
+  );
 }
 
 function quoted(text: string | undefined): string {

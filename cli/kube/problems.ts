@@ -1,8 +1,9 @@
 /** Errors of the API server and of the way to it, as one sentence that says what to do. */
 
 import { KINDS } from '../../api/kinds.ts';
+import { ended } from '../../core/text/commands.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
-import { ApiError } from './apiError.ts';
+import { ApiError } from './client.ts';
 
 export interface Whereabouts {
   server: string;
@@ -24,11 +25,11 @@ export function problemOf(error: unknown, where: Whereabouts | undefined): Probl
         `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
       );
     case 404:
-      return new Problem(isUnknownKind(error) ? unknownKind(error) : sentence(error.message));
+      return new Problem(isUnknownKind(error) ? unknownKind(error) : ended(error.message));
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
-      return new Problem(sentence(error.message), EXIT.error);
+      return new Problem(ended(error.message), EXIT.error);
   }
 }
 
@@ -48,7 +49,7 @@ function unknownKind({ path }: ApiError): string {
 function unanswered({ reason, message }: ApiError, server: string, of: string): string {
   const known = REASONS[reason];
   if (reason === 'Credentials')
-    return `The credentials${of} could not be had: ${sentence(message || 'the plugin failed')}`;
+    return `The credentials${of} could not be had: ${ended(message || 'the plugin failed')}`;
   return `The API server ${server}${of} does not answer: ${known ?? message}.`;
 }
 
@@ -64,7 +65,3 @@ const REASONS: Record<string, string> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that the kubeconfig does not name',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by an authority that the kubeconfig does not name',
 };
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}

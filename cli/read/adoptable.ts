@@ -4,19 +4,15 @@ import { KINDS, type KindName, ROLLOUTS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { type Around, imagesOf } from '../../client/requests/adopt.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
 
 export async function readAround(client: KubeClient, namespace: string): Promise<Around> {
   const [policies, repositories, rollouts] = await Promise.all([
     anyVersion<ImagePolicy>(client, 'ImagePolicy', namespace),
-    anyVersion<ImageRepository>(client, 'ImageRepository', namespace).catch((error) => {
-      if (isApiError(error, 403)) return [];
-      throw error;
-    }),
+    unlessRefused(anyVersion<ImageRepository>(client, 'ImageRepository', namespace), 403),
     client.list<Rollout>({ ...ROLLOUTS, namespace }),
   ]);
-  return { policies, images: imagesOf(repositories), rollouts };
+  return { policies, images: imagesOf(repositories ?? []), rollouts };
 }
 
 /** Older Flux serves image kinds in an older version only. `namespace` undefined: all. */
@@ -27,11 +23,8 @@ export async function anyVersion<T extends KubeObject<any, any>>(
 ): Promise<T[]> {
   const { group, versions, resource } = KINDS[kind];
   for (const version of versions) {
-    try {
-      return await client.list<T>({ apiVersion: `${group}/${version}`, resource, namespace });
-    } catch (error) {
-      if (!isApiError(error, 404)) throw error;
-    }
+    const found = await unlessRefused(client.list<T>({ apiVersion: `${group}/${version}`, resource, namespace }), 404);
+    if (found) return found;
   }
   return [];
 }

@@ -1,11 +1,11 @@
 /** Flux objects that take versions, as their FluxBindings name them. */
 import type { FluxObject } from '../../api/flux.ts';
-import { BOUND_KINDS, resourceOf } from '../../api/kinds.ts';
+import { BOUND_KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import type { Unread } from '../../client/explain/surroundings.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { listed, ONE_BY_ONE, whyUnread } from './listed.ts';
+import { listed, noted, ONE_BY_ONE } from './listed.ts';
 
 type BoundKind = (typeof BOUND_KINDS)[number];
 
@@ -39,26 +39,8 @@ export async function readBound(
   const found = await Promise.all(
     own.map(async ({ metadata: { namespace = '' }, spec }) => {
       const row = kinds.find(({ kind }) => kind === spec?.target.kind);
-      return row && readOne(client, row, { namespace, name: spec?.target.name ?? '' }, unread);
+      return row && noted<FluxObject>(client, row.kind, { namespace, name: spec?.target.name ?? '' }, unread);
     }),
   );
   return found.flatMap((object) => object ?? []);
-}
-
-async function readOne(
-  client: KubeClient,
-  row: BoundKind,
-  { namespace, name }: { namespace: string; name: string },
-  unread: Unread[],
-): Promise<FluxObject | undefined> {
-  try {
-    return await client.get<FluxObject>({ ...resourceOf(row), namespace, name });
-  } catch (error) {
-    const why = whyUnread(error);
-    if (why === undefined) throw error;
-    if (!unread.some((each) => each.kind === row.kind && each.namespace === namespace)) {
-      unread.push({ kind: row.kind, namespace, why });
-    }
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 /** Why an object is as it is: reads what its explanation is made from, and asks what the reader may do about it. */
 import type { FluxObject } from '../../api/flux.ts';
-import { FLUX_BINDINGS, GATES, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Remedy } from '../../client/explain/application.ts';
 import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
@@ -13,8 +13,8 @@ import { explainRolloutGate } from '../../client/explain/kinds/rolloutGate.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import type { Unread } from '../../client/explain/surroundings.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
+import { noted } from './listed.ts';
 import { readSurroundings } from './surroundings.ts';
 import type { Target } from './target.ts';
 
@@ -73,51 +73,21 @@ async function explainFlux(
   const unread: Unread[] = [];
   const [binding, gates] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
-    Promise.all(gatesOfObject(object).map((ref) => readGate(client, ref, unread))),
+    Promise.all(gatesOfObject(object).map((ref) => noted<Gate>(client, 'Gate', ref, unread))),
   ]);
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }
 
-async function readGate(client: KubeClient, ref: NamespacedName, unread: Unread[]): Promise<Gate | undefined> {
-  try {
-    return await client.get<Gate>({ ...GATES, ...ref });
-  } catch (error) {
-    if (!isApiError(error, 403)) throw error;
-    if (!unread.some(({ namespace }) => namespace === ref.namespace)) {
-      unread.push({ kind: 'Gate', namespace: ref.namespace, why: 'you may not read them' });
-    }
-    return undefined;
-  }
-}
-
 /** undefined for what the reader may not read. */
-async function readable<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isApiError(error, 403, 404)) return undefined;
-    throw error;
-  }
-}
+const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
 /** The remedies with whether the reader may use them; an API server that does not answer that question leaves it open. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
   const asked = new Map<string, Promise<boolean | undefined>>();
-  const mayOne = ({
-    verb,
-    group,
-    resource,
-    subresource,
-    namespace,
-    name,
-  }: Omit<Remedy, 'text' | 'command' | 'kubectl'>) => {
-    const key = JSON.stringify([verb, group, resource, subresource, namespace, name]);
-    const answer =
-      asked.get(key) ??
-      client.mayI({ verb, group, resource, subresource, namespace, name }).catch((error: unknown) => {
-        if (isApiError(error, 403)) return undefined;
-        throw error;
-      });
+  const mayOne = ({ verb, group, resource, subresource, namespace, name }: NonNullable<Remedy['needs']>[number]) => {
+    const right = { verb, group, resource, subresource, namespace, name };
+    const key = JSON.stringify(right);
+    const answer = asked.get(key) ?? unlessRefused(client.mayI(right), 403);
     asked.set(key, answer);
     return answer;
   };

@@ -2,10 +2,11 @@
 import { GATES, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import type { Cluster } from '../command/command.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import { Problem } from '../terminal/exit.ts';
+import { elsewhere } from './target.ts';
 
 /** What a name may mean: the kind in front of it decides, where there is one. */
 export type Named = NamespacedName & { kind: 'Gate' | 'RolloutGate' | 'Rollout' | undefined };
@@ -68,23 +69,12 @@ export async function readAnyGate(
 
 async function hint(client: KubeClient, { kind, namespace, name }: Named): Promise<string> {
   const collections = [...(kind === 'RolloutGate' ? [] : [GATES]), ...(kind === 'Gate' ? [] : [ROLLOUT_GATES])];
-  const elsewhere = await Promise.all(
-    collections.map((from) => listed(client, { ...from, fieldSelector: `metadata.name=${name}` })),
+  const others = await Promise.all(collections.map((from) => elsewhere(client, from, name)));
+  const here = await Promise.all(
+    collections.map((from) => unlessRefused(client.list({ ...from, namespace }), 403, 404)),
   );
-  const namespaces = [...new Set(elsewhere.flat().map(({ metadata }) => metadata.namespace ?? ''))];
-  if (namespaces.length > 0) return ` There is one in '${namespaces.slice(0, 5).join("', '")}': add -n.`;
-  const here = await Promise.all(collections.map((from) => listed(client, { ...from, namespace })));
-  const names = here.flat().map(({ metadata }) => metadata.name ?? '');
-  return names.length > 0 ? ` It has ${names.slice(0, 8).join(', ')}.` : '';
-}
-
-async function listed(client: KubeClient, from: Parameters<KubeClient['list']>[0]) {
-  try {
-    return await client.list(from);
-  } catch (error) {
-    if (isApiError(error, 403, 404)) return [];
-    throw error;
-  }
+  const names = here.flatMap((found = []) => found.map(({ metadata }) => metadata.name ?? ''));
+  return others.find(Boolean) ?? (names.length > 0 ? ` It has ${few(names, 8)}.` : '');
 }
 
 export function isGate(found: Gate | RolloutGate): found is Gate {

@@ -1,11 +1,10 @@
 /** What a Gate holds, or would hold: read from the objects that it selects. */
-import { KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { selectedBy } from '../../client/requests/held.ts';
 import type { Requirer } from '../../core/gate/requirers.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 
 /** `unread`: kinds that the reader may not list. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
@@ -23,7 +22,8 @@ export async function readSelected(client: KubeClient, gate: Gate): Promise<{ he
       return [];
     }
   };
-  const kinds = (selects.kinds ?? []) as readonly KindName[];
+  const every = GOVERNED_KINDS.map(({ kind }) => kind);
+  const kinds: readonly KindName[] = selects.kinds?.length ? selects.kinds : every;
   const [namespaces, ...lists] = await Promise.all([
     isWide ? listed('Namespaces', NAMESPACES) : [],
     ...kinds.map((kind) => listed(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),

@@ -1,9 +1,8 @@
 /** Reads that note what may not be read, and go on without. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Unread } from '../../client/explain/surroundings.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 
 /** So many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
 export const ONE_BY_ONE = 20;
@@ -22,6 +21,25 @@ export async function listed<T extends KubeObject<any, any>>(
     if (why === undefined) throw error;
     unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
     return [];
+  }
+}
+
+/** One object. What may not be read is noted, once for a namespace. */
+export async function noted<T extends KubeObject<any, any>>(
+  client: KubeClient,
+  kind: KindName,
+  { namespace, name }: NamespacedName,
+  unread: Unread[],
+): Promise<T | undefined> {
+  try {
+    return await client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name });
+  } catch (error) {
+    const why = whyUnread(error);
+    if (why === undefined) throw error;
+    if (!unread.some((each) => each.kind === kind && each.namespace === namespace)) {
+      unread.push({ kind, namespace, why });
+    }
+    return undefined;
   }
 }
 

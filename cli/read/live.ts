@@ -5,9 +5,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type Surroundings, type Unread, watchesElsewhere } from '../../client/explain/surroundings.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { isApiError } from '../kube/apiError.ts';
-import { branches } from '../kube/branches.ts';
-import type { Collection, KubeClient, Selectors } from '../kube/client.ts';
+import { type Collection, isApiError, type KubeClient, type Selectors } from '../kube/client.ts';
 import { follow } from '../kube/follow.ts';
 import { boundKinds } from './bound.ts';
 import { whyUnread } from './listed.ts';
@@ -51,12 +49,10 @@ export class Live {
   readonly #running: Promise<void>[] = [];
   #starting = 0;
   #wake: () => void = () => {};
-  readonly #branch: () => AbortSignal;
   #failure: unknown;
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    this.#branch = branches(options.signal);
     options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
@@ -168,8 +164,7 @@ export class Live {
     store: Store<T>,
     onUnread: OnUnread | undefined,
   ): Promise<void> {
-    const { client } = this.#options;
-    const signal = this.#branch();
+    const { client, signal } = this.#options;
     const id = `${from.resource} ${from.namespace ?? ''}`;
     const isOf = (key: string) => from.namespace === undefined || key.startsWith(`${from.namespace}/`);
     let isStarting = true;

@@ -4,8 +4,7 @@ import { KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import type { Cluster } from '../command/command.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import { Problem } from '../terminal/exit.ts';
 import { elsewhere } from './target.ts';
 
@@ -61,12 +60,9 @@ export async function readPolicy(client: KubeClient, rollout: Rollout): Promise<
   const ref = policyRef(rollout);
   const { group, versions, resource } = KINDS.ImagePolicy;
   for (const version of ref ? versions : []) {
-    try {
-      const found = await client.get<ImagePolicy>({ apiVersion: `${group}/${version}`, resource, ...ref! });
-      if (found) return found;
-    } catch (error) {
-      if (!isApiError(error, 403)) throw error;
-    }
+    const from = { apiVersion: `${group}/${version}`, resource, ...ref! };
+    const found = await unlessRefused(client.get<ImagePolicy>(from), 403);
+    if (found) return found;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** Reads what an explanation of some Rollouts is made from. Only what belongs to them; what may not be read is named, not fatal. */
 import type { FluxObject } from '../../api/flux.ts';
-import { GATES, KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
+import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import type { Surroundings, Unread } from '../../client/explain/surroundings.ts';
@@ -9,7 +9,7 @@ import { refKey } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { boundKinds, readBound } from './bound.ts';
-import { listed, ONE_BY_ONE, whyUnread } from './listed.ts';
+import { listed, noted, ONE_BY_ONE, whyUnread } from './listed.ts';
 
 /** Of Rollouts in some namespaces. */
 export async function readSurroundings(client: KubeClient, rollouts: readonly Rollout[]): Promise<Surroundings> {
@@ -116,19 +116,6 @@ async function readGates(client: KubeClient, refs: readonly NamespacedName[], un
     if (unread.length === before) return gates;
     unread.length = before;
   }
-  const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => readGate(client, ref, unread)));
+  const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => noted<Gate>(client, 'Gate', ref, unread)));
   return found.flatMap((gate) => gate ?? []);
-}
-
-async function readGate(client: KubeClient, ref: NamespacedName, unread: Unread[]): Promise<Gate | undefined> {
-  try {
-    return await client.get<Gate>({ ...GATES, ...ref });
-  } catch (error) {
-    const why = whyUnread(error);
-    if (why === undefined) throw error;
-    if (!unread.some(({ kind, namespace }) => kind === 'Gate' && namespace === ref.namespace)) {
-      unread.push({ kind: 'Gate', namespace: ref.namespace, why });
-    }
-    return undefined;
-  }
 }

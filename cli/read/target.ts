@@ -1,9 +1,9 @@
 /** An object named as people name it, `kustomization/web`, `ks/web`, `gate flux-system/freeze`: which kind that is, and the object. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import type { Cluster } from '../command/command.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 import { Problem } from '../terminal/exit.ts';
 
 export interface Target {
@@ -97,8 +97,7 @@ export async function elsewhere(
   try {
     const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
     const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
-    const named = all.length > 5 ? [...all.slice(0, 5), `${all.length - 5} more namespaces`] : all;
-    return named.length > 0 ? ` There is one in ${named.join(', ')}: add -n.` : '';
+    return all.length > 0 ? ` There is one in ${few(all, 5)}: add -n.` : '';
   } catch {
     return '';
   }

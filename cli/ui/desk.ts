@@ -1,6 +1,6 @@
 /** What the page asks for beside its stream: one application or Gate, whether the reader may do what, and the writes themselves. */
 
-import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
+import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type Action, type ActionRequest, type Right, rightKey, rightOn } from '../../client/actions/action.ts';
@@ -11,21 +11,15 @@ import { approvalViews } from '../../client/board/approvals.ts';
 import { gateView } from '../../client/board/bands.ts';
 import type { Answer, ApplicationPage, GatePage, Preview, Rights } from '../../client/board/messages.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
-import {
-  basisProblem,
-  existsText,
-  isRequest,
-  type NoRequest,
-  type WriteRequest,
-} from '../../client/requests/request.ts';
-import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
+import { basisProblem, existsText, isRequest, type NoRequest } from '../../client/requests/request.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { ended } from '../../core/text/commands.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 import { explained, withRights } from '../read/explained.ts';
+import { readSelected } from '../read/held.ts';
 import { readTarget } from '../read/target.ts';
 import { Problem } from '../terminal/exit.ts';
-import { ended } from '../write/make.ts';
+import { ATTEMPTS, sent } from '../write/make.ts';
 import type { Views } from './views.ts';
 
 /** Rights change seldom, and every application asks for the same. */
@@ -76,7 +70,7 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
         if (changed) return { ok: false, message: changed, warnings: [] };
         basis ??= write.basis;
         creates = write.creates === true;
-        const { warnings } = await send(client, write, dryRun);
+        const { warnings } = await sent(client, write, dryRun);
         // Before it is agreed to, what whoever asks should know stands beside what the API server says.
         return dryRun
           ? {
@@ -131,18 +125,14 @@ export function createDesk(client: KubeClient, views: Views, now: () => EpochMs)
     act,
     async preview(request) {
       const write = writeOf(request, undefined, now());
-      const nothing = { objects: [], count: 0, unread: [] };
-      const [answer, found] = await Promise.all([
+      const [answer, { held, unread }] = await Promise.all([
         act(request, true),
-        isRequest(write) ? held(client, write.body as unknown as Gate) : nothing,
+        isRequest(write) ? readSelected(client, write.body as unknown as Gate) : { held: [], unread: [] },
       ]);
-      return { answer, ...found };
+      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread };
     },
   };
 }
-
-/** Between the read and the write somebody else may write; more often than that it is somebody's loop. */
-const ATTEMPTS = 5;
 
 function foundOf(client: KubeClient, { object: { kind, namespace, name } }: ActionRequest) {
   return client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
@@ -160,46 +150,4 @@ function brief(action: Action): Action {
 /** There is nothing to write. Nobody has agreed to anything in a dry run: there it is only said. */
 function unasked({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
   return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
-}
-
-function send(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun: boolean) {
-  const { resource, namespace, name } = object;
-  const to = { apiVersion, resource, namespace: namespace || undefined };
-  return creates ? client.create(to, body, { dryRun }) : client.patch({ ...to, name }, body, { dryRun });
-}
-
-async function held(client: KubeClient, gate: Gate): Promise<Omit<Preview, 'answer'>> {
-  const unread: string[] = [];
-  const reading = async <T>(what: string, read: () => Promise<T[]>): Promise<T[]> => {
-    try {
-      return await read();
-    } catch (error) {
-      if (isApiError(error, 404)) return [];
-      unread.push(`${what}: ${(error as Error).message}`);
-      return [];
-    }
-  };
-  const home = identityOf(gate).namespace;
-  const beyond = gate.spec.selects?.namespaceSelector !== undefined;
-  const namespaces = beyond
-    ? await reading('Namespaces', () => client.list({ apiVersion: 'v1', resource: 'namespaces' }))
-    : [];
-  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  const kinds: readonly string[] = gate.spec.selects?.kinds ?? [];
-  const wanted = [...GOVERNED_KINDS, KINDS.Rollout].filter(({ kind }) => kinds.length === 0 || kinds.includes(kind));
-  const lists = await Promise.all(
-    wanted.map((row) =>
-      reading(`${row.kind}s`, () =>
-        client.list<KubeObject<any, any>>({ ...resourceOf(row), namespace: beyond ? undefined : home }),
-      ),
-    ),
-  );
-  const objects = lists.flat().filter((object) => {
-    const namespaceLabels = labels.get(object.metadata.namespace ?? '') ?? {};
-    return object.kind === KINDS.Rollout.kind
-      ? gateSelectsRollout(gate, object as Rollout, namespaceLabels)
-      : gateSelects(gate, object, namespaceLabels);
-  });
-  const named = objects.map((object) => ({ kind: object.kind, ...identityOf(object) }));
-  return { objects: named.slice(0, SHOWN), count: named.length, unread };
 }

@@ -1,14 +1,14 @@
 /** Watches, views and streams joined: what changes in the cluster reaches every open page a moment later, in one message. */
 
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
-import type { KindState } from '../../client/board/messages.ts';
-import { branches } from '../kube/branches.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { Hub } from './hub.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { KindState, StreamEvents } from '../../client/board/messages.ts';
+import { type Collection, isApiError, type KubeClient } from '../kube/client.ts';
+import { follow } from '../kube/follow.ts';
 import { EXPLAINED, isBound, WATCHED, type Watched } from './objects.ts';
 import { type Change, Views } from './views.ts';
-import { keepWatching } from './watch.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
 const GATHER_MS = 80;
@@ -63,9 +63,8 @@ export class Feed {
 
   #watchAll(): void {
     const { client, namespace, fallback } = this.#options;
-    const branch = branches(this.#stop.signal);
+    const { signal } = this.#stop;
     for (const kind of WATCHED) {
-      const signal = branch();
       const sink = {
         replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
@@ -119,4 +118,154 @@ export class Feed {
 
 function isOfCluster(kind: Watched): boolean {
   return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
+}
+
+// One kind for as long as the page is open: what may not be read or is not there is asked for again, and elsewhere where that may do.
+
+type Any = KubeObject<any, any>;
+
+interface Sink {
+  /** All there is, after a first read or a new one. */
+  replace(objects: Any[]): void;
+  set(object: Any): void;
+  remove(object: Any): void;
+  state(state: Omit<KindState, 'kind'>): void;
+}
+
+/** A role that was granted, or a CRD that was installed, shows without a new start. */
+const AGAIN_MS = 30_000;
+/** Whether the API server answers again is asked this often: a watch that goes on says nothing until something changes. */
+const PROBE_MS = 1000;
+/** Whoever signs in again wants to go on at once. */
+const SIGNED_OUT_MS = 3000;
+
+/** Ends with the signal. `fallback`: the namespace to read where the whole cluster may not be; absent for a kind without namespaces. */
+export async function keepWatching(
+  client: KubeClient,
+  from: Collection,
+  { sink, fallback, signal }: { sink: Sink; fallback?: string; signal: AbortSignal },
+): Promise<void> {
+  let where = from;
+  while (!signal.aborted) {
+    const scope = where === from || fallback === undefined ? {} : { namespace: fallback };
+    let isLost = false;
+    const heard = () => {
+      isLost = false;
+      sink.state({ state: 'live', ...scope });
+    };
+    const lost = ({ message: why }: Error) => {
+      sink.state({ state: 'reconnecting', why, ...scope });
+      if (isLost) return;
+      isLost = true;
+      void answered(client, () => isLost && !signal.aborted).then(() => isLost && heard());
+    };
+    try {
+      for await (const change of follow<Any>(client, where, signal)) {
+        if (change.type === 'all') sink.replace(change.items.map(slim));
+        else if (change.type === 'set') sink.set(slim(change.object));
+        else if (change.type === 'gone') sink.remove(change.object);
+        if (change.type === 'lost') lost(change.error);
+        else heard();
+      }
+    } catch (error) {
+      isLost = false;
+      if (!isApiError(error)) throw error;
+      const { code, message: why } = error;
+      if (code === 403 && !where.namespace && fallback !== undefined) {
+        where = { ...from, namespace: fallback };
+        continue;
+      }
+      const state = code === 401 ? 'signed-out' : code === 403 ? 'forbidden' : 'absent';
+      if (state !== 'signed-out') sink.replace([]);
+      sink.state({ state, why, ...scope });
+      await wait(state === 'signed-out' ? SIGNED_OUT_MS : AGAIN_MS, undefined, { signal }).catch(() => {});
+      where = from;
+    }
+  }
+}
+
+/** Ends when the API server answers, whatever it says, or when nobody waits for that any longer. */
+async function answered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
+  while (isAwaited()) {
+    try {
+      await client.raw('/version');
+      return;
+    } catch (error) {
+      if (isApiError(error) && error.code > 0) return;
+    }
+    await wait(PROBE_MS);
+  }
+}
+
+/** Who owned which field is half of an object, and nothing here looks at it. */
+function slim(object: Any): Any {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+// The page's open streams (server-sent events): each gets everything once, and then what changes.
+
+/** A page that does not read what it is sent is let go, and gets everything anew when it comes back. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+const CHUNK = 500;
+
+class Hub {
+  readonly #open = new Map<ServerResponse, { pending: string[] } | 'live'>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** `now`: what there is; changes that come while it is sent are sent after it. */
+  async join(
+    response: ServerResponse,
+    hello: StreamEvents['hello'],
+    now: () => Omit<StreamEvents, 'hello' | 'reset' | 'complete'>,
+  ) {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    const state = { pending: [] as string[] };
+    this.#open.set(response, state);
+    response.on('close', () => this.#open.delete(response));
+    const { rows, kinds, ...plans } = now();
+    response.write(frame('hello', hello) + frame('reset', {}) + frame('kinds', kinds));
+    for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
+    for (let from = 0; from < rows.set.length; from += CHUNK) {
+      response.write(frame('rows', { set: rows.set.slice(from, from + CHUNK), gone: [] }));
+      await turn();
+      if (response.destroyed) return;
+    }
+    response.write(frame('complete', { rows: rows.set.length }));
+    for (const text of state.pending) response.write(text);
+    if (this.#open.has(response)) this.#open.set(response, 'live');
+  }
+
+  send<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): void {
+    this.#write(frame(event, data));
+  }
+
+  /** Some proxies and browsers close what is silent; and a page sees by it that the server is there. */
+  beat(): void {
+    this.#write(': beat\n\n');
+  }
+
+  close(): void {
+    for (const response of this.#open.keys()) response.end();
+    this.#open.clear();
+  }
+
+  #write(text: string): void {
+    for (const [response, state] of this.#open) {
+      if (state !== 'live') state.pending.push(text);
+      else if (response.writableLength > MOST_WAITING_BYTES) response.destroy();
+      else response.write(text);
+    }
+  }
+}
+
+function frame<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

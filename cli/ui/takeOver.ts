@@ -15,13 +15,12 @@ import {
 import { type Adoption, adopt } from '../../client/requests/adopt.ts';
 import { kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
 import { adoptCommandOf, newObjects, takeOverWrites } from '../../client/requests/takeOver.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 import { anyVersion, readAround } from '../read/adoptable.ts';
-import { findRolloutGate } from '../read/gate.ts';
 import { Problem } from '../terminal/exit.ts';
 import { additionLines, annotationLines, PLAIN } from '../view/diff.ts';
-import { begun } from '../write/begun.ts';
+import { sent } from '../write/make.ts';
+import { takeOver } from '../write/takeOver.ts';
 
 /** More are counted only. */
 const SHOWN = 1000;
@@ -103,7 +102,8 @@ export function createTakeOver({ client, namespace, fallback, rollouts, rightsOf
 }
 
 async function planOf(object: FluxObject, adoption: Adoption, { choices }: TakeOverAsked): Promise<TakeOverPlan> {
-  const writes = inOrder(adoption);
+  const { hold, begin, bind } = takeOverWrites(adoption);
+  const writes = [hold, begin, bind].flatMap((each) => each ?? []);
   return {
     version: adoption.version,
     rollout: adoption.rolloutName,
@@ -123,34 +123,21 @@ async function diffOf(object: FluxObject, adoption: Adoption): Promise<string> {
   return (await Promise.all(parts)).flat().join('\n');
 }
 
-function inOrder(adoption: Adoption): WriteRequest[] {
-  const { hold, begin, bind } = takeOverWrites(adoption);
-  return [hold, begin, bind].flatMap((each) => each ?? []);
-}
-
 /** A right to create has no name. */
 function rightOf({ object: { group, resource, namespace, name }, creates }: WriteRequest): Right {
   return { verb: creates ? 'create' : 'patch', group, resource, namespace, name: creates ? '' : name };
 }
 
-/** In the order of `adopt --apply`. What was made before a refusal stays, holds or begins what runs already, and is told. */
+/** What was made before a refusal stays, holds or begins what runs already, and is listed. */
 async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
-  const { hold, begin, bind } = takeOverWrites(adoption);
   const made: string[] = [];
   const warnings: string[] = [];
   const told = () => made.map((text) => `${text}.`).join(' ');
-  const make = async ({ apiVersion, object: { resource, namespace, name }, body, creates, text }: WriteRequest) => {
-    const to = { apiVersion, resource, namespace };
-    const answer = creates ? await client.create(to, body) : await client.patch({ ...to, name }, body);
-    warnings.push(...answer.warnings);
-    made.push(text);
-  };
   try {
-    // It may be there from a first attempt that was interrupted.
-    if (hold && !(await findRolloutGate(client, hold.object))) await make(hold);
-    if (begin) await make(begin);
-    await begun(client, adoption);
-    await make(bind);
+    await takeOver(client, adoption, async (each) => {
+      warnings.push(...(await sent(client, each)).warnings);
+      made.push(each.text);
+    });
     return { ok: true, message: told(), warnings };
   } catch (error) {
     if (!(error instanceof Problem || isApiError(error))) throw error;

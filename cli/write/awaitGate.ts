@@ -1,5 +1,4 @@
 /** `--wait` of what opens and closes: what is held now, and what goes on. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -10,14 +9,13 @@ import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { isApiError } from '../kube/apiError.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { type KubeClient, unlessRefused } from '../kube/client.ts';
 import { findGate } from '../read/gate.ts';
 import { readSelected } from '../read/held.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { lookOf } from '../view/look.ts';
-import { timeoutOf } from '../view/waitFor.ts';
 import type { Made } from './make.ts';
+import { isWaitedFor, pollUntil } from './wait.ts';
 
 export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.timeout, 'with --wait: not in time; the line says what is not there yet'],
@@ -25,43 +23,32 @@ export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
 
 /** So many objects are followed one by one; a Gate names no more either. */
 const FOLLOWED = 100;
-const LOOK_MS = 1000;
 
 /** `isPlanned`: it takes effect later. Answers the exit code. */
 export async function awaitGate(
   context: Context,
-  { options }: Pick<Invocation, 'options'>,
+  invocation: Pick<Invocation, 'options'>,
   made: Made | undefined,
   { isPlanned }: { isPlanned: boolean },
 ): Promise<number> {
-  if (!options.wait || !made || made.isDryRun) return EXIT.ok;
-  const { terminal, signal } = context;
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  const { terminal } = context;
   if (isPlanned) {
     terminal.note('It takes effect later: there is nothing to wait for yet.');
     return EXIT.ok;
   }
   const { client } = await context.cluster();
-  const timeoutMs = timeoutOf(options.timeout);
-  const endsAt = timeoutMs > 0 ? context.now() + timeoutMs : Number.POSITIVE_INFINITY;
   const settled: Settled = new Map();
-  for (;;) {
+  return pollUntil(context, invocation, async (isLate) => {
     const gate = await findGate(client, made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
     const seen = await look(client, gate, settled, context);
-    if (seen.isCounted && seen.moving.length === 0) {
-      terminal.print(lineOf(gate, seen, context));
-      return EXIT.ok;
-    }
-    if (context.now() >= endsAt) {
-      const rest = seen.isCounted ? `not there yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
-      terminal.print(`${lineOf(gate, seen, context)}; not in time; ${rest}`);
-      return EXIT.timeout;
-    }
-    await pause(Math.min(LOOK_MS, endsAt - context.now()), undefined, { signal }).catch(() => {});
-    if (!signal.aborted) continue;
-    terminal.note('The request stays: only the waiting has ended.');
-    return EXIT.interrupted;
-  }
+    const isSettled = seen.isCounted && seen.moving.length === 0;
+    if (!isSettled && !isLate) return undefined;
+    const rest = seen.isCounted ? `not there yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
+    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; not in time; ${rest}`}`);
+    return isSettled ? EXIT.ok : EXIT.timeout;
+  });
 }
 
 /** What does not have to be read again, by name. `unseen`: gone, or the reader may not read it. */
@@ -113,19 +100,13 @@ async function look(client: KubeClient, gate: Gate, settled: Settled, context: C
 
 async function standingNow(
   client: KubeClient,
-  requirer: Requirer,
+  { kind, namespace, name }: Requirer,
   gate: Gate,
   opened: boolean,
 ): Promise<Standing | 'unseen'> {
-  const { kind, namespace, name } = requirer;
-  try {
-    const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
-    const object = await client.get<KubeObject<any, any>>(from);
-    return object ? standingOf(object, refKey(identityOf(gate)), opened) : 'unseen';
-  } catch (error) {
-    if (isApiError(error, 403)) return 'unseen';
-    throw error;
-  }
+  const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
+  const object = await unlessRefused(client.get<KubeObject<any, any>>(from), 403);
+  return object ? standingOf(object, refKey(identityOf(gate)), opened) : 'unseen';
 }
 
 /** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */

@@ -1,8 +1,9 @@
 /** Makes a request: asks where it has to, sends it, and says what the API server said. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Asked, basisProblem, isRequest, kubectlOf, type WriteRequest } from '../../client/requests/request.ts';
+import { ended } from '../../core/text/commands.ts';
 import type { Context, Invocation } from '../command/command.ts';
-import { isApiError } from '../kube/apiError.ts';
+import { isApiError, type KubeClient } from '../kube/client.ts';
 import { EXIT, Problem } from '../terminal/exit.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { lookOf } from '../view/look.ts';
@@ -16,8 +17,8 @@ export interface Made {
   isDryRun: boolean;
 }
 
-/** Between the read and the write somebody else may write; more often than that it is somebody's loop. */
-const ATTEMPTS = 5;
+/** Between the read and the write another client may write; more often than that it is a loop. */
+export const ATTEMPTS = 5;
 
 /**
  * `asked` is computed anew from what is there when the object has changed since. undefined: there was nothing to ask for, which was said.
@@ -35,7 +36,7 @@ export async function make(
     const request = await asked();
     if (!isRequest(request)) {
       if (request.isWrong) throw new Problem(request.none);
-      context.terminal.note(request.none);
+      context.terminal.noteText(request.none);
       return undefined;
     }
     basis ??= request.basis;
@@ -73,15 +74,11 @@ async function send(
 ): Promise<KubeObject<any, any>> {
   const { terminal } = context;
   const { client } = await context.cluster();
-  const { apiVersion, object, body, creates } = request;
-  const { resource, namespace, name } = object;
-  const to = { apiVersion, resource, namespace: namespace || undefined };
+  const { resource, name, group } = request.object;
   if (options.showKubectl) terminal.noteText(kubectlOf(request));
-  const answer = creates
-    ? await client.create<KubeObject<any, any>>(to, body, { dryRun: isDryRun })
-    : await client.patch<KubeObject<any, any>>({ ...to, name }, body, { dryRun: isDryRun });
+  const answer = await sent(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
-  if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${object.group}/${name}`);
+  if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
   else if (options.output) terminal.printText(await structured(answer.object, options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
@@ -90,10 +87,15 @@ async function send(
   return answer.object;
 }
 
-function warningText({ terminal }: Context, text: string): string {
-  return `${terminal.paint.yellow('Warning:')} ${text}`;
+/** The write, as the API server takes it. */
+export function sent(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun = false) {
+  const { resource, namespace, name } = object;
+  const to = { apiVersion, resource, namespace: namespace || undefined };
+  return creates
+    ? client.create<KubeObject<any, any>>(to, body, { dryRun })
+    : client.patch<KubeObject<any, any>>({ ...to, name }, body, { dryRun });
 }
 
-export function ended(text: string): string {
-  return /[.!?:]$/.test(text) ? text : `${text}.`;
+function warningText({ terminal }: Context, text: string): string {
+  return `${terminal.paint.yellow('Warning:')} ${text}`;
 }

@@ -1,4 +1,5 @@
 /** What a user can do about a Rollout: by its steps, its pin, its failure and what is requested. */
+
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { neverSeen } from '../../core/evaluation/namedGates.ts';
@@ -6,6 +7,7 @@ import { requestsOf } from '../../core/evaluation/requests.ts';
 import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
+import { kindsThat } from '../explain/stepKinds.ts';
 import { finder, type Surroundings } from '../explain/surroundings.ts';
 import { scheduleOf } from '../requests/rolloutGate.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
@@ -138,8 +140,7 @@ function failureActions(
   ];
 }
 
-/** What holds automation, and no deployment by hand. */
-const HOLD_AUTOMATION: readonly Step['kind'][] = ['stage', 'rolloutGate', 'check', 'failure', 'budget'];
+const HOLD_AUTOMATION = kindsThat('holdsAutomation');
 
 /** Where that would end the wait: not behind a closed Gate, nor where approvals are missing. */
 function isDeployable(rollout: Rollout, version: string, steps: readonly Step[]): boolean {

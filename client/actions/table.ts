@@ -1,11 +1,12 @@
 /** Every action, by its verb: the object that it writes, the write, the words of its command line, and its texts. */
 import { GOVERNED_KINDS, type GovernedKind, type KindName } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { parseDuration } from '../../core/kube/duration.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { continueVersion } from '../requests/budget.ts';
 import { bypassObject, resumeObject } from '../requests/fluxObject.ts';
-import { freeze } from '../requests/freeze.ts';
+import { type Freeze, freeze } from '../requests/freeze.ts';
 import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from '../requests/gate.ts';
 import { type Asked, existsText, named, wrong } from '../requests/request.ts';
 import { rollback } from '../requests/rollback.ts';
@@ -22,7 +23,6 @@ import {
 } from '../requests/rollout.ts';
 import { approve, reject, setPassing, withdraw } from '../requests/rolloutGate.ts';
 import type { ActionRequest, ActionType } from './action.ts';
-import { freezeOf, freezeWords } from './freeze.ts';
 
 /** Filled in from a request. `found`: the object that it writes, where that could be read. */
 type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
@@ -290,4 +290,37 @@ export function writeOf(request: ActionRequest, found: KubeObject<any, any> | un
   const isNew = type === 'freeze' || type === 'create';
   if (!found && !isNew) return wrong(`There is no ${named(object.kind, object)}.`);
   return ACTIONS[type].write(request, found, now);
+}
+
+// A freeze of the page, as the command makes it, and as its command line.
+
+/** An end is a planned opening, and what is planned lasts as long as the Gate's window. */
+function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): Freeze {
+  const { selects = {}, schedule, window } = spec!;
+  const { kinds, namespaceSelector, labelSelector } = selects;
+  const ref = { namespace: object.namespace, name: object.name };
+  const wanted: Freeze = { ref, reason: reason || undefined, kinds, namespaceSelector, labelSelector };
+  if (schedule) {
+    const { timezone = 'UTC', rules = [] } = schedule;
+    const days = [...new Set(rules.flatMap(({ daysOfWeek = [] }) => daysOfWeek))];
+    return { ...wanted, every: { days, hours: rules[0]?.timeRange, timezone } };
+  }
+  const [begins, lasts] = [parseTime(at), parseDuration(window)];
+  if (begins !== undefined) return { ...wanted, at: begins, window: lasts };
+  return { ...wanted, until: lasts === undefined ? undefined : now + lasts };
+}
+
+function freezeWords({ object, spec, at }: ActionRequest): string[] {
+  const { kinds = [] } = spec?.selects ?? {};
+  return [
+    'freeze',
+    object.name,
+    ...(kinds.length > 0 ? ['--kinds', kinds.join(',')] : []),
+    ...(spec?.window ? ['--for', spec.window] : []),
+    ...(at ? ['--at', at] : []),
+    ...(spec?.schedule?.rules ?? []).flatMap(({ daysOfWeek = [] }) =>
+      daysOfWeek.length > 0 ? ['--every', daysOfWeek.join(',')] : [],
+    ),
+    ...(spec?.schedule?.timezone ? ['--timezone', spec.schedule.timezone] : []),
+  ];
 }

@@ -4,6 +4,7 @@ import { refKey } from '../../core/kube/names.ts';
 import { stageRefs } from '../../core/order/refs.ts';
 import type { Application, ApplicationState, DeploymentView, Outcome, Step } from '../explain/application.ts';
 import { isFailedObject } from '../explain/step.ts';
+import { kindsThat } from '../explain/stepKinds.ts';
 
 /** Where a version is on its way, in the order in which it gets there. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
@@ -47,7 +48,7 @@ export interface Row {
 const STRIP = 12;
 const WHY = 240;
 const BLOCKERS = 3;
-const GATE_LIKE: readonly Step['kind'][] = ['gate', 'rolloutGate', 'stage', 'budget', 'check', 'failure', 'pin'];
+const GATE_LIKE = kindsThat('isGateLike');
 
 export function rowOf(rollout: Rollout, application: Application): Row {
   const { namespace, name, labels, state, headline, runs, history, causes, next, steps, title, pinned } = application;

@@ -6,6 +6,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { boundRollouts } from '../../core/pin/annotations.ts';
+import { type Saying, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Right } from '../actions/action.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../requests/adopt.ts';
@@ -42,7 +43,7 @@ export interface TakeOverPlan {
   rollout: string;
   /** What is made and changed, as text. A take-over sends it along: it is what somebody has agreed to. */
   diff: string;
-  notes: string[];
+  notes: Saying[];
   command: string;
   kubectl: string;
   needs: Right[];
@@ -116,18 +117,14 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
   return {
     ...row,
     problem: rollout
-      ? `Its chart is that of Rollout ${rollout}, which does not wait for it: ${command}`
+      ? withCommands(`Its chart is that of Rollout ${rollout}, which does not wait for it`, [
+          'To make it wait',
+          command,
+        ])
       : `Its version is that of its chart: take over ${named('OCIRepository', source)}`,
   };
 }
 
 function byNamespace<T extends { metadata: { namespace?: string } }>(objects: readonly T[]): Map<string, T[]> {
-  const found = new Map<string, T[]>();
-  for (const object of objects) {
-    const namespace = object.metadata.namespace ?? '';
-    const those = found.get(namespace);
-    if (those) those.push(object);
-    else found.set(namespace, [object]);
-  }
-  return found;
+  return Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
 }

@@ -3,6 +3,8 @@
  * Plain JSON, for the command and the page alike. Times are RFC 3339, whole seconds, as the API server stores them.
  */
 
+import type { StepKind } from './stepKinds.ts';
+
 /** An object of the cluster, as much as it takes to name it and to ask who may do what with it. */
 export interface ObjectRef {
   /** Empty for the core group. */
@@ -14,19 +16,6 @@ export interface ObjectRef {
   namespace: string;
   name: string;
 }
-
-export type StepKind =
-  | 'pin' // spec.wantedVersion holds another version
-  | 'age' // spec.minimumReleaseAge
-  | 'failure' // the version before has failed, and automation holds
-  | 'stage' // a Rollout of spec.after
-  | 'rolloutGate'
-  | 'gate'
-  | 'budget'
-  | 'check' // a HealthCheck
-  | 'copy' // spec.targetRepository
-  | 'binding' // a Flux object that takes the version
-  | 'bake';
 
 /**
  * `blocks`: somebody or the calendar has to act. `waits`: under way, goes on by itself. `failed`: a bake that has failed, or a Flux object that
@@ -176,7 +165,7 @@ export interface Remedy {
   namespace: string;
   name: string;
   /** Further rights, where it takes more than one. */
-  needs?: { verb: string; group: string; resource: string; namespace: string; name: string }[];
+  needs?: { verb: string; group: string; resource: string; subresource?: string; namespace: string; name: string }[];
   /** Id of the step it removes. */
   step?: string;
   /** Whether the reader has the right; absent where nobody has asked. Filled in by the command and the page. */

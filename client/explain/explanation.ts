@@ -1,6 +1,7 @@
 /** Why an object is as it is: the cause first, what happens by itself, what a person can do. The same shape for every kind. */
-import type { Application, Cause, Next, ObjectRef, Remedy, StepKind } from './application.ts';
+import type { Application, Cause, Next, ObjectRef, Remedy } from './application.ts';
 import { objectRef } from './objectRef.ts';
+import { kindsThat } from './stepKinds.ts';
 
 /** `held`: a gate, a budget or a person has to let it go on. `failed`: Flux or its own controller reports a failure. `underWay`: it goes on by itself. */
 export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
@@ -34,8 +35,8 @@ export function explanationOf(app: Application): Explanation {
 /** What is wrong with an application although no version waits. */
 const OUTLASTING: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
 
-/** What a deployment that is under way passes: other steps are about what comes next. */
-const OF_DEPLOYMENT: readonly StepKind[] = ['binding', 'check', 'bake'];
+/** Other steps are about what comes next. */
+const OF_DEPLOYMENT = kindsThat('ofDeployment');
 
 function explainedState({ state, steps, causes, runs }: Application): ExplainedState {
   const own = steps.filter(({ kind }) => OF_DEPLOYMENT.includes(kind));

@@ -13,8 +13,9 @@ import { isLegalTag } from '../../core/kube/tag.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
 import { latestOf, policyRef } from '../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../core/policy/rules.ts';
+import type { CommandLine, Saying } from '../../core/text/commands.ts';
 import { shell } from '../../core/text/shell.ts';
-import { named } from './request.ts';
+import { named, OURS } from './request.ts';
 
 /** What there is around it, of the object's namespace. */
 export interface Around {
@@ -53,7 +54,7 @@ export interface Adoption {
   /** They bind the object. */
   annotations: Record<string, string>;
   /** What whoever does this should know. */
-  notes: string[];
+  notes: Saying[];
 }
 
 /** A field that holds a version. */
@@ -156,7 +157,7 @@ function adoption(
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
     notes: [
       ...(existing && (choices.bakeTime || choices.deployTimeout || choices.noBake)
-        ? [`${named('Rollout', identityOf(existing))} exists already: its bake stays as it is`]
+        ? [{ text: `${named('Rollout', identityOf(existing))} exists already: its bake stays as it is` }]
         : []),
       ...notesOf(object, variable, latest, isAhead, rolloutName),
     ],
@@ -265,21 +266,35 @@ function notesOf(
   latest: string | undefined,
   isAhead: boolean,
   rollout: string,
-): string[] {
+): Saying[] {
   const where = variable === undefined ? 'spec.ref.tag' : `the value of ${variable}`;
   const applier = object.metadata.labels?.['kustomize.toolkit.fluxcd.io/name'];
   return [
     ...(isAhead && latest !== undefined
       ? [
-          `${latest} is out already: RolloutGate ${rollout}-take-over holds it until you open it (${shell`kubectl rollouts open rolloutgate/${rollout}-take-over`})`,
+          {
+            text: `${latest} is out already: RolloutGate ${rollout}-take-over holds it until you open it`,
+            commands: [
+              [
+                'To open it',
+                shell`${OURS} open rolloutgate/${rollout}-take-over -n ${object.metadata.namespace ?? ''}`,
+              ],
+            ] satisfies CommandLine[],
+          },
         ]
       : []),
     ...(applier
       ? [
-          `Kustomization ${applier} applies it from Git: put the annotation there too, and take ${where} out, so that Git and the Rollout cannot disagree`,
-          `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/take-over.md`,
+          {
+            text: `Kustomization ${applier} applies it from Git: put the annotation there too, and take ${where} out, so that Git and the Rollout cannot disagree`,
+          },
+          {
+            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/take-over.md`,
+          },
         ]
       : []),
-    'Setters of image automation ({"$imagepolicy": …}) in manifests in Git cannot be seen from here: take those of this policy out, or each of their commits is a warning',
+    {
+      text: 'Setters of image automation ({"$imagepolicy": …}) in manifests in Git cannot be seen from here: take those of this policy out, or each of their commits is a warning',
+    },
   ];
 }

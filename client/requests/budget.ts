@@ -3,9 +3,10 @@ import { CONTINUE } from '../../api/annotations.ts';
 import type { KindName } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
 import { pendingContinue } from '../../core/budget/continue.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { type Asked, changeCause, named, nothing, patching, type Reached, wrong } from './request.ts';
-import { few, versionProblem } from './versions.ts';
+import { versionProblem } from './versions.ts';
 
 type BudgetVersion = NonNullable<NonNullable<Budget['status']>['versions']>[number];
 

@@ -18,10 +18,11 @@ import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateRequestsOf, isOpenFor } from '../../core/gate/requests.ts';
 import { requirerText } from '../../core/gate/requirers.ts';
 import { parseRequestTime } from '../../core/gate/timestamp.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../core/kube/time.ts';
 import { type Asked, creating, named, nothing, patching, wrong } from './request.ts';
-import { few, versionProblem } from './versions.ts';
+import { versionProblem } from './versions.ts';
 
 export interface When {
   reason?: string | undefined;

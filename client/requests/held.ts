@@ -4,8 +4,8 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type Requirer, requirerText } from '../../core/gate/requirers.ts';
 import { gateSelects, gateSelectsRollout } from '../../core/gate/selects.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { few } from './versions.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -3,7 +3,6 @@ import { CHANGE_CAUSE, REASON } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { formatTime, wholeSeconds } from '../../core/kube/time.ts';
-import { oneLine } from '../../core/text/oneLine.ts';
 import { type Expanded, NOW, quoted, shell, WHY } from '../../core/text/shell.ts';
 import type { ObjectRef } from '../explain/application.ts';
 import { objectRef } from '../explain/objectRef.ts';
@@ -113,11 +112,6 @@ export function existsText({ kind, namespace, name }: NamespacedName & { kind: K
 export const PROGRAM = 'kubectl rollouts';
 /** The same where a command is made. */
 export const OURS: Expanded = { expanded: PROGRAM };
-
-/** A sentence, and what to do about it: each command on a line of its own. */
-export function withCommands(text: string, ...commands: readonly (readonly [what: string, line: string])[]): string {
-  return [oneLine(text), ...commands.map(([what, line]) => `${what}:\n  ${line}`)].join('\n');
-}
 
 /** Stands for a reason that the user has not given yet. */
 export const TO_FILL_IN = '<why>';

@@ -1,12 +1,14 @@
 /** The way back that a person asks for: to what ran before, never forward. */
+
 import type { ImagePolicy } from '../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { policyRules } from '../../core/policy/rules.ts';
 import { releaseOrder } from '../../core/release/candidates.ts';
-import { type Asked, isRequest, named, withCommands, wrong } from './request.ts';
+import { withCommands } from '../../core/text/commands.ts';
+import { type Asked, isRequest, named, wrong } from './request.ts';
 import { deploy, onRollout, pin } from './rollout.ts';
-import { few } from './versions.ts';
 
 export interface WayBack {
   /** Absent: the version that ran before. */

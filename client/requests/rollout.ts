@@ -1,4 +1,5 @@
 /** What a person asks of a Rollout: deploy, pin, try again, let through. */
+
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -18,6 +19,7 @@ import { gateRefsOf } from '../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { isUnderWay } from '../../core/suspend/passage.ts';
+import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, quoted, shell } from '../../core/text/shell.ts';
 import {
   type Asked,
@@ -29,7 +31,6 @@ import {
   nothing,
   OURS,
   patching,
-  withCommands,
   wrong,
 } from './request.ts';
 import { versionConcerns, versionProblem } from './versions.ts';

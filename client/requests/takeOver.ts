@@ -1,9 +1,11 @@
 /** A take-over as objects and as writes: what `adopt` has found out, in the order in which it is made. */
+
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import { withCommands } from '../../core/text/commands.ts';
 import { quoted, shell } from '../../core/text/shell.ts';
 import type { Adoption, Choices } from './adopt.ts';
-import { creating, named, OURS, PROGRAM, patching, type WriteRequest, withCommands } from './request.ts';
+import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './request.ts';
 
 export interface TakeOverWrites {
   /** Absent where nothing newer is out. */

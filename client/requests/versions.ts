@@ -1,5 +1,6 @@
 /** A version that somebody names: whether it is one, whether it is known here, and what going there undoes. */
 import type { Rollout } from '../../api/types.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 
 /** Undefined for what can be a version. */
@@ -51,11 +52,4 @@ function barrierConcern({ spec, status }: Rollout, version: string): string[] {
     (tag) => tag !== version && (tag === spec?.rollback?.barrier || rollbackBarriers.includes(tag)),
   );
   return barrier === undefined ? [] : [`${barrier} cannot be undone, and ${version} is from before it`];
-}
-
-/** The first of them, and how many more there are. `count`: where `texts` is only the beginning. */
-export function few(texts: readonly string[], most: number, count = texts.length): string {
-  const shown = texts.slice(0, most);
-  const more = count - shown.length;
-  return shown.join(', ') + (more > 0 ? `${shown.length > 0 ? ' and ' : ''}${more} more` : '');
 }

@@ -1,7 +1,9 @@
 /** Whether a version has the approvals that a Gate or RolloutGate asks for. */
+
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
+import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { mayMean, notAPerson } from './persons.ts';
 import type { Approval } from './record.ts';
@@ -114,10 +116,15 @@ const NAMED = 5;
 
 /** `1 of 2 approvals (alice until 2026-01-02T12:00:00Z; bob asked for it, which does not count)`. */
 export function verdictText({ required, counted, excluded, problem, until }: ApprovalVerdict): string {
-  const names = counted.slice(0, NAMED).map(({ by }) => by);
-  const more = counted.length > NAMED ? ` and ${counted.length - NAMED} more` : '';
   const parts = [
-    ...(names.length > 0 ? [`${names.join(', ')}${more}`] : []),
+    ...(counted.length > 0
+      ? [
+          few(
+            counted.map(({ by }) => by),
+            NAMED,
+          ),
+        ]
+      : []),
     ...(problem === undefined
       ? excluded.slice(0, NAMED).map(({ approval, why }) => `${approval.by} ${why} and does not count`)
       : [`none counts: ${problem}`]),

@@ -6,6 +6,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
 import { setCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { revised } from '../status/revision.ts';
@@ -13,10 +14,9 @@ import { among } from './byVersion.ts';
 import { readBudget } from './config.ts';
 import { pendingContinue } from './continue.ts';
 import { fleetOf, type Member } from './fleet.ts';
-import { grant, queueOf } from './grants.ts';
 import { continueEvent, heldEvents, invalid, readyOf, slotEvents, waveEvent } from './report.ts';
 import { budgetKey } from './selects.ts';
-import { counts, type Judged, judgeSlot, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
+import { counts, type Judged, judgeSlot, revisionOf, revoking, type Sight, UNUSED_MS, uninvited } from './slots.ts';
 import { type ImageVersion, isSameVersion, versionKey } from './version.ts';
 import { recallVersions, versionOf } from './versions.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
@@ -190,4 +190,64 @@ function withWaves(
 function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | undefined): NewEvent[] {
   const known = before?.find((each) => isSameVersion(versionOf(each), versionOf(version)));
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
+}
+
+// Who gets a slot: in the order of waves, then of asking; and the newest of the versions offered that waves and failures let through.
+
+/** Those that ask this budget and have no slot of it, the first in the queue first. */
+function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
+  const holders = new Set(slots.map(({ uid }) => uid));
+  const place = ({ wave, request, rollout }: Member) =>
+    [wave, request?.since ?? '', refKey(identityOf(rollout))] as const;
+  return fleet
+    .filter(({ uid, request }) => request?.budgets?.includes(key) && !holders.has(uid))
+    .sort((a, b) => compare(place(a), place(b)));
+}
+
+function compare(a: readonly (string | number)[], b: readonly (string | number)[]): number {
+  const index = a.findIndex((value, i) => value !== b[i]);
+  return index < 0 ? 0 : a[index]! < b[index]! ? -1 : 1;
+}
+
+function grant(
+  queue: readonly Member[],
+  room: number,
+  openWave: (version: ImageVersion) => number,
+  isHeld: (version: ImageVersion) => boolean,
+  now: EpochMs,
+): Slot[] {
+  const open = remembered(openWave);
+  const held = remembered(isHeld);
+  const granted: Slot[] = [];
+  for (const { rollout, uid, image, wave, request } of queue) {
+    if (granted.length >= room) break;
+    const version = request?.versions
+      ?.map((each) => ({ image, ...each }))
+      .find((each) => wave <= open(each) && !held(each));
+    if (!version || !request) continue;
+    const { namespace = '', name = '' } = rollout.metadata;
+    granted.push({
+      namespace,
+      name,
+      uid,
+      request: request.id,
+      version: version.tag,
+      ...(version.digest && { digest: version.digest }),
+      image,
+      rolloutRevision: revisionOf(rollout),
+      grantedTime: formatTime(now),
+      state: 'Granted',
+    });
+  }
+  return granted;
+}
+
+/** Each version is judged once for all who offer it. */
+function remembered<T>(judge: (version: ImageVersion) => T): (version: ImageVersion) => T {
+  const known = new Map<string, T>();
+  return (version) => {
+    const key = `${versionKey(version)}@${version.digest ?? ''}`;
+    if (!known.has(key)) known.set(key, judge(version));
+    return known.get(key)!;
+  };
 }

@@ -8,6 +8,7 @@ import { firstFew } from '../kube/firstFew.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
+import type { Saying } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './config.ts';
 import type { Member } from './fleet.ts';
@@ -46,13 +47,17 @@ export function readyOf(budget: Budget, outcome: Outcome): NewCondition {
   if (config.maxConcurrent === 0 && selected > 0) {
     wrong.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no Rollout begins`]);
   }
-  wrong.push(...held.map((version) => ['VersionHeld', heldText(budget, version)] satisfies [string, string]));
+  const heldTexts = held.map((version) => heldSaying(budget, version));
+  wrong.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
     const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
     wrong.push(['Overdue', `on the way for longer than spec.slotTimeout, and not counted: ${names}`]);
   }
   const [first] = wrong;
-  if (first) return ready('False', first[0], wrong.map(([, message]) => message).join('; '));
+  if (first) {
+    const text = wrong.map(([, message]) => message).join('; ');
+    return { ...ready('False', first[0], text), commands: heldTexts.flatMap(({ commands }) => commands) };
+  }
   return ready('True', ...goingOn(outcome));
 }
 
@@ -79,16 +84,19 @@ export function counted(rollouts: number): string {
   return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
-/** The command first: an Event is cut where the names are long. */
-function heldText({ metadata }: Budget, version: BudgetVersion): string {
+function messageOf({ text, commands }: Required<Saying>): Pick<NewEvent, 'message' | 'commands'> {
+  return { message: text, commands };
+}
+
+function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<Saying> {
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
   const target = `${kind?.toLowerCase()}/${name}`;
   const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
-  return (
-    `${version.version} has failed in ${counted(version.failed)}: nobody else begins it. To go on: ${how} ` +
-    `(failed: ${failedIn(version)})`
-  );
+  return {
+    text: `${version.version} has failed in ${counted(version.failed)}, and no other Rollout begins it (failed: ${failedIn(version)})`,
+    commands: [[`To continue ${version.version} despite its failures`, how]],
+  };
 }
 
 function ready(status: 'True' | 'False', reason: string, message: string): NewCondition {
@@ -102,7 +110,7 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
     .map((version) => ({
       type: 'Warning',
       reason: 'VersionHeld',
-      message: heldText(budget, version),
+      ...messageOf(heldSaying(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
       forOthers: `${version.version} has failed in ${counted(version.failed)}: nobody else begins it`,
     }));

@@ -2,8 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { LAST_INSTANT } from '../kube/time.ts';
 import type { Calendar, Rule } from './calendar.ts';
-import { localDay, startOfDay } from './localTime.ts';
-import { type Interval, windowOn } from './windows.ts';
+import { instantOf, localDay, startOfDay } from './localTime.ts';
 
 /** Names of the active rules in their order; an unnamed rule is ''. */
 export function activeRules(calendar: Calendar, now: EpochMs): string[] {
@@ -94,4 +93,33 @@ function rangeEdges(calendar: Calendar, today: number): number[] {
     lastDay === undefined ? lastDay : lastDay + 1,
   ]);
   return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
+}
+
+// The instants between which a rule is active. A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday
+// morning. A date range cuts: outside its days the rule is never active. Times are wall-clock times, which never go backwards (localTime.ts), so a
+// window never ends before it starts.
+
+/** Half open: [from, to). */
+interface Interval {
+  from: EpochMs;
+  to: EpochMs;
+}
+
+/** The window that starts on this local day; undefined when there is none. */
+function windowOn(rule: Rule, day: number, timeZone: string): Interval | undefined {
+  if (rule.weekdays && !rule.weekdays.has(weekday(day))) return undefined;
+  const lastDay = rule.end <= rule.start ? day + 1 : day;
+  // Far from the range: spare the time zone arithmetic.
+  if (rule.firstDay !== undefined && lastDay < rule.firstDay) return undefined;
+  if (rule.lastDay !== undefined && day > rule.lastDay) return undefined;
+  let from = instantOf(day, rule.start, timeZone);
+  let to = instantOf(lastDay, rule.end, timeZone);
+  if (rule.firstDay !== undefined && day < rule.firstDay) from = Math.max(from, startOfDay(rule.firstDay, timeZone));
+  if (rule.lastDay !== undefined && lastDay > rule.lastDay) to = Math.min(to, startOfDay(rule.lastDay + 1, timeZone));
+  return from < to ? { from, to } : undefined;
+}
+
+/** 1 is Monday. 1970-01-01 was a Thursday. */
+function weekday(day: number): number {
+  return ((((day + 3) % 7) + 7) % 7) + 1;
 }

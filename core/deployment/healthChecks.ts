@@ -1,4 +1,5 @@
 /** What the HealthChecks that a Rollout watches say of its deployments. */
+
 import { HEALTH_CHECKS_LEFT_OUT, HEALTH_CHECKS_MISSING } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
@@ -8,6 +9,7 @@ import { goneChecks, hasNewError, isReportedSince } from '../health/known.ts';
 import { KUSTOMIZATION_CLASS } from '../health/spec.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { withoutCommands } from '../text/commands.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
@@ -26,7 +28,7 @@ export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
 /** Why automatic deployments wait, of one check that is Unhealthy. Pending does not block. */
 export function unhealthyMessage(check: HealthCheck): string {
   const { name, namespace } = check.metadata;
-  const detail = check.status?.message ? `: ${check.status.message.slice(0, MAX_MESSAGE)}` : '';
+  const detail = check.status?.message ? `: ${withoutCommands(check.status.message.slice(0, MAX_MESSAGE))}` : '';
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
 }
 

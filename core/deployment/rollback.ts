@@ -2,11 +2,12 @@
  * The way back after a failure, `spec.onFailure: Rollback`. All of it follows from what is stored: whoever decides again after
  * a crash decides the same, and once the rollback is the head of the history there is nothing left to decide.
  */
+
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../api/types.ts';
-import { closedText, type JudgedGate } from '../gate/judge.ts';
+import { approvalCommands, closedText, type JudgedGate } from '../gate/judge.ts';
 import type { NewCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
@@ -109,7 +110,13 @@ export function rollbackCondition(
   if (rollback) {
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
     if (closed.length === 0) return undefined;
-    return { type: ROLLED_BACK, status: 'False', reason: GATE_CLOSED, message: `${what} waits: ${closedText(closed)}` };
+    return {
+      type: ROLLED_BACK,
+      status: 'False',
+      reason: GATE_CLOSED,
+      message: `${what} waits: ${closedText(closed)}`,
+      commands: approvalCommands(closed),
+    };
   }
   if (head?.rolledBackFrom === undefined) return undefined;
   const why = before?.version.tag === head.rolledBackFrom && before.bakeStatusMessage;

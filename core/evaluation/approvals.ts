@@ -6,6 +6,7 @@ import { type Approval, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, expiriesOf, judgeApprovals, verdictText } from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
+import { type CommandLine, withCommands } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import { deployedFor, requestersOf } from './requesters.ts';
 
@@ -110,10 +111,10 @@ export function isApproved(asked: readonly AskedApprovals[]): boolean {
   return asked.every(({ verdict }) => verdict.enough);
 }
 
-/** `1.2.0 has 1 of 2 approvals (alice): kubectl …`, for `status.gates`. */
+/** `1.2.0 has 1 of 2 approvals (alice)`, and how another person approves it, for `status.gates`. */
 export function approvalsText(version: string, { gate, verdict }: AskedApprovals): string {
-  const how = verdict.enough ? '' : `; another person may: ${approveCommand(gate, version)}`;
-  return `${version} has ${verdictText(verdict)}${how}`;
+  const how = verdict.enough ? [] : [approveCommand(gate, version)];
+  return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
 /** `RolloutGate 'qa' (1 of 2 approvals (alice))`. */
@@ -121,9 +122,10 @@ export function approvalsNeeded({ gate, verdict }: AskedApprovals): string {
   return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
 }
 
-export function approveCommand({ metadata }: RolloutGate, version: string): string {
+export function approveCommand({ metadata }: RolloutGate, version: string): CommandLine {
   const { namespace, name } = identityOf({ metadata });
-  return shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
+  const line = shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
+  return [`To approve it at RolloutGate ${name}, as another person`, line];
 }
 
 /** The versions whose authors have to be known: those with an approval that must not be theirs. */

@@ -1,6 +1,6 @@
 /**
  * Everything in the way of the version that waits, as typed data: `status.blockers`. Whether a version may go, the conditions, and what people
- * are told of it follow from this list. A new kind of wait is a row of SOURCES: docs/extending.md.
+ * are told of it follow from this list. A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
 import { GATE_UNTIL, LISTED } from '../../api/annotations.ts';
 import { GATE_CLOSED } from '../../api/conditions.ts';
@@ -10,13 +10,21 @@ import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } fro
 import { listedOn, parseListed } from '../approval/listed.ts';
 import { pinRecordOf } from '../approval/pinRecord.ts';
 import type { Rollback } from '../deployment/rollback.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import { approvalCommands, closedText, type JudgedGate } from '../gate/judge.ts';
+import { few } from '../kube/firstFew.ts';
 import { identityOf } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { StageVerdict } from '../order/stages.ts';
 import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/age.ts';
-import { type AskedApprovals, WAITING_FOR_APPROVALS } from './approvals.ts';
+import type { Saying } from '../text/commands.ts';
+import {
+  type AskedApprovals,
+  approvalsNeeded,
+  approveCommand,
+  isApproved,
+  WAITING_FOR_APPROVALS,
+} from './approvals.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import type { Observed } from './observed.ts';
@@ -45,14 +53,48 @@ export interface Way {
   young: readonly YoungRelease[];
 }
 
-type Source = (way: Way) => Blocker[];
+/** What a sentence is made from. */
+export interface Told {
+  /** `, requested by alice at …,`, or nothing. */
+  by: string;
+  /** The version that waits. */
+  version: string;
+  head: HistoryEntry | undefined;
+  config: RolloutConfig;
+  evaluation: Pick<Way, 'closed' | 'asked'> & { copy?: CopyState | undefined };
+}
+
+interface BlockerKind {
+  type: Blocker['type'];
+  /** What of it is in the way. Absent where it is found only once nothing else is. */
+  from?(way: Way): Blocker[];
+  /** What DeploymentBlocked says of it. Absent where it has a condition of its own. */
+  sentence?(told: Told): string | Saying;
+}
 
 /** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
-const SOURCES: readonly Source[] = [health, gates, bake, failure, approvals, upstream, rolloutGates, minimumAge, pin];
+export const BLOCKER_KINDS: readonly BlockerKind[] = [
+  { type: 'Health', from: health },
+  { type: 'Gate', from: gates, sentence: gatesText },
+  { type: 'Bake', from: bake, sentence: bakeText },
+  {
+    type: 'Failure',
+    from: failure,
+    sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
+  },
+  { type: 'Approvals', from: approvals, sentence: approvalsText },
+  { type: 'Upstream', from: upstream },
+  { type: 'RolloutGate', from: rolloutGates },
+  { type: 'MinimumAge', from: minimumAge },
+  { type: 'PinnedVersion', from: pin },
+  { type: 'Copy', sentence: copyText },
+  { type: 'Budget' },
+  { type: 'Problem' },
+];
 
 /** All but the copy and the budgets: a copy begins, and a slot is asked for, once nothing of this is in the way. */
 export function blockersOf(way: Way): Blocker[] {
-  return SOURCES.flatMap((source) => source(way));
+  return BLOCKER_KINDS.flatMap(({ from }) => from?.(way) ?? []);
 }
 
 /** Whether one of them holds `version`. One without a version holds every version. */
@@ -232,4 +274,39 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
     ...(since !== undefined && { since: formatTime(since) }),
     ...(until !== undefined && { until: formatTime(until) }),
   };
+}
+
+// What DeploymentBlocked says.
+
+const WAYS_ON = 'retry it, let the next version through with unblock-failed, or deploy by hand';
+
+/** Gates and RolloutGates that one message names. */
+const MAX_NAMED = 5;
+
+function gatesText({ version, by, evaluation: { closed } }: Told): Saying {
+  return {
+    text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
+    commands: approvalCommands(closed).slice(0, MAX_NAMED),
+  };
+}
+
+/** They are asked for while the version waits for something else too: people take longer than bakes. */
+function approvalsText({ version, by, evaluation: { asked } }: Told): Saying {
+  const missing = asked.filter((each) => !isApproved([each]));
+  const all = few(missing.map(approvalsNeeded), MAX_NAMED);
+  return {
+    text: `Version ${version}${by} waits for approvals, ${all}`,
+    commands: missing.slice(0, 1).map(({ gate }) => approveCommand(gate, version)),
+  };
+}
+
+function bakeText({ version, head, config: { bakeTime } }: Told): string {
+  const started = parseTime(head?.bakeStartTime);
+  const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
+  return `Version ${version} waits for the bake of ${head?.version.tag}${until}`;
+}
+
+function copyText({ version, by, evaluation: { copy } }: Told): string {
+  const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
+  return `Version ${version}${by} waits until it is in ${copy?.url}: ${message}`;
 }

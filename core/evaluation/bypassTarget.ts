@@ -7,6 +7,7 @@ import type { Rollout } from '../../api/types.ts';
 import { identityOf } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { isUnderWay, type Passage } from '../suspend/passage.ts';
+import type { Saying } from '../text/commands.ts';
 import { shell, WHY } from '../text/shell.ts';
 import { type VersionRequest, versionRequests } from './requesters.ts';
 import { requestsOf } from './requests.ts';
@@ -21,7 +22,7 @@ export type BypassTarget =
       asks: boolean;
     }
   | { is: 'none' }
-  | { is: 'refused'; why: string };
+  | { is: 'refused'; why: Saying };
 
 /** @param bypassFor the annotation BYPASS_FOR of the write */
 export function bypassTarget(
@@ -51,14 +52,14 @@ function unnamedTarget(
 ): BypassTarget {
   const requests = requestsFor(rollout, next);
   const others = requests.find(({ by }) => by !== user);
-  if (others) return { is: 'refused', why: unnamedText(next.version, byText(others)) };
+  if (others) return { is: 'refused', why: { text: unnamedText(next.version, byText(others)) } };
   // The status still has as pending what this very write no longer asks for.
   const isTakenBack = !isCaught && requests.length === 0 && versionRequests(before, next.version).length > 0;
   if (isTakenBack) return { is: 'none' };
   if (requests.length > 0 || isCaught || isReleased(rollout, next.version)) {
     return { is: 'deployment', deployment: next, asks: false };
   }
-  return { is: 'refused', why: unnamedText(next.version, ', which is not a release candidate') };
+  return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
 }
 
 /** Of what is asked for, or else waits; a history begins with initialVersion, whatever is asked for. */
@@ -98,17 +99,20 @@ function isReleased({ status }: Rollout, version: string): boolean {
   return known.some(({ tag }) => tag === version);
 }
 
-function otherText(rollout: Rollout, named: string, next: Deployment | undefined): string {
+function otherText(rollout: Rollout, named: string, next: Deployment | undefined): Saying {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
-  if (!isLegalTag(named)) return `the version ${JSON.stringify(named)} that the write names is not a legal tag`;
+  if (!isLegalTag(named))
+    return { text: `the version ${JSON.stringify(named)} that the write names is not a legal tag` };
   if (named === head?.version.tag) {
     const waiting = next?.version ?? pendingVersion;
     const isOther = waiting !== undefined && waiting !== named && isLegalTag(waiting);
-    return `version ${named} is deployed already${isOther ? `; ${waiting} is waiting: name that to let it past` : ''}`;
+    const other = isOther ? `; ${waiting} is waiting: name that to let it past` : '';
+    return { text: `version ${named} is deployed already${other}` };
   }
-  if (!next) return `no version waits, and the write does not ask for ${named}: ${commandFor(rollout, named)}`;
+  const commands: Saying['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
+  if (!next) return { text: `no version waits, and the write does not ask for ${named}`, commands };
   const going = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
-  return `the write names version ${named}, but ${going} would be deployed first. To deploy ${named}: ${commandFor(rollout, named)}`;
+  return { text: `the write names version ${named}, but ${going} would be deployed first`, commands };
 }
 
 function unnamedText(version: string, whose: string): string {

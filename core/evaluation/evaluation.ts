@@ -1,4 +1,6 @@
 /** What could come next and everything in its way. Computed once for each state that a decision starts from or ends in. */
+
+import { LISTED } from '../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type {
   Blocker,
@@ -9,22 +11,27 @@ import type {
   RolloutStatus,
   VersionInfo,
 } from '../../api/types.ts';
+import { listedOn, parseListed } from '../approval/listed.ts';
+import type { Approval as GivenApproval } from '../approval/record.ts';
 import { grantedSlot, isGranted, OFFERED } from '../budget/turn.ts';
 import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfter, type Rollback, rollbackOf } from '../deployment/rollback.ts';
-import type { JudgedGate } from '../gate/judge.ts';
+import { type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
 import { deployCutoff } from '../health/cutoff.ts';
-import { parseTime } from '../kube/time.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 import { judgeStages, type StageVerdict } from '../order/stages.ts';
 import { deployableAt, type YoungRelease } from '../release/age.ts';
 import { releasesAfter, type Withdrawal } from '../release/candidates.ts';
-import { type AskedApprovals, approvalJudge, type ReleaseAuthors } from './approvals.ts';
+import { closingsPassed } from '../suspend/passage.ts';
+import { closingKey } from '../suspend/stateAnnotation.ts';
+import { type AskedApprovals, approvalJudge, backgroundOf, type ReleaseAuthors } from './approvals.ts';
 import { blockersOf, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
 import type { RolloutConfig } from './config.ts';
 import { type CopyState, copyState } from './copy.ts';
-import { type Approval, type GatesInTheWay, givenOn, judgeRequired, listedFor } from './gatesInTheWay.ts';
 import type { Observed } from './observed.ts';
 import type { Requests } from './requests.ts';
+import { boundGates } from './requiredGates.ts';
 import {
   type GateVerdict,
   gatesOf,
@@ -261,4 +268,81 @@ const MAX_APPROVALS = 20;
 function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, holds: boolean) {
   const checks = sortedChecks(healthChecks);
   return head?.bakeStatus === 'Failed' && !holds ? obstructing(checks, head, deployCutoff(head)) : checks;
+}
+
+// The Gates that a version of a Rollout has to pass: which hold it, and who let it through the others.
+
+type Approval = NonNullable<HistoryEntry['approvals']>[number];
+
+interface GatesInTheWay {
+  closed: JudgedGate[];
+  /** Those that are closed and that it may pass. */
+  passed: JudgedGate[];
+  /** The requests and approvals that opened the others. */
+  approvals: Approval[];
+  /** When one of them changes by itself. */
+  requeueAt: EpochMs[];
+}
+
+/** An opening for one version is the Rollout's alone: an object that requires the same Gate sees it closed and could not take it. */
+function judgeRequired(
+  { rollout, bindings, gateRefs, gates }: Observed,
+  version: string,
+  head: HistoryEntry | undefined,
+  authors: readonly ReleaseAuthors[],
+  now: EpochMs,
+): GatesInTheWay {
+  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
+  const { uid } = rollout.metadata;
+  const background = backgroundOf(rollout, authors, version);
+  const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
+  const judged = gateRefs.map((ref) => {
+    const deployment = ofBound.has(refKey(ref)) ? undefined : next;
+    return judgeGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
+  });
+  const passes = closingsPassed(rollout, head, version);
+  const all = reveal(
+    judged.flatMap((each) => each.closed),
+    rollout.metadata.namespace ?? '',
+  );
+  const { true: passed = [], false: closed = [] } = Object.groupBy(all, (gate) => `${passes.has(closingKey(gate))}`);
+  const judgedGates = judged.flatMap((each) => each.all);
+  return {
+    closed,
+    passed,
+    approvals: judgedGates.slice(0, MAX_GATES).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
+    requeueAt: judgedGates.flatMap(({ until, approvalsUntil }) => [until, approvalsUntil]).filter(isTime),
+  };
+}
+
+const isTime = (at: EpochMs | undefined): at is EpochMs => at !== undefined;
+
+/** For how many Gates the history keeps who opened them, and how much of each reason. */
+const MAX_GATES = 10;
+const MAX_REASON = 256;
+
+/** Who opened a Gate of another namespace, and why, is for those who may read that Gate. */
+function approvalsOf({ ref, openedBy, approvedBy = [] }: JudgedGate, namespace: string | undefined): Approval[] {
+  const given = openedBy ? [openedBy] : approvedBy;
+  const latest = given.at(-1);
+  if (!latest) return [];
+  if (ref.namespace !== namespace) return [{ gate: refKey(ref), at: formatTime(latest.at) }];
+  return given.map((each) => ({ gate: refKey(ref), ...stored(each) }));
+}
+
+/** Of a RolloutGate. */
+function givenOn({ gate, verdict }: AskedApprovals): Approval[] {
+  return verdict.counted.map((each) => ({ kind: 'RolloutGate', gate: gate.metadata.name ?? '', ...stored(each) }));
+}
+
+/** Who put the version onto the list of a RolloutGate. */
+function listedFor({ metadata, spec }: RolloutGate, version: string): Approval[] {
+  if (!spec?.allowedVersions?.includes(version)) return [];
+  const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
+  return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...stored(listed) }] : [];
+}
+
+function stored({ at, by, reason }: Pick<GivenApproval, 'at' | 'reason'> & { by?: string }) {
+  return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) };
 }

@@ -1,10 +1,12 @@
 /** What the RolloutGates of a Rollout let through, and what they reject. Its stages, `spec.after`, are gates with a list to their clients. */
+
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../api/annotations.ts';
 import { GATES_PASSING, READY } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../api/types.ts';
 import { findCondition, type NewCondition } from '../kube/conditions.ts';
+import { few } from '../kube/firstFew.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { StageVerdict } from '../order/stages.ts';
@@ -94,8 +96,7 @@ export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonl
     const allowed = allowedBy(gate);
     return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
   });
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-  return `${names.slice(0, NAMED).join(', ')}${more}`;
+  return few(names, NAMED);
 }
 
 /** Labels are short; whatever else they may say is shown as it is. */

@@ -9,6 +9,7 @@ import { type ApprovalRecord, parseApprovals } from '../approval/record.ts';
 import { type ApprovalVerdict, type Background, judgeApprovals } from '../approval/verdict.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
+import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import { gateRequestsOf } from './requests.ts';
@@ -62,8 +63,16 @@ export function takesOpening(gate: Gate, now: EpochMs): boolean {
 }
 
 /** What a refusal or a condition tells others to run. Without `rollout`, for whichever Rollout has the version. */
-export function approveForCommand({ metadata }: Pick<Gate, 'metadata'>, version?: string, rollout?: string): string {
+export function approveForCommand(
+  { metadata }: Pick<Gate, 'metadata'>,
+  version?: string,
+  rollout?: string,
+): CommandLine {
   const { namespace, name } = identityOf({ metadata });
   const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
-  return shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
+  const line = shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
+  return [
+    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, as another person`,
+    line,
+  ];
 }

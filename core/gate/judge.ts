@@ -1,10 +1,12 @@
 /** Whether all the Gates that an object requires let it through. */
+
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import type { Approval } from '../approval/record.ts';
 import { countText, verdictText } from '../approval/verdict.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
+import type { CommandLine } from '../text/commands.ts';
 import type { GateRequest } from './acceptedRequests.ts';
 import { approvalsOn, approveForCommand, type NextDeployment } from './approved.ts';
 import { closingOf, evaluateGate } from './evaluate.ts';
@@ -41,7 +43,7 @@ export interface JudgedGate {
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[];
   /** Of a version that lacks approvals: `1 of 2 approvals`, and the same with who gave them. */
-  lacks?: { have: number; need: number; count: string; names?: string; how: string };
+  lacks?: { have: number; need: number; count: string; names?: string; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs;
 }
@@ -102,7 +104,7 @@ function withApprovals(judged: JudgedGate, gate: Gate, next: NextDeployment, now
   const timed = { ...judged, ...(until !== undefined && { approvalsUntil: until }) };
   if (enough) return { ...timed, open: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
-  const how = `another person may: ${approveForCommand(gate, next.version, next.rollout)}`;
+  const how = approveForCommand(gate, next.version, next.rollout);
   const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
   return { ...timed, lacks: { ...count, names: of(verdictText(verdict)), how } };
 }
@@ -121,10 +123,15 @@ export function closedText(closed: readonly JudgedGate[]): string {
   return texts.join(', ');
 }
 
+/** What lets the version through those of them that ask for approvals. */
+export function approvalCommands(closed: readonly JudgedGate[]): CommandLine[] {
+  return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
+}
+
 /** What the gate says, who closed it and why, and which approvals the version lacks. */
 export function fullMessage({ message, closedBy, lacks }: JudgedGate): string {
   const said = closedBy ? `${message}, ${askedBy(closedBy)}` : message;
-  return lacks ? `${said}; ${lacks.names ?? lacks.count}; ${lacks.how}` : said;
+  return lacks ? `${said}; ${lacks.names ?? lacks.count}` : said;
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */

@@ -1,6 +1,6 @@
 /**
  * How often a HealthCheck of class kustomization is looked at. Each look reads its Kustomization, the source and what was applied from the API server. What is
- * Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks once more (hooks/rollout/restingChecks.ts).
+ * Healthy while nobody bakes on it is at rest: it is looked at seldom, and whoever is about to deploy looks once more (hooks/rollout/rollout.ts).
  */
 import { HEALTHCHECK_REQUEUE_INTERVAL } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';

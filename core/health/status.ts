@@ -3,11 +3,14 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
-import { oneLine } from '../text/oneLine.ts';
+import { bounded, type CommandLine } from '../text/commands.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
-export type Verdict =
+export type Verdict = {
+  /** Below the message, each on a line of its own. */
+  commands?: readonly CommandLine[];
+} & (
   | { health: 'Healthy'; message: string }
   /**
    * `attempting`: Flux is applying the same revision once more, which says nothing new about a failure before. `again`: one that it has
@@ -20,7 +23,8 @@ export type Verdict =
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
   /** What is needed could not be read. That is not a failure: the health stays as it was. */
-  | { health: 'Unknown'; message: string };
+  | { health: 'Unknown'; message: string }
+);
 
 /** Messages of other objects may have any length, and this one goes on into Rollouts. The CRD takes no more. */
 const MAX_MESSAGE = 16_384;
@@ -68,7 +72,10 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 function messageOf(verdict: Verdict, status: string): string {
   const isOld = verdict.health === 'Unknown' && status !== 'Pending';
   const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
-  return oneLine(message.slice(0, MAX_MESSAGE)).toWellFormed();
+  return bounded(
+    { text: message, ...(verdict.commands && { commands: verdict.commands }) },
+    MAX_MESSAGE,
+  ).toWellFormed();
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {

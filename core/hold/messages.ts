@@ -11,10 +11,11 @@ import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { pinPath } from '../pin/annotations.ts';
 import { deployCommand } from '../pin/deployment.ts';
-import { NOW, nameWord, shell } from '../text/shell.ts';
+import type { CommandLine, Saying } from '../text/commands.ts';
+import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 
 /** Which gate, why it is closed, until when, and how to open it; all gates that are in the way, or the first and how many more. */
-export function closedGatesText(all: readonly JudgedGate[]): string {
+export function closedGatesText(all: readonly JudgedGate[]): Saying {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
   const gates = closed.map((gate) =>
@@ -25,13 +26,13 @@ export function closedGatesText(all: readonly JudgedGate[]): string {
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
     .map(({ ref }) => openCommand(ref));
-  const open = commands.length > 0 ? ` To open: ${commands.join('; ')}.` : '';
-  return `${gates.join('; ')}${more}.${open}`;
+  return { text: `${gates.join('; ')}${more}.`, commands };
 }
 
 /** What opens a Gate now. */
-export function openCommand({ namespace, name }: NamespacedName): string {
-  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
+export function openCommand({ namespace, name }: NamespacedName): CommandLine {
+  const line = shell`kubectl -n ${nameWord(namespace)} annotate --overwrite gate/${nameWord(name)} ${OPEN_REQUESTED_AT}=${NOW}`;
+  return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
 /** Of a closed gate, for conditions; `limit` is the sentence where it is not a Gate, but the limit on how many are looked at. */
@@ -73,21 +74,30 @@ const BYPASS_HOW = {
 };
 
 /** For those who have tried, or may want, to get past a closed gate. */
-export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): string {
-  if (bypass && !bypass.granted) return ` Bypass refused: ${bypass.refused}.`;
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): Saying {
+  if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
   const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
-  return ` To bypass the gate, which takes the verb bypass on it, ${how}.`;
+  return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
 }
 
 /** How a version gets past the closed gates of an application. */
-export const HOTFIX_HINT = ` Whoever has the verb bypass on each of them gets past, for this version only: add ${BYPASS_REASON}="<why>" to that command.`;
+export const HOTFIX_HINT: Saying = {
+  text: ` Whoever has the verb bypass on each of them gets past, for this version only: with a reason in ${BYPASS_REASON} in the same write.`,
+};
 
 /** For those who edit what is pinned and frozen: neither an open gate nor a bypass of the object lets that edit through. */
-export function pinnedText({ metadata }: FluxObject, pin: Pin, value: string | undefined): string {
-  return (
-    ` Opening is not enough: ${pinPath(pin).join('.')} is held by Rollout '${pin.rollout}'. To deploy another version, when the ` +
-    `gates are open: ${deployCommand(metadata.namespace, pin.rollout, value)} .${HOTFIX_HINT}`
-  );
+export function pinnedText({ metadata: { namespace } }: FluxObject, pin: Pin, value: string | undefined): Saying {
+  const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
+  return {
+    text: ` Opening is not enough: ${pinPath(pin).join('.')} is held by Rollout '${pin.rollout}'.`,
+    commands: [
+      ['To deploy another version, when the gates are open', deployCommand(namespace, pin.rollout, value)],
+      [
+        'To deploy it past them, for this version only, with the verb bypass on each of them',
+        deployCommand(namespace, pin.rollout, value, reason),
+      ],
+    ],
+  };
 }
 
 /** Why a write is refused: `text`, the gates as far as the reader may know of them, `hint`. */
@@ -96,10 +106,19 @@ export interface Refusal {
   reason: DenialReason;
   text: string;
   closed?: readonly JudgedGate[];
-  hint?: string;
+  hint?: Saying;
+  commands?: readonly CommandLine[];
 }
 
 /** For a reader in `namespace` who may read these Gates of other namespaces. */
-export function refusalText({ text, closed, hint = '' }: Refusal, namespace: string, readable?: Readable): string {
-  return `${text}${closed ? closedGatesText(reveal([...closed], namespace, readable)) : ''}${hint}`;
+export function refusalText(
+  { text, closed, hint, commands = [] }: Refusal,
+  namespace: string,
+  readable?: Readable,
+): Saying {
+  const gates = closed ? closedGatesText(reveal([...closed], namespace, readable)) : undefined;
+  return {
+    text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,
+    commands: [...commands, ...(gates?.commands ?? []), ...(hint?.commands ?? [])],
+  };
 }

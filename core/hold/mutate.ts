@@ -141,7 +141,11 @@ function asStored(object: FluxObject, { metadata }: FluxObject, keys: readonly s
 function pin({ object, oldObject, world }: FluxWrite): WriteOutcome {
   const pinned = pinFields({ object, oldObject, rollouts: world.rollouts, source: world.source });
   const { denials, warnings } = pinned;
-  if (denials.length > 0) return { refusal: { reason: 'pinned', text: denials.join(' ') }, warnings };
+  if (denials.length > 0) {
+    const text = denials.map((each) => each.text).join(' ');
+    const commands = denials.flatMap((each) => each.commands ?? []);
+    return { refusal: { reason: 'pinned', text, commands }, warnings };
+  }
   return { object: pinned.object, warnings, held: pinned.held ? 'pinned' : undefined };
 }
 

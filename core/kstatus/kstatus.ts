@@ -5,11 +5,9 @@
  */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { groupOf } from '../kube/names.ts';
-import { crdStatus, pvcStatus, serviceStatus } from './cluster.ts';
-import { conditionsOf, numberAt } from './fields.ts';
-import { jobStatus, podStatus } from './pods.ts';
+import { parseTime } from '../kube/time.ts';
+import { conditionsOf, fieldAt, numberAt, stringAt } from './fields.ts';
 import { current, failed, inProgress, type KStatus } from './result.ts';
-import { daemonSetStatus, deploymentStatus, replicaSetStatus, statefulSetStatus } from './workloads.ts';
 
 export type { KStatus, KStatusName } from './result.ts';
 
@@ -68,4 +66,199 @@ function readyStatus(object: KubeObject<any, any>): KStatus {
     if (status === 'False' || status === 'Unknown') return inProgress(message);
   }
   return current('Resource is current');
+}
+
+// kstatus of claims, Services and CustomResourceDefinitions.
+
+function pvcStatus(object: KubeObject<any, any>): KStatus {
+  const phase = stringAt(object, ['status', 'phase']) ?? 'unknown';
+  return phase === 'Bound' ? current('PVC is Bound') : inProgress(`PVC is not Bound. phase: ${phase}`);
+}
+
+function serviceStatus(object: KubeObject<any, any>): KStatus {
+  if (stringAt(object, ['spec', 'type']) === 'LoadBalancer' && !stringAt(object, ['spec', 'clusterIP'])) {
+    return inProgress('ClusterIP not set. Service type: LoadBalancer');
+  }
+  return current('Service is ready');
+}
+
+function crdStatus(object: KubeObject<any, any>): KStatus {
+  for (const { type, status, reason, message } of conditionsOf(object)) {
+    if (type === 'NamesAccepted' && status === 'False') return failed(message);
+    if (type !== 'Established') continue;
+    if (status === 'False' && reason !== 'Installing') return failed(message);
+    if (status === 'True') return current('CRD is established');
+  }
+  return inProgress('Install in progress');
+}
+
+// kstatus of Pods and Jobs.
+
+/** How long the scheduler may take before an unschedulable Pod counts as failed. */
+const SCHEDULE_WINDOW_MS = 15_000;
+
+function podStatus(object: KubeObject<any, any>, now: EpochMs): KStatus {
+  const phase = stringAt(object, ['status', 'phase']) ?? '';
+  switch (phase) {
+    case '':
+      return inProgress('Pod phase not available');
+    case 'Succeeded':
+      return current('Pod has completed successfully');
+    case 'Failed':
+      return current('Pod has completed, but not successfully');
+    case 'Running':
+      return runningStatus(object);
+    case 'Pending':
+      return pendingStatus(object, now);
+    default:
+      return { status: 'Unknown', message: `unknown phase ${phase}` };
+  }
+}
+
+function runningStatus(object: KubeObject<any, any>): KStatus {
+  if (conditionsOf(object).some((c) => c.type === 'Ready' && c.status === 'True')) return current('Pod is Ready');
+  const crashing = crashLoopingContainers(object);
+  if (crashing.length > 0) return failed(`Containers in CrashLoop state: ${crashing.join(',')}`);
+  return inProgress('Pod is running but is not Ready');
+}
+
+function pendingStatus(object: KubeObject<any, any>, now: EpochMs): KStatus {
+  const scheduled = conditionsOf(object).find((c) => c.type === 'PodScheduled' && c.status === 'False');
+  if (scheduled?.reason !== 'Unschedulable') return inProgress('Pod is in the Pending phase');
+  const created = parseTime(object.metadata.creationTimestamp);
+  if (created !== undefined && created > now - SCHEDULE_WINDOW_MS) return inProgress('Pod has not been scheduled');
+  return failed('Pod could not be scheduled');
+}
+
+function crashLoopingContainers(object: KubeObject<any, any>): string[] {
+  const containers = fieldAt(object, ['status', 'containerStatuses']);
+  if (!Array.isArray(containers)) return [];
+  return containers
+    .filter((container) => stringAt(container, ['state', 'waiting', 'reason']) === 'CrashLoopBackOff')
+    .flatMap((container) => stringAt(container, ['name']) ?? []);
+}
+
+/** A Job counts as current from its start on, however long it runs. */
+function jobStatus(object: KubeObject<any, any>): KStatus {
+  const completions = numberAt(object, ['spec', 'completions']) ?? numberAt(object, ['spec', 'parallelism']) ?? 1;
+  const count = (field: string) => numberAt(object, ['status', field]) ?? 0;
+
+  for (const condition of conditionsOf(object)) {
+    if (condition.status !== 'True') continue;
+    if (condition.type === 'Complete') return current(`Job Completed. succeeded: ${count('succeeded')}/${completions}`);
+    if (condition.type === 'Failed') return failed(`Job Failed. failed: ${count('failed')}/${completions}`);
+  }
+  if (!stringAt(object, ['status', 'startTime'])) return inProgress('Job not started');
+  return current(
+    `Job in progress. success:${count('succeeded')}, active: ${count('active')}, failed: ${count('failed')}`,
+  );
+}
+
+// kstatus of the kinds that keep a number of Pods. The order of the comparisons decides which message people see.
+
+/** The Deployment controller reads this value as "no deadline". */
+const NO_DEADLINE = 2 ** 31 - 1;
+
+function deploymentStatus(object: KubeObject<any, any>): KStatus {
+  const conditions = conditionsOf(object);
+  if (conditions.some((c) => c.type === 'Progressing' && c.reason === 'ProgressDeadlineExceeded')) {
+    return failed('Progress deadline exceeded');
+  }
+  const wanted = numberAt(object, ['spec', 'replicas']) ?? 1;
+  const { replicas, updatedReplicas: updated, availableReplicas: available, readyReplicas: ready } = counts(object);
+
+  if (replicas < wanted) return inProgress(`Replicas: ${replicas}/${wanted}`);
+  if (updated < wanted) return inProgress(`Updated: ${updated}/${wanted}`);
+  if (replicas > wanted) return inProgress(`Pending termination: ${replicas - wanted}`);
+  if (available < updated) return inProgress(`Available: ${available}/${updated}`);
+  if (ready < wanted) return inProgress(`Ready: ${ready}/${wanted}`);
+
+  // Without a deadline the controller never sets the condition.
+  const deadline = numberAt(object, ['spec', 'progressDeadlineSeconds']) ?? NO_DEADLINE;
+  const progressed = conditions.some(
+    (c) => c.type === 'Progressing' && c.status === 'True' && c.reason === 'NewReplicaSetAvailable',
+  );
+  if (deadline !== NO_DEADLINE && !progressed) return inProgress('ReplicaSet not Available');
+  if (!conditions.some((c) => c.type === 'Available' && c.status === 'True')) {
+    return inProgress('Deployment not Available');
+  }
+  return current(`Deployment is available. Replicas: ${replicas}`);
+}
+
+function statefulSetStatus(object: KubeObject<any, any>): KStatus {
+  if (stringAt(object, ['spec', 'updateStrategy', 'type']) === 'OnDelete') {
+    return current('StatefulSet is using the ondelete update strategy');
+  }
+  const wanted = numberAt(object, ['spec', 'replicas']) ?? 1;
+  const { replicas, readyReplicas: ready, currentReplicas, updatedReplicas: updated } = counts(object);
+
+  if (replicas < wanted) return inProgress(`Replicas: ${replicas}/${wanted}`);
+  if (ready < wanted) return inProgress(`Ready: ${ready}/${wanted}`);
+  if (replicas > wanted) return inProgress(`Pending termination: ${replicas - wanted}`);
+
+  const partition = numberAt(object, ['spec', 'updateStrategy', 'rollingUpdate', 'partition']);
+  if (partition !== undefined && partition !== -1) {
+    if (updated < wanted - partition) return inProgress(`updated: ${updated}/${wanted - partition}`);
+    return current(`Partition rollout complete. updated: ${updated}`);
+  }
+  if (currentReplicas < wanted) return inProgress(`current: ${currentReplicas}/${wanted}`);
+  if (stringAt(object, ['status', 'currentRevision']) !== stringAt(object, ['status', 'updateRevision'])) {
+    return inProgress('Waiting for updated revision to match current');
+  }
+  return current(`All replicas scheduled as expected. Replicas: ${replicas}`);
+}
+
+function daemonSetStatus(object: KubeObject<any, any>): KStatus {
+  if (numberAt(object, ['metadata', 'generation']) === undefined) {
+    return inProgress(`${object.kind} metadata.generation not found`);
+  }
+  if (numberAt(object, ['status', 'observedGeneration']) === undefined) {
+    return inProgress(`${object.kind} status.observedGeneration not found`);
+  }
+  const desired = numberAt(object, ['status', 'desiredNumberScheduled']);
+  if (desired === undefined) return inProgress('Missing .status.desiredNumberScheduled');
+
+  const steps = [
+    ['Current', 'currentNumberScheduled'],
+    ['Updated', 'updatedNumberScheduled'],
+    ['Available', 'numberAvailable'],
+    ['Ready', 'numberReady'],
+  ] as const;
+  for (const [label, field] of steps) {
+    const count = numberAt(object, ['status', field]) ?? 0;
+    if (count < desired) return inProgress(`${label}: ${count}/${desired}`);
+  }
+  return current(`All replicas scheduled as expected. Replicas: ${desired}`);
+}
+
+function replicaSetStatus(object: KubeObject<any, any>): KStatus {
+  if (conditionsOf(object).some((c) => c.type === 'ReplicaFailure' && c.status === 'True')) {
+    return inProgress('Replica Failure condition. Check Pods');
+  }
+  const wanted = numberAt(object, ['spec', 'replicas']) ?? 1;
+  const {
+    replicas,
+    fullyLabeledReplicas: labelled,
+    availableReplicas: available,
+    readyReplicas: ready,
+  } = counts(object);
+
+  if (labelled < wanted) return inProgress(`Labelled: ${labelled}/${wanted}`);
+  if (available < wanted) return inProgress(`Available: ${available}/${wanted}`);
+  if (ready < wanted) return inProgress(`Ready: ${ready}/${wanted}`);
+  if (replicas > wanted) return inProgress(`Pending termination: ${replicas - wanted}`);
+  return current(`ReplicaSet is available. Replicas: ${replicas}`);
+}
+
+/** The counters of `status`; an absent one is 0. */
+function counts(object: KubeObject<any, any>) {
+  const count = (field: string) => numberAt(object, ['status', field]) ?? 0;
+  return {
+    replicas: count('replicas'),
+    readyReplicas: count('readyReplicas'),
+    currentReplicas: count('currentReplicas'),
+    updatedReplicas: count('updatedReplicas'),
+    availableReplicas: count('availableReplicas'),
+    fullyLabeledReplicas: count('fullyLabeledReplicas'),
+  };
 }

@@ -1,11 +1,14 @@
 /** Kubernetes Events that a sync asks for. Asking again, in a repeated sync, records nothing twice. */
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
+import type { CommandLine } from '../text/commands.ts';
 
 export interface NewEvent {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
+  /** Below the message, each on a line of its own. */
+  commands?: readonly CommandLine[];
   /** Which occurrence this is: each object has one Event per reason and `about`. */
   about?: string;
   /** Where it belongs among the Events of its object in the same second. Follows from the rest but the message. */
@@ -20,7 +23,7 @@ export interface NewEvent {
 
 /** @param otherwise is used where the event does not say what it is about */
 export function eventRecord(
-  { type, reason, message, about, order, version, quiet, forOthers }: NewEvent,
+  { type, reason, message, commands, about, order, version, quiet, forOthers }: NewEvent,
   regarding: KubeObject<any, any>,
   at: EpochMs,
   otherwise = '',
@@ -28,6 +31,7 @@ export function eventRecord(
   const key = [regarding.metadata.uid, reason, about ?? otherwise].join('/');
   return {
     ...{ regarding, type, reason, message, key, at },
+    ...(commands?.length && { commands }),
     ...(order && { order }),
     ...(version && { version }),
     ...(quiet && { quiet }),

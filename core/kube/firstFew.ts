@@ -1,8 +1,13 @@
 /** Lists in messages, which anybody could make long. */
 export const MAX_LISTED = 20;
 
-/** `a, b`, or the first few and how many more. `count` is given where `texts` is only the beginning of the list. */
-export function firstFew(texts: readonly string[], count = texts.length): string {
-  const shown = texts.slice(0, MAX_LISTED).join(', ');
-  return count > MAX_LISTED ? `${shown} and ${count - MAX_LISTED} more` : shown;
+export function firstFew(texts: readonly string[], count?: number): string {
+  return few(texts, MAX_LISTED, count);
+}
+
+/** `a, b and 3 more`. `count`: where `texts` is only the beginning of the list. */
+export function few(texts: readonly string[], most: number, count = texts.length): string {
+  const shown = texts.slice(0, most);
+  const more = count - shown.length;
+  return shown.join(', ') + (more > 0 ? `${shown.length > 0 ? ' and ' : ''}${more} more` : '');
 }

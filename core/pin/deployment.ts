@@ -6,7 +6,7 @@
 import { FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { tagWord } from '../kube/tag.ts';
-import { nameWord, shell } from '../text/shell.ts';
+import { type Expanded, nameWord, shell } from '../text/shell.ts';
 
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)(?:\/git)?$/;
 const BY_GIT = '/git';
@@ -56,9 +56,14 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
   return back < 0 ? undefined : deploymentOf(rollout, back);
 }
 
-/** What a person types to deploy this value. */
-export function deployCommand(namespace: string | undefined, rollout: string, value: string | undefined): string {
-  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}`;
+/** Deploys this value; `more`: further annotations. */
+export function deployCommand(
+  namespace: string | undefined,
+  rollout: string,
+  value: string | undefined,
+  more: Expanded = { expanded: '' },
+): string {
+  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}${more}`;
 }
 
 /** The same deployment of the same Rollout. */

@@ -7,6 +7,7 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/managedFields.ts';
 import { writeBackName } from '../policy/writeBack.ts';
+import type { Saying } from '../text/commands.ts';
 import { pinAnnotationsOf, pinKey, pinPath } from './annotations.ts';
 import {
   deployCommand,
@@ -39,7 +40,7 @@ export interface PinOutcome {
   /** Whether the writer wanted another value than what is stored now. */
   held: boolean;
   /** Not empty: the write is refused, for these reasons. */
-  denials: string[];
+  denials: Saying[];
 }
 
 /** Read by manifests/policies/whole-versions.yaml. */
@@ -51,7 +52,7 @@ interface Decision {
   /** Set back to the pinned value: the warning for the writer. */
   held?: string;
   warning?: string;
-  denial?: string;
+  denial?: Saying;
   /** Git sets the field: it is left as it is written. */
   byGit?: true;
 }
@@ -74,7 +75,7 @@ export function pinFields(write: PinWrite): PinOutcome {
   const whole = source === 'settled' ? undefined : wholeVersion(pins, write.rollouts, source);
   const at = caseOf(write, before.pins, whole);
   const warnings = newProblems(problems, before.problems);
-  const denials: string[] = [];
+  const denials: Saying[] = [];
   const held: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
@@ -258,10 +259,11 @@ function shortName(pin: Pin): string {
   return pin.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(pin: Pin, live: DeploymentRef, value: string, namespace: string | undefined): string {
-  return (
-    `${pinPath(pin).join('.')} cannot be set to '${value}': it is held by Rollout '${pin.rollout}', which has deployed ` +
-    `'${live.version}'. To deploy another version: ${deployCommand(namespace, pin.rollout, value)} ; or set ` +
-    'spec.wantedVersion on that Rollout, which then stays there.'
-  );
+function denialOf(pin: Pin, live: DeploymentRef, value: string, namespace: string | undefined): Saying {
+  return {
+    text:
+      `${pinPath(pin).join('.')} cannot be set to '${value}': it is held by Rollout '${pin.rollout}', which has deployed ` +
+      `'${live.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
+    commands: [['To deploy another version', deployCommand(namespace, pin.rollout, value)]],
+  };
 }

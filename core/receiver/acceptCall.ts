@@ -2,11 +2,11 @@
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import type { Action } from '../gate/acceptedRequests.ts';
 import { takesOpening } from '../gate/approved.ts';
-import { annotated, REASON, REQUESTED_AT } from '../gate/requests.ts';
+import { annotated, isOpenFor, REASON, REQUESTED_AT } from '../gate/requests.ts';
 import { CLOCK_TOLERANCE_MS } from '../gate/timestamp.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { parseCallBody } from './callBody.ts';
 import { CALLS_PER_MINUTE, formatUsedCalls, parseUsedCalls } from './usedCalls.ts';
 
 /** 200 comes with the annotations that carry the request to the Gate (null removes one); the rest with a reason for our log. */
@@ -61,4 +61,38 @@ function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochM
   const last = annotated(gate, action)?.at;
   const second = Math.floor(now / 1000) * 1000;
   return last !== undefined && last >= second && last < second + CLOCK_TOLERANCE_MS ? last + 1000 : second;
+}
+
+// The body of a signed call: `{"action": "open", "reason": "CHG-1", "for": "1.2.0"}`.
+
+interface CallBody {
+  action: Action;
+  reason?: string;
+  /** With `open` only: the one tag that may be deployed, or `namespace/rollout:tag`. */
+  for?: string;
+}
+
+const MAX_REASON = 1024;
+
+/** Strict: a misspelt `for` would open the gate to everything. */
+function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return { problem: 'the body is not JSON' };
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return { problem: 'the body is not a JSON object' };
+  const { action, reason, for: version, ...others } = body as Record<string, unknown>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return { problem: `the body has an unknown field '${unknown}'` };
+  if (action !== 'open' && action !== 'close') return { problem: "action is neither 'open' nor 'close'" };
+  if (reason !== undefined && (typeof reason !== 'string' || reason.length > MAX_REASON)) {
+    return { problem: `reason is not a string of at most ${MAX_REASON} characters` };
+  }
+  if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isOpenFor(version))) {
+    return { problem: "for is neither a legal tag nor <namespace>/<rollout>:<tag>, or the action is not 'open'" };
+  }
+  return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };
 }

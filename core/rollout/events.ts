@@ -1,4 +1,5 @@
 /** Events of a Rollout: one for each change, not one for each sync. */
+
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -13,12 +14,12 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { unhealthyMessage } from '../deployment/healthChecks.ts';
 import { WAITING_FOR_APPROVALS } from '../evaluation/approvals.ts';
-import { WAITING_FOR_COPY } from '../evaluation/copy.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { RELEASE_TOO_YOUNG } from '../release/age.ts';
-import { isPassing } from './ready.ts';
+import { sayingOf } from '../text/commands.ts';
+import { isPassing, UNTIL_IT_PASSES } from './ready.ts';
 
 /** What has changed since `stored`, worth an Event. */
 export function changeEvents(
@@ -96,7 +97,8 @@ function conditionEvents(
   const waits = changed(WAITING_FOR_ROLLOUT_GATES);
   if (waits) events.push({ type: 'Normal', reason: waits.type, message: waits.message });
   const ready = changed(READY);
-  if (ready && isPassing(ready) && !OF_OTHERS.includes(ready.reason)) events.push(readyEvent(ready));
+  // What Ready repeats of another condition has Events of its own.
+  if (ready && isPassing(ready) && !UNTIL_IT_PASSES.includes(ready.reason)) events.push(readyEvent(ready));
   const order = changed(WAITING_FOR_ROLLOUTS);
   if (order)
     events.push({
@@ -123,17 +125,6 @@ function conditionEvents(
   return events;
 }
 
-/** Reasons of Ready that repeat another condition, which has Events of its own. */
-const OF_OTHERS: readonly string[] = [
-  GATE_CLOSED,
-  RELEASE_TOO_YOUNG,
-  WAITING_FOR_COPY,
-  WAITING_FOR_APPROVALS,
-  WAITING_FOR_BUDGET,
-  WAITING_FOR_ROLLOUTS,
-  WAITING_FOR_ROLLOUT_GATES,
-];
-
 /** The reason of Ready where there is nothing to deploy is the Go controller's and reads like success. */
 function readyEvent(ready: Condition): NewEvent {
   if (ready.reason !== 'RolloutSucceeded') return eventOf('Warning', ready);
@@ -152,7 +143,8 @@ function blockEvents({ selection, obstacles, unhealthy: [check] }: Evaluation, b
 }
 
 function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
-  return { type, reason, message };
+  const { text, commands } = sayingOf(message);
+  return { type, reason, message: text, ...(commands.length > 0 && { commands }) };
 }
 
 function changeOf(

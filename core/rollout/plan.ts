@@ -2,27 +2,34 @@
  * What to do about a Rollout: observed state and a time in, the status to store out. Each step takes values and answers with
  * values. Planning again on the result changes nothing, except that a new deployment then takes its course.
  */
+
 import type { ImagePolicy } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { RolloutStatus } from '../../api/types.ts';
+import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import type { CopyJob } from '../copy/job.ts';
 import { isBaking } from '../deployment/bake.ts';
+import { boundTo, unapplied } from '../deployment/progress.ts';
+import { type AskedApprovals, approvalsText } from '../evaluation/approvals.ts';
 import { readConfig } from '../evaluation/config.ts';
-import { storedState } from '../evaluation/evaluation.ts';
+import { type Evaluation, type RolloutState, storedState } from '../evaluation/evaluation.ts';
 import { namedGates } from '../evaluation/namedGates.ts';
 import type { Observed } from '../evaluation/observed.ts';
-import { idleRequests, requestsOf } from '../evaluation/requests.ts';
+import { handledRequests, idleRequests, type RequestKey, type Requests, requestsOf } from '../evaluation/requests.ts';
+import { approvalCommands, fullMessage, type JudgedGate, judgeGates, reveal } from '../gate/judge.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { refKey } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
 import { derivedPolicy } from '../policy/writeBack.ts';
+import { bounded } from '../release/retention.ts';
 import { revised } from '../status/revision.ts';
-import { blockerList } from './blockerList.ts';
+import { withCommands } from '../text/commands.ts';
+import { oneLine } from '../text/oneLine.ts';
 import { nextConditions, setConditions } from './conditions.ts';
 import { type ReleaseConfigMap, releaseConfigMap } from './configMap.ts';
 import { decide } from './decision.ts';
 import { changeEvents, dated } from './events.ts';
-import { gateSummaries } from './gateSummaries.ts';
-import { nextStatus } from './nextStatus.ts';
-import { fitted, withBoundedHead } from './statusSize.ts';
+import { fitted, type LeftOut, withBoundedHead } from './statusSize.ts';
 import { takeProgress, takeReleases, takeRetry } from './steps.ts';
 
 interface Planned {
@@ -155,4 +162,161 @@ function resyncAfter(
     seconds.push(decides ? WATCHED_LOOK_S : UNSEEN_LOOK_S);
   }
   return seconds.length > 0 ? { resyncAfterSeconds: Math.min(...seconds) } : {};
+}
+
+// `status.blockers` as it is stored: bounded, and without anything that the CRD would refuse.
+
+/** Characters, as in the CRD. */
+const MAX_VERSION = 128;
+const MAX_NAME = 253;
+const MAX_NAMESPACE = 63;
+const MAX_USER = 128;
+
+function blockerList(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: LeftOut } {
+  const blockers = all.slice(0, LIMITS.listedBlockers).map(stored);
+  const leftOut =
+    all.length > blockers.length ? [`status.blockers has ${blockers.length} of ${all.length} entries`] : [];
+  return { blockers, leftOut };
+}
+
+function stored({ version, object, by, ...rest }: Blocker): Blocker {
+  return {
+    ...rest,
+    ...(version !== undefined && { version: version.slice(0, MAX_VERSION) }),
+    ...(object && {
+      object: {
+        kind: object.kind,
+        ...(object.namespace && { namespace: object.namespace.slice(0, MAX_NAMESPACE) }),
+        name: object.name.slice(0, MAX_NAME),
+      },
+    }),
+    ...(by && { by: oneLine(by.slice(0, MAX_USER)) }),
+  };
+}
+
+// The status that a decision leads to.
+
+/** Candidates that may come next are not forgotten, however old. */
+const NEXT = 20;
+
+/** All of it but `gates` and the metadata of the latest image. `requests`: those that are not used up. */
+function nextStatus(
+  observed: Observed,
+  state: RolloutState,
+  { candidates, verdict, rejected, withdrawn, young, pending, copy }: Evaluation,
+  { forceDeploy, bypassGates }: Requests,
+  used: ReadonlySet<RequestKey>,
+): RolloutStatus {
+  const { rollout } = observed;
+  const history = [...state.history];
+  const waiting = pending ?? young[0]?.tag;
+  const asked = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
+  const next = [...verdict.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
+  const deployed = history.map(({ version }) => version.tag);
+  const matters = [...asked, ...deployed, ...next.map(({ tag }) => tag)];
+  const available = bounded(state.available, matters);
+  const kept = new Set(available.map(({ tag }) => tag));
+  const known = new Set([...kept, ...deployed]);
+  const isKept = ({ tag }: { tag: string }) => kept.has(tag);
+  const rolledBack = state.rolledBack.filter((tag) => known.has(tag));
+  const barriers = state.barriers.filter((tag) => known.has(tag));
+  const authors = state.authors.filter(({ tag }) => known.has(tag));
+  const handledRequest = handledRequests(rollout, used);
+  const copied = copy?.stored ?? rollout.status?.copy;
+  return {
+    ...(handledRequest && { handledRequest }),
+    conditions: [...state.conditions],
+    ...versions(observed, history),
+    ...(waiting !== undefined && { pendingVersion: waiting }),
+    ...(history.length > 0 && { history }),
+    availableReleases: [...available],
+    availableReleasesCount: available.length,
+    releaseCandidates: candidates.filter(isKept),
+    gatedReleaseCandidates: verdict.gated.filter(isKept),
+    ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
+    ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
+    ...(young.length > 0 && { youngReleases: young }),
+    ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
+    ...(barriers.length > 0 && { rollbackBarriers: barriers }),
+    ...(authors.length > 0 && { releaseAuthors: authors }),
+    ...(copied && { copy: copied }),
+  };
+}
+
+/** Which version runs, and which one is committed and not applied everywhere yet. */
+function versions(
+  { rollout, bindings, likeKuberik }: Observed,
+  [head, ...older]: readonly HistoryEntry[],
+): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
+  if (!head) return {};
+  const { tag } = head.version;
+  if (hasRun(head) || unapplied(head, boundTo(rollout, bindings), rollout).length === 0) return { currentVersion: tag };
+  const current = likeKuberik ? tag : older.find(hasRun)?.version.tag;
+  return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
+}
+
+/** What has Succeeded ran before there was a Rollout, or had nothing to prove. An entry without a bake is of an older version of this software. */
+function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
+  return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
+}
+
+// `status.gates`: its RolloutGates as the Go controller's clients know them, and beside them the Gates that are closed.
+
+/** How many closed Gates are shown. */
+const SHOWN = 20;
+
+/** Of many RolloutGates those that block are shown first; how many are left out is told. */
+function gateSummaries(
+  observed: Observed,
+  evaluation: Evaluation,
+  now: EpochMs,
+): { gates: GateSummary[]; leftOut: LeftOut } {
+  const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
+  const asked = new Map(evaluation.asked.map((each) => [each.gate.metadata.name ?? '', each]));
+  const about = (each: GateSummary) => aboutPending(each, asked.get(each.name), evaluation.pending);
+  const all = evaluation.verdict.summaries.map(about);
+  const own = all.filter(isOfRolloutGate);
+  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
+  const blocks = isBlocking(evaluation);
+  // Clients take a gate that is not passing for one that holds every version.
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
+  const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const shown = new Set(byRank.slice(0, LIMITS.listedGates));
+  const gates = all.filter((each) => !isOfRolloutGate(each) || shown.has(each));
+  const leftOut = [
+    `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${own.filter(blocks).length} block`,
+  ];
+  return { gates: [...gates, ...closed.map(summary)], leftOut };
+}
+
+function isOfRolloutGate({ kind }: GateSummary): boolean {
+  return kind === undefined;
+}
+
+function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
+  const isListed = ({ allowedVersions }: GateSummary) =>
+    !allowedVersions || (pending !== undefined && allowedVersions.includes(pending));
+  return (gate) => gate.passing === false || !isListed(gate);
+}
+
+/** What waits may be no candidate, or not the newest. */
+function aboutPending(gate: GateSummary, asked: AskedApprovals | undefined, pending: string | undefined): GateSummary {
+  return gate.passing && asked && pending !== undefined ? { ...gate, message: approvalsText(pending, asked) } : gate;
+}
+
+/** Those that hold the version that waits; where none waits, those that would hold any. */
+function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
+  if (pending !== undefined) return closed;
+  const byKey = new Map(gates.map((gate) => [`${gate.metadata.namespace}/${gate.metadata.name}`, gate]));
+  const judged = judgeGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
+  return reveal(judged, rollout.metadata.namespace ?? '');
+}
+
+/** Without a list: clients take an entry that has one for a gate that lets some versions through. */
+function summary(gate: JudgedGate): GateSummary {
+  const isThere = !gate.missing && !gate.isLimit;
+  const message = isThere
+    ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))
+    : gate.message;
+  return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
 }

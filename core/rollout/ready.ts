@@ -24,7 +24,7 @@ import { configMapChild } from './configMap.ts';
 /** Conditions that Ready repeats while there is nothing deployed; their type is its reason then. */
 const REPEATED: readonly string[] = [WAITING_FOR_BUDGET, WAITING_FOR_ROLLOUTS, WAITING_FOR_ROLLOUT_GATES];
 /** So it does with these reasons of DeploymentBlocked. */
-const UNTIL_IT_PASSES: readonly string[] = [
+export const UNTIL_IT_PASSES: readonly string[] = [
   GATE_CLOSED,
   RELEASE_TOO_YOUNG,
   WAITING_FOR_COPY,
@@ -88,7 +88,7 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
   if (!head) {
     const said = waits.map((wait) => (REPEATED.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
     const wait = said.find(({ reason }) => UNTIL_IT_PASSES.includes(reason));
-    if (wait) return ready('False', wait.reason, wait.message);
+    if (wait) return { ...wait, ...ready('False', wait.reason, wait.message) };
     return ready('False', 'RolloutSucceeded', 'No release candidates found');
   }
   const said = head.bakeStatusMessage ?? '';

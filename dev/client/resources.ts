@@ -1,5 +1,7 @@
 /** Where objects live: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
 import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ApiResource } from '../../server/cluster/discovery.ts';
+import { resourcePath as pathIn, versionPath } from '../../server/cluster/paths.ts';
 import type { Access } from './kubeconfig.ts';
 import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './send.ts';
 
@@ -10,22 +12,9 @@ export interface ObjectRef {
   metadata: { name?: string; namespace?: string };
 }
 
-/** As discovery lists them; names of subresources have a slash. */
-export interface ApiResource {
-  /** Plural, lower case. */
-  name: string;
-  kind: string;
-  namespaced: boolean;
-}
-
 export interface Resource extends ApiResource {
   /** `group/version`, or `v1`. */
   apiVersion: string;
-}
-
-/** Where the API server lists the resources of an API version. */
-export function discoveryPath(apiVersion: string): string {
-  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }
 
 /** The path of a collection, or of one object. A namespace given for a cluster-scoped resource is ignored. */
@@ -34,9 +23,7 @@ export function resourcePath(
   { namespace, name }: ObjectRef['metadata'] = {},
   subresource?: string,
 ): string {
-  const scope = namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  const object = name ? `/${encodeURIComponent(name)}` : '';
-  return `${discoveryPath(apiVersion)}${scope}/${plural}${object}${subresource ? `/${subresource}` : ''}`;
+  return pathIn({ apiVersion, resource: plural, namespace: namespaced ? namespace : undefined }, name, subresource);
 }
 
 const discovered = new Map<string, Promise<ApiResource[]>>();
@@ -51,7 +38,7 @@ async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Prom
   // A kind that is not there may be there a moment later, when its CRD is established: ask once more before giving up.
   for (const fresh of [false, true]) {
     if (fresh || !discovered.has(key)) {
-      const list = send<{ resources: ApiResource[] }>(access, 'GET', discoveryPath(apiVersion));
+      const list = send<{ resources: ApiResource[] }>(access, 'GET', versionPath(apiVersion));
       discovered.set(
         key,
         list.then((answer) => answer.object.resources),

@@ -1,7 +1,6 @@
 /** The page on a cluster, from the sources: what `kubectl rollouts ui` does from its package. */
 import { randomBytes } from 'node:crypto';
 import { createClient } from '../../cli/kube/client.ts';
-import { connect } from '../../cli/kube/connection.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import type { Assets } from '../../cli/ui/assets.ts';
 import { openPage } from '../../cli/ui/page.ts';
@@ -16,9 +15,7 @@ interface ServeOptions {
 export async function servePageOn(kubeconfig: string, assets: Assets, options: ServeOptions = {}): Promise<PageServer> {
   const { port = 0, token = randomBytes(24).toString('base64url'), namespace } = options;
   const selected = selectCluster({ kubeconfig }, process.env);
-  const client = createClient(
-    connect(selected, { timeoutMs: 30_000, as: undefined, asGroup: undefined, userAgent: 'rollouts-ui' }),
-  );
+  const client = createClient(selected, { timeoutMs: 30_000, userAgent: 'rollouts-ui' });
   const { context, server, user } = selected;
   const page = await openPage({
     client,

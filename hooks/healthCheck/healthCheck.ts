@@ -3,24 +3,36 @@
  * health of the classes kustomization and prometheus, and runs the Jobs of class job.
  */
 import type { Kustomization } from '../../api/flux.ts';
-import { KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
-import type { HookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { isBaking } from '../../core/deployment/bake.ts';
 import { associatedRollouts, association, needsNamespaceLabels } from '../../core/health/association.ts';
-import { jobTemplateOf } from '../../core/health/job/template.ts';
-import { metricCheckOf } from '../../core/health/prometheus/spec.ts';
+import { deployCutoff } from '../../core/health/cutoff.ts';
+import { jobPlan, judgedOf } from '../../core/health/job/plan.ts';
+import type { CheckJob } from '../../core/health/job/run.ts';
+import { type JobTemplate, jobTemplateOf } from '../../core/health/job/template.ts';
+import { isOver } from '../../core/health/job/verdict.ts';
+import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
+import { renderQuery } from '../../core/health/prometheus/query.ts';
+import { type MetricCheck, metricCheckOf } from '../../core/health/prometheus/spec.ts';
+import {
+  dueAt,
+  statusAfterMeasurement,
+  statusWithoutAnswer,
+  statusWithProblem,
+} from '../../core/health/prometheus/verdict.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { fluxIsAtWork, isAtRest, nextLook, restsAfter } from '../../core/health/rest.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef, requeueInterval } from '../../core/health/spec.ts';
 import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/status.ts';
 import { wakingRules } from '../../core/health/wake.ts';
+import { boundLabel } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import type { DecoratorHook } from '../hook.ts';
-import { runJob } from './job.ts';
 import { isWatchedElsewhere, judge } from './judge.ts';
-import { measure } from './prometheus.ts';
 
 /** A label that changes on a Namespace wakes nobody. */
 const NAMESPACE_LOOK_MS = 600_000;
@@ -138,4 +150,115 @@ function answer(
     ...(changed && { status: after }),
     ...(waits.length > 0 && { resyncAfterSeconds: Math.min(...waits) }),
   };
+}
+
+// HealthChecks of class job: what is known of their Jobs, is decided, and is answered.
+
+/** A Flux object that was created together with its Rollout has its FluxBinding by then. */
+const BINDS_WITHIN_MS = 10_000;
+
+/** @param watching the Rollouts of its namespace that select it */
+async function runJob(
+  check: HealthCheck,
+  template: JobTemplate,
+  watching: readonly Rollout[],
+  { attachments }: DecoratorRequest,
+  call: HookCall,
+): Promise<DecoratorResponse<HealthStatus>> {
+  // Metacontroller sends a map, even if empty, for each kind of attachment that the controller has.
+  const isInstalled = attachments?.['Job.batch/v1'] !== undefined;
+  const jobs = isInstalled ? objectsOf<CheckJob>(attachments, { group: 'batch', kind: 'Job' }) : undefined;
+  const world = { check, template, watching, jobs };
+  const judged = judgedOf(world);
+  const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };
+  let lookMs: number | undefined;
+  if ('wanted' in judged) {
+    const found = jobs?.find(({ metadata }) => metadata.name === judged.wanted.metadata.name);
+    progress.isBaking = isBaking(judged.head);
+    progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, judged.head, call));
+    if (found) progress.cause = await causeBehind(found, call.cluster);
+    if (progress.isBaking) lookMs = nextLookMs(check, judged.head, found, call.now);
+  }
+  const { jobs: wanted, status } = jobPlan(world, judged, progress, call.now);
+  const changed = !sameStatus(check.status, status);
+  const waits = [...(changed ? [1] : []), ...(lookMs === undefined ? [] : [lookMs / 1000])];
+  return {
+    attachments: wanted,
+    ...(changed && { status }),
+    ...(waits.length > 0 && { resyncAfterSeconds: Math.min(...waits) }),
+  };
+}
+
+/** Nobody tells of a Pod that does not start, nor of a Rollout that no object is bound to. */
+function nextLookMs(
+  check: HealthCheck,
+  head: HistoryEntry,
+  found: CheckJob | undefined,
+  now: EpochMs,
+): number | undefined {
+  if (found) return isOver(found) ? undefined : requeueInterval(check);
+  if (head.appliedTime !== undefined) return undefined;
+  const bindsIn = deployCutoff(head) + BINDS_WITHIN_MS - now;
+  return bindsIn > 0 ? bindsIn : requeueInterval(check);
+}
+
+/** A Rollout says when all of its objects have the version. It says nothing where no object is bound to it. */
+async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
+  if (head.appliedTime !== undefined) return true;
+  if (now < deployCutoff(head) + BINDS_WITHIN_MS) return false;
+  const { namespace = '', name = '' } = metadata;
+  const bindings = await cluster.list({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name), atMost: 1 });
+  return bindings.length === 0;
+}
+
+/** What its Pods show, where they may be read. A Job that has completed needs no cause. */
+async function causeBehind({ metadata, status }: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
+  if (status?.succeeded > 0) return undefined;
+  const { namespace = '', name, uid } = metadata;
+  try {
+    const pods = await cluster.list<KubeObject<any, any>>({
+      apiVersion: 'v1',
+      resource: 'pods',
+      namespace,
+      labelSelector: `batch.kubernetes.io/job-name=${name}`,
+      atMost: PODS_OF_WORKLOAD,
+    });
+    return causeOf(pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid)));
+  } catch {
+    return undefined;
+  }
+}
+
+// One look at a HealthCheck of class prometheus: it is measured when that is due, and its status has every measurement.
+
+/** While a query is under way, or waits for its turn. */
+const NOT_YET_MS = 3000;
+
+interface DeploymentsMeasured {
+  /** The Rollouts of its namespace that watch it. */
+  watching: readonly Rollout[];
+  /** When the deployment began, or arrived, that the health is for. */
+  cutoff: EpochMs | undefined;
+}
+
+async function measure(
+  { metadata, status }: HealthCheck,
+  check: MetricCheck,
+  { watching, cutoff }: DeploymentsMeasured,
+  { measurements, now }: HookCall,
+): Promise<{ after: HealthStatus | undefined; nextLookMs: number }> {
+  const rendered = renderQuery(check.query, watching);
+  // Whoever mends it wakes this hook: by a write of the check, or of the Rollout.
+  if ('problem' in rendered) {
+    return { after: statusWithProblem(status, rendered.problem, now), nextLookMs: check.intervalMs };
+  }
+  const due = dueAt(status, check, cutoff, now);
+  if (now < due) return { after: status, nextLookMs: due - now };
+  // This replica may have measured it last long ago.
+  const since = Math.max(due, now - check.intervalMs);
+  const { namespace = '', name = '', uid = '' } = metadata;
+  const { provider } = check;
+  const taken = await measurements.take({ check: { namespace, name, uid }, provider, query: rendered.query, since });
+  if (!taken) return { after: statusWithoutAnswer(status, check, now), nextLookMs: NOT_YET_MS };
+  return { after: statusAfterMeasurement(status, check, taken, now), nextLookMs: check.intervalMs };
 }

@@ -1,24 +1,34 @@
 /** What a Rollout's plan is made from, as Metacontroller's caches have it. */
+
+import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
-import { KINDS } from '../../api/kinds.ts';
+import { HEALTH_CHECKS, KINDS, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
-import type { HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
+import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Copying, CopyJob, CopySource } from '../../core/copy/job.ts';
 import { authorsWanted } from '../../core/evaluation/approvals.ts';
+import { specProblems } from '../../core/evaluation/config.ts';
 import { foreignRefs, withoutForeignRefs } from '../../core/evaluation/foreignReferences.ts';
 import type { Observed } from '../../core/evaluation/observed.ts';
 import { gatesToPass } from '../../core/evaluation/requiredGates.ts';
+import { healthCheckLabels } from '../../core/health/association.ts';
+import { mayBeWatched } from '../../core/health/consent.ts';
 import { countedFor } from '../../core/health/job/counted.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { toSelectorString } from '../../core/kube/selector.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { untrustedMatches } from '../../core/order/refs.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
+import { writeBackName } from '../../core/policy/writeBack.ts';
 import { metadataWanted } from '../../core/release/metadata.ts';
+import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { homeLabels } from '../home.ts';
-import { copyingOf } from './copying.ts';
+import { inParallel } from '../inParallel.ts';
 import { configMapIsForeign, liveImagePolicy } from './liveReads.ts';
+import { servedVersion } from './relatedRules.ts';
 import { stagesOf } from './stages.ts';
-import { watchedChecks } from './watchedChecks.ts';
-import { writeBackOf } from './writeBack.ts';
 
 /** The Rollout as far as this installation follows what it names. */
 export function followed(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
@@ -88,4 +98,224 @@ export function metadataOf(
     else if (cache.isAwaited(of)) awaited.push(wanted.tag);
   }
   return { metadata: found, awaited };
+}
+
+// What the copies of spec.targetRepository are made from: where the releases are, this Rollout's Jobs, and what their Pods said.
+
+/** More than a Job starts; whoever may make Pods may label as many as they like. */
+const MAX_PODS = 20;
+
+type ImageRepository = KubeObject<{
+  image?: string;
+  insecure?: boolean;
+  secretRef?: { name?: string };
+  certSecretRef?: { name?: string };
+}>;
+
+/** undefined where the Rollout has no spec.targetRepository. */
+async function copyingOf(
+  request: CompositeRequest,
+  policy: ImagePolicy | undefined,
+  { cluster, settings }: HookCall,
+): Promise<Copying | undefined> {
+  const rollout = request.parent as unknown as Rollout;
+  if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
+  const image = settings.copyImage ?? '';
+  const jobs = objectsOf<CopyJob>(request.children, { group: 'batch', kind: 'Job' });
+  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
+  if (request.children?.['Job.batch/v1'] === undefined || image === '') {
+    const problem = 'this installation lacks the component release-copies, see docs/install.md';
+    return { problem, image, jobs: [], pods: {} };
+  }
+  const source = policy && (await sourceOf(rollout, policy, cluster));
+  const ended = jobs.filter(({ status }) => status?.failed > 0 || status?.conditions?.length > 0);
+  const pods = await Promise.all(
+    ended.map(async (job) => [job.metadata.name ?? '', await podsOf(job, cluster)] as const),
+  );
+  const { allowLocalRegistries = false } = settings;
+  return { image, allowLocalRegistries, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
+}
+
+async function sourceOf(
+  rollout: Rollout,
+  policy: ImagePolicy,
+  cluster: ClusterReader,
+): Promise<CopySource | undefined> {
+  const ref = repositoryRef(policy);
+  const apiVersion = ref && (await servedVersion(KINDS.ImageRepository, cluster));
+  if (!apiVersion) return undefined;
+  const { resource } = KINDS.ImageRepository;
+  const { image, insecure, secretRef, certSecretRef } =
+    (await cluster.get<ImageRepository>({ apiVersion, resource, ...ref }))?.spec ?? {};
+  if (!image) return undefined;
+  // A Pod mounts Secrets of its own namespace only.
+  const isOurs = ref.namespace === rollout.metadata.namespace;
+  return {
+    image,
+    ...(insecure && { insecure }),
+    ...(isOurs && secretRef?.name && { secret: secretRef.name }),
+    ...(isOurs && certSecretRef?.name && { certificates: certSecretRef.name }),
+  };
+}
+
+/** Oldest first. */
+async function podsOf({ metadata }: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
+  const { namespace = '', name, uid } = metadata;
+  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
+  const pods = await cluster.list<CopyJob>({
+    apiVersion: 'v1',
+    resource: 'pods',
+    namespace,
+    labelSelector,
+    atMost: MAX_PODS,
+  });
+  const own = pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid));
+  const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
+  return own.sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
+}
+
+// Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent.
+
+interface WatchedChecks {
+  healthChecks: HealthCheck[];
+  /** How many more the selector matches. */
+  healthLeftOut: number;
+  problems: string[];
+}
+
+const AT_ONCE = 8;
+/** What is kept of the metadata of a HealthCheck or Namespace. */
+interface Consenting {
+  metadata: { name: string; namespace?: string; annotations: Record<string, string> };
+}
+
+interface Listed {
+  checks: Consenting[];
+  /** There are more. */
+  isTruncated: boolean;
+}
+
+/** `related`: the HealthChecks that were sent. Those of other namespaces are read live: what has not consented must not make a request too large. */
+async function watchedChecks(
+  rollout: Rollout,
+  related: readonly HealthCheck[],
+  call: Pick<HookCall, 'cluster' | 'settings' | 'recent'>,
+): Promise<WatchedChecks> {
+  const { metadata, spec } = rollout;
+  const { namespace: home = '' } = metadata;
+  const own = related.filter((check) => check.metadata.namespace === home);
+  const labels = healthCheckLabels(spec?.healthCheckSelector);
+  const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
+  const reachesOut = namespaceSelector && labels && !call.settings.noCrossNamespaceRefs;
+  if (!reachesOut || specProblems(spec ?? {}).length > 0) return bounded(own, [], 0, call.cluster);
+
+  const namespaces = await listedNamespaces(toSelectorString(namespaceSelector), call);
+  const inHome = namespaces.has(home) ? own : [];
+  const others = [...namespaces.keys()].filter((name) => name !== home);
+  const found = await listedChecks(toSelectorString(labels), others, call);
+  if (!found) {
+    const problem = `spec.healthCheckSelector matches more than ${LIMITS.listedHealthChecks} HealthChecks (limit listedHealthChecks) and ${others.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
+    return { healthChecks: inHome, healthLeftOut: 0, problems: [problem] };
+  }
+  const willing = found.filter(
+    (check) =>
+      call.settings.watchWithoutConsent ||
+      mayBeWatched(check, home) ||
+      mayBeWatched(namespaces.get(check.metadata.namespace ?? ''), home),
+  );
+  return bounded(inHome, willing, found.length - willing.length, call.cluster);
+}
+
+async function bounded(
+  own: HealthCheck[],
+  willing: readonly Consenting[],
+  healthLeftOut: number,
+  cluster: ClusterReader,
+): Promise<WatchedChecks> {
+  const count = own.length + willing.length;
+  if (count > LIMITS.watchedHealthChecks) {
+    const problem = `spec.healthCheckSelector matches ${count} HealthChecks, more than ${LIMITS.watchedHealthChecks} (limit watchedHealthChecks): narrow it`;
+    return { healthChecks: own, healthLeftOut, problems: [problem] };
+  }
+  const read = await inParallel(willing, AT_ONCE, ({ metadata: { name, namespace = '' } }) =>
+    cluster.get<HealthCheck>({ ...HEALTH_CHECKS, namespace, name }),
+  );
+  return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], healthLeftOut, problems: [] };
+}
+
+function listedNamespaces(
+  labelSelector: string,
+  { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
+): Promise<ReadonlyMap<string, Consenting>> {
+  return recent.fresh(`consenting namespaces ${labelSelector}`, async () => {
+    const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
+    return new Map(listed.map((each) => [each.metadata.name ?? '', consenting(each)]));
+  });
+}
+
+/**
+ * The HealthChecks in these namespaces that have the labels. One list for the cluster; where a namespace has so many that it does not
+ * end, one for each, so that it takes no other's place. undefined where that would be too many lists.
+ */
+async function listedChecks(
+  labelSelector: string,
+  namespaces: readonly string[],
+  { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
+): Promise<Consenting[] | undefined> {
+  const list = (namespace?: string) =>
+    recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, () =>
+      listOf(cluster, { labelSelector, ...(namespace !== undefined && { namespace }) }),
+    );
+  if (namespaces.length === 0) return [];
+  const { checks, isTruncated } = await list();
+  const selected = new Set(namespaces);
+  if (!isTruncated) return checks.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
+  if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
+  return (await inParallel(namespaces, AT_ONCE, list)).flatMap((each) => each.checks);
+}
+
+async function listOf(cluster: ClusterReader, where: { labelSelector: string; namespace?: string }): Promise<Listed> {
+  const checks: Consenting[] = [];
+  for await (const page of cluster.pages({ ...HEALTH_CHECKS, ...where, metadataOnly: true })) {
+    const room = LIMITS.listedHealthChecks - checks.length;
+    checks.push(...page.slice(0, room).map(consenting));
+    if (page.length > room) return { checks, isTruncated: true };
+  }
+  return { checks, isTruncated: false };
+}
+
+function consenting({ metadata: { name = '', namespace, annotations } }: Pick<KubeObject, 'metadata'>): Consenting {
+  const watchedFrom = annotations?.[WATCHED_FROM];
+  return {
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      annotations: watchedFrom === undefined ? {} : { [WATCHED_FROM]: watchedFrom },
+    },
+  };
+}
+
+// What spec.writeBack has come to: the derived ImagePolicy, and why it cannot be written.
+
+const COMPONENT = 'write-back';
+
+async function writeBackOf(
+  request: CompositeRequest,
+  cluster: ClusterReader,
+): Promise<Pick<Observed, 'derivedPolicy' | 'writeBackProblem'>> {
+  const rollout = request.parent as unknown as Rollout;
+  const name = writeBackName(rollout);
+  if (name === undefined || rollout.metadata.deletionTimestamp) return {};
+  const { kind } = KINDS.ImagePolicy;
+  const child: Child = { kind, name, field: 'spec.writeBack.imagePolicy', component: COMPONENT };
+  const { apiVersion, resource } = resourceOf(KINDS.ImagePolicy);
+  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
+  if (request.children?.[`${kind}.${apiVersion}`] === undefined)
+    return { writeBackProblem: notInstalledMessage(child) };
+  const { namespace = '' } = rollout.metadata;
+  const derivedPolicy = objectAt<ImagePolicy>(request.children, KINDS.ImagePolicy, namespace, name);
+  if (derivedPolicy) return { derivedPolicy };
+  // Not created yet, or the name is taken.
+  const found = await cluster.get({ apiVersion, resource, namespace, name });
+  return found && isForeign(found, rollout) ? { writeBackProblem: foreignMessage(child) } : {};
 }

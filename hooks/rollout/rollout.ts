@@ -1,14 +1,43 @@
 /** CompositeController `rollouts`: what a Rollout's plan is made from, is decided, and is answered. */
-import type { CompositeResponse } from '../../api/metacontroller.ts';
-import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
+import type { HookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
+import { boundTo } from '../../core/deployment/progress.ts';
+import { authorsWanted } from '../../core/evaluation/approvals.ts';
+import type { Observed } from '../../core/evaluation/observed.ts';
+import { gatesToPass, type Selectors } from '../../core/evaluation/requiredGates.ts';
+import { cutoffsOf } from '../../core/health/reset.ts';
+import { isAtRest } from '../../core/health/rest.ts';
+import { requeueInterval } from '../../core/health/spec.ts';
+import { statusAfter } from '../../core/health/status.ts';
 import { eventRecord } from '../../core/kube/events.ts';
+import { refKey } from '../../core/kube/names.ts';
 import { countsOf } from '../../core/rollout/counts.ts';
 import { durationsOf } from '../../core/rollout/durations.ts';
-import type { CompositeHook } from '../hook.ts';
-import { type DecidedPlan, decide } from './decide.ts';
-import { followed, observe } from './observe.ts';
+import {
+  type IrreversiblePlan,
+  isReversible,
+  type Plan,
+  planRollout,
+  type ReversiblePlan,
+} from '../../core/rollout/plan.ts';
+import { isStale } from '../../core/status/revision.ts';
+import { judge } from '../healthCheck/judge.ts';
+import { type CompositeHook, HookError } from '../hook.ts';
+import { inParallel } from '../inParallel.ts';
+import { liveBudgets, wakesOnGrant } from './budgets.ts';
+import {
+  carriedDeployments,
+  liveBindings,
+  liveGates,
+  liveRollout,
+  liveRolloutGates,
+  liveSelectors,
+  withLiveGates,
+} from './liveReads.ts';
+import { followed, metadataOf, observe } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
-import { mayChangeUnseen } from './stages.ts';
+import { liveStages, mayChangeUnseen } from './stages.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_LOOK_S = 30;
@@ -51,4 +80,120 @@ export function answer(
     children: [configMap, copyJob, derivedPolicy].filter((child) => child !== undefined),
     ...(seconds.length > 0 && { resyncAfterSeconds: Math.min(...seconds) }),
   };
+}
+
+// Decides a Rollout's plan: what cannot be taken back is planned a second time, from live reads.
+
+/** Where live reads disagree with the cache: most of what they saw triggers a sync when it changes, but not all. */
+const LIVE_LOOK_S = 15;
+/** Nothing triggers a sync when the budget that holds a version is younger than the Rollout's rules. */
+const UNWATCHED_LOOK_S = 5;
+/** A cache that is behind triggers a sync itself when it has caught up. */
+const STALE_LOOK_S = 1;
+
+declare const JUDGED: unique symbol;
+/** Only `judgeLive` makes one, at its end. */
+type LiveJudged<P> = P & { readonly [JUDGED]: true };
+
+/** A plan that may be carried out. */
+type DecidedPlan = ReversiblePlan | LiveJudged<IrreversiblePlan>;
+
+interface Decided {
+  plan: DecidedPlan;
+  /** Seconds after which to look again. */
+  lookAgain?: number;
+}
+
+async function decide(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
+  const plan = planRollout(observed, call.now);
+  const carried = await carriedBefore(observed, plan, call);
+  if (!isReversible(plan) || carried.length > 0) return judgeLive({ ...observed, carried }, related, call);
+  if (!plan.endsApply) return { plan };
+  const bindings = await withLiveGates(observed.rollout, await liveBindings(observed.rollout, call), call);
+  const again = planRollout({ ...observed, bindings }, call.now);
+  if (!isReversible(again)) return judgeLive(observed, related, call);
+  return again.endsApply ? { plan: again } : { plan: again, lookAgain: LIVE_LOOK_S };
+}
+
+/** A Rollout without a history adopts what its objects carry, before it deploys anything. */
+async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
+  const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
+  const reads = isFirst && (!isReversible(plan) || boundTo(rollout, bindings).length > 0);
+  return reads ? carriedDeployments(rollout, cluster) : [];
+}
+
+/**
+ * The one way to a new head of the history, whoever asked for it, and to the copy of a release: all that may be in its way is read live.
+ * The bound objects come last: for a Rollout that is held anyway, each of its syncs would list those of its namespace.
+ */
+async function judgeLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
+  const { rollout } = observed;
+  const selectors = await liveSelectors(rollout, call.cluster);
+  const gateRefs = gatesToPass(rollout, observed.bindings, selectors);
+  const [rolloutGates, gates, stages, budgets, healthChecks] = await Promise.all([
+    liveRolloutGates(rollout, call.cluster),
+    liveGates(gateRefs, call.cluster),
+    liveStages(followed(rollout, call.settings), call),
+    liveBudgets(rollout, call.cluster),
+    withRestingChecks(rollout, observed.healthChecks, call),
+  ]);
+  const said = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  const live = { ...observed, gateRefs, gates, rolloutGates, stages, budgets, healthChecks, ...said };
+  const plan = planRollout(live, call.now);
+  if (!isReversible(plan)) return judgeBound(live, selectors, call);
+  if (!plan.waitsForBudget) return { plan, lookAgain: LIVE_LOOK_S };
+  return wakesOnGrant(related) ? { plan } : { plan, lookAgain: UNWATCHED_LOOK_S };
+}
+
+/** The rest of `judgeLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is stored. */
+async function judgeBound(observed: Observed, selectors: Selectors, call: HookCall): Promise<Decided> {
+  const { rollout } = observed;
+  const bindings = await withLiveGates(rollout, observed.bindings, call);
+  const gateRefs = gatesToPass(rollout, bindings, selectors);
+  const known = new Set(observed.gateRefs.map(refKey));
+  const others = gateRefs.filter((ref) => !known.has(refKey(ref)));
+  const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];
+  const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
+  if (isReversible(plan)) return { plan, lookAgain: LIVE_LOOK_S };
+  await requireFresh(rollout, call);
+  return { plan: plan as LiveJudged<IrreversiblePlan> };
+}
+
+/**
+ * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a withdrawn request that was
+ * accepted a moment ago may not have reached Metacontroller's cache. What is accepted after this read meets the
+ * ValidatingAdmissionPolicy `rollout-history`.
+ */
+async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {
+  if (!isStale(rollout, await liveRollout(rollout, cluster))) return;
+  const { namespace, name } = rollout.metadata;
+  throw new HookError(
+    429,
+    `Rollout '${namespace}/${name}' has changed since it was sent: nothing is deployed from the older one`,
+    STALE_LOOK_S,
+  );
+}
+
+// What HealthChecks at rest say now. Nobody has looked for up to ten minutes; what has failed since must hold the next version as it would have,
+// had it been seen.
+
+const AT_ONCE = 8;
+
+/** The same checks; those that are Unhealthy now say so. The HealthCheck's own hook finds it too: the Rollout's condition wakes it. */
+function withRestingChecks(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+): Promise<HealthCheck[]> {
+  const cutoff = cutoffsOf([rollout], call.now).reached;
+  return inParallel(healthChecks, AT_ONCE, async (healthCheck) => {
+    const { uid, namespace, name } = healthCheck.metadata;
+    // One of another namespace is looked at all the time: its hook does not see who bakes on it.
+    if (namespace !== rollout.metadata.namespace || !isAtRest(healthCheck, false)) return healthCheck;
+    // Many Rollouts may watch one: a look as old as those at a check that is not at rest does for all of them.
+    const look = () => judge(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
+    const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, look);
+    if (verdict.health !== 'Unhealthy') return healthCheck;
+    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
+  });
 }

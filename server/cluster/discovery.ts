@@ -1,5 +1,7 @@
 /** What the API server serves, cached for a short while. */
-import { ApiError, type Transport } from './transport.ts';
+import { isApiError } from './apiError.ts';
+import { versionPath } from './paths.ts';
+import type { Transport } from './transport.ts';
 
 const FRESH_MS = 30_000;
 
@@ -13,7 +15,10 @@ export interface ApiResource {
 export type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
 
 /** @param clock milliseconds that only grow */
-export function createDiscovery(transport: Transport, clock: () => number): Discovery {
+export function createDiscovery(
+  transport: Pick<Transport, 'send'>,
+  clock: () => number = () => performance.now(),
+): Discovery {
   const known = new Map<string, { at: number; resources: Promise<ApiResource[]> }>();
   return (apiVersion) => {
     const before = known.get(apiVersion);
@@ -25,13 +30,12 @@ export function createDiscovery(transport: Transport, clock: () => number): Disc
   };
 }
 
-async function discover(transport: Transport, apiVersion: string): Promise<ApiResource[]> {
+async function discover(transport: Pick<Transport, 'send'>, apiVersion: string): Promise<ApiResource[]> {
   try {
-    const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const { resources } = await transport.send<{ resources: ApiResource[] }>({ path });
+    const { resources } = await transport.send<{ resources: ApiResource[] }>({ path: versionPath(apiVersion) });
     return resources.filter(({ name }) => !name.includes('/'));
   } catch (error) {
-    if (error instanceof ApiError && error.code === 404) return [];
+    if (isApiError(error, 404)) return [];
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 /** The port `GateWriter`: a merge patch that fails when the Gate has changed since it was read. */
 import { GATES } from '../../api/kinds.ts';
 import type { GateWriter } from '../../api/ports.ts';
+import { isApiError } from './apiError.ts';
 import { resourcePath, withQuery } from './paths.ts';
-import { ApiError, type Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 /** Not `kubectl…`: Flux strips what such managers add to an object that comes from Git. */
 const FIELD_MANAGER = 'rollout-hooks';
@@ -20,8 +21,8 @@ export function createGateWriter(transport: Transport): GateWriter {
         });
         return 'stored';
       } catch (error) {
-        if (error instanceof ApiError && error.code === 409) return 'conflict';
-        if (error instanceof ApiError && error.code === 403) return 'forbidden';
+        if (isApiError(error, 409)) return 'conflict';
+        if (isApiError(error, 403)) return 'forbidden';
         throw error;
       }
     },

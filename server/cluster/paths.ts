@@ -1,13 +1,17 @@
 /** REST paths of Kubernetes resources. */
 import type { ResourceRef } from '../../api/ports.ts';
 
+/** Where the API server lists the resources of an API version. */
+export function versionPath(apiVersion: string): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
+
 export function resourcePath(
-  { apiVersion, resource, namespace }: ResourceRef,
+  { apiVersion, resource, namespace }: Omit<ResourceRef, 'namespace'> & { namespace?: string | undefined },
   name?: string,
   subresource?: string,
 ): string {
-  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const parts = [root];
+  const parts = [versionPath(apiVersion)];
   if (namespace) parts.push('namespaces', encodeURIComponent(namespace));
   parts.push(resource);
   if (name) parts.push(encodeURIComponent(name));

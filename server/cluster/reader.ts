@@ -2,9 +2,10 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import { createRecent } from '../recent.ts';
+import { isApiError } from './apiError.ts';
 import { createDiscovery } from './discovery.ts';
 import { isSegment, resourcePath, withQuery } from './paths.ts';
-import { ApiError, type Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PAGE = 500;
@@ -68,7 +69,7 @@ export function createReader(transport: Transport, clock = () => performance.now
       try {
         return await transport.send<T>({ path: resourcePath(ref, ref.name) });
       } catch (error) {
-        if (error instanceof ApiError && error.code === 404) return undefined;
+        if (isApiError(error, 404)) return undefined;
         throw error;
       }
     },

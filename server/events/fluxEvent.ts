@@ -5,6 +5,7 @@ import type { ObjectName } from '../../api/kubernetes.ts';
 import { NOTIFIED, type Severity } from '../../api/notifications.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
+import { type CommandLine, withCommands } from '../../core/text/commands.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 import { COMPONENT } from './sink.ts';
 
@@ -51,7 +52,7 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
     severity: type === 'Warning' ? (NOTIFIED[reason] ?? 'info') : 'info',
     timestamp: formatTime(at),
     // An Alert can filter by what the message says alone.
-    message: plain(`${about}${reason}: ${text}`),
+    message: withCommands(plain(`${about}${reason}: ${text}`), ...commandsOf(record, object)),
     reason,
     // Keys need the group of the object, or notification-controller drops them.
     metadata: {
@@ -63,6 +64,11 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
     reportingController: COMPONENT,
     reportingInstance: instance,
   };
+}
+
+/** For those who may know what it says. */
+function commandsOf({ regarding, commands = [] }: EventRecord, { namespace }: ObjectName): readonly CommandLine[] {
+  return namespace === regarding.metadata.namespace ? commands : [];
 }
 
 /** Reasons and messages are anybody's text: in a chat they are no mention of everybody (`<!channel>`), no link and no picture. */

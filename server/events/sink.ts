@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { oneLine } from '../../core/text/oneLine.ts';
+import { bounded } from '../../core/text/commands.ts';
 import { createQueue } from '../queue.ts';
 
 /** What clients of kuberik's rollout-controller filter Events by. */
@@ -165,7 +165,7 @@ const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
 /** The same object and key always give the same name, so that a repeat meets the first one. `taken`: how many names others have. */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEvent {
-  const { regarding, type, reason, message, key, at, order } = record;
+  const { regarding, type, reason, message, commands, key, at, order } = record;
   const { apiVersion, kind, metadata } = regarding;
   const { namespace, name = '', uid, resourceVersion } = metadata;
   const hash = createHmac('sha256', nameKey)
@@ -189,7 +189,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): CoreEv
       ...(resourceVersion && { resourceVersion }),
     },
     reason,
-    message: oneLine(message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`),
+    message: bounded({ text: message, ...(commands && { commands }) }, MAX_MESSAGE),
     type,
     source: { component: COMPONENT },
     reportingComponent: COMPONENT,

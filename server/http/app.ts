@@ -1,14 +1,14 @@
 /** Express applications from routes: bounded bodies, plain errors, health and metrics. */
+
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route, UnreadBody } from '../../api/ports.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../metrics.ts';
-import { type Body, BodyError, parseBody, readBody, SMALL_BYTES } from './body.ts';
-import { createFairShare } from './fairShare.ts';
+import { createFairShare, type FairShare, type Part } from './fairShare.ts';
 import { SERVER_LIMITS } from './limits.ts';
-import { subjectIn, subjectInBeginning } from './subject.ts';
+import { BEGINNING_BYTES, subjectIn, subjectInBeginning } from './subject.ts';
 
 export interface Refusal {
   status: 401 | 403;
@@ -129,7 +129,7 @@ function createTurns() {
   return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
     if (bytes <= SMALL_BYTES) return answer();
     // Not awaited here: what an answer reads of the cluster keeps nobody waiting.
-    const begun = last.then(() => setImmediate()).then(() => ({ answering: answer() }));
+    const begun = last.then(() => turn()).then(() => ({ answering: answer() }));
     last = begun;
     return (await begun).answering;
   };
@@ -182,4 +182,133 @@ function unexpected(log: Logger): ErrorRequestHandler {
     log.warn({ route: request.path, status }, message);
     response.status(status).json({ error: message });
   };
+}
+
+// Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed.
+
+class BodyError extends Error {
+  readonly status: 400 | 408 | 413 | 415 | 429;
+  /** Where the body is not to blame for more than its size or its time. */
+  readonly unread: UnreadBody | undefined;
+  constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
+    super(message);
+    this.name = 'BodyError';
+    this.status = status;
+    this.unread = unread && { ...unread, message };
+  }
+}
+
+/** Bytes of a body that count nowhere: nobody's large bodies keep a small one out. */
+const SMALL_BYTES = 256 * 1024;
+
+const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
+
+interface BodyLimits {
+  maxBytes: number;
+  /** Of all bodies together. One that is still arriving gives way to that of an address which has less. */
+  share: FairShare;
+  /** Until a body is complete. */
+  completeMs: number;
+}
+
+interface Body {
+  bytes: Buffer;
+  /** Gives back what it has of the share. */
+  release(): void;
+}
+
+/** The caller releases the body, except where this rejects with a BodyError. */
+function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let arriving = true;
+    const part: Part = {
+      address: request.socket.remoteAddress ?? '',
+      mayGiveWay: () => arriving,
+      giveWay: () => refuse(429, TOO_MANY),
+    };
+    const stop = () => {
+      arriving = false;
+      clearTimeout(deadline);
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose).on('error', ignore);
+    };
+    const refuse = (status: BodyError['status'], message: string) => {
+      if (!arriving) return;
+      stop();
+      share.remove(part);
+      // The rest is read and discarded: the sender reads our answer only after it has sent everything.
+      request.resume();
+      const why = UNREAD[status];
+      // Of a slow one nothing more is awaited.
+      const beginning =
+        why === 'slow' ? Promise.resolve(firstOf(chunks).toString('utf8')) : beginningOf(request, chunks);
+      reject(new BodyError(status, message, why && { why, beginning }));
+    };
+    const onData = (chunk: Buffer) => {
+      if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
+      if (!share.grow(part, charge(size + chunk.length) - charge(size))) return refuse(429, TOO_MANY);
+      size += chunk.length;
+      chunks.push(chunk);
+    };
+    const onEnd = () => {
+      stop();
+      resolve({ bytes: Buffer.concat(chunks), release: () => share.remove(part) });
+    };
+    const onClose = () => refuse(400, 'the connection closed before the end of the body');
+    const late = () => refuse(408, `the body was not complete within ${completeMs / 1000} s`);
+    // What came while this process was busy is read first.
+    const deadline = setTimeout(() => setImmediate(late), completeMs);
+
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity') {
+      refuse(415, 'the body has a Content-Encoding: send it unencoded');
+    } else if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+      refuse(413, `the body is larger than ${maxBytes} bytes`);
+    } else {
+      request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    }
+  });
+}
+
+const TOO_MANY = 'too many large bodies at once, try again in 1 s';
+
+const UNREAD: { [status: number]: UnreadBody['why'] } = { 408: 'slow', 413: 'tooLarge', 429: 'busy' };
+
+/** The first bytes, of those that came and those that are discarded. */
+function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<string> {
+  return new Promise((resolve) => {
+    let bytes = firstOf(chunks);
+    const end = () => {
+      request.off('data', take);
+      resolve(bytes.toString('utf8'));
+    };
+    const take = (chunk: Buffer) => {
+      bytes = Buffer.concat([bytes, chunk]).subarray(0, BEGINNING_BYTES);
+      if (bytes.length === BEGINNING_BYTES) end();
+    };
+    if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
+    else request.on('data', take).once('end', end).once('close', end);
+  });
+}
+
+function firstOf(chunks: readonly Buffer[]): Buffer {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES));
+}
+
+/** The sender left while we discarded its bytes. */
+const ignore = () => {};
+
+/** A JSON object or list; undefined for an empty body. */
+function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new BodyError(400, 'the body is not JSON');
+  }
+  if (typeof value !== 'object' || value === null) throw new BodyError(400, 'the body is not JSON');
+  return value;
 }

@@ -1,8 +1,8 @@
 /** The port `IdTokenVerifier`: signature, issuer and times of an ID token, by the keys that its issuer publishes. */
-import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { Agent, request } from 'undici';
 import type { IdTokenVerifier } from '../../api/ports.ts';
 import { SERVER_LIMITS } from '../http/limits.ts';
-import { createIssuerKeys, IssuerError, type IssuerOptions } from './issuerKeys.ts';
 
 /** Asymmetric ones only: with HS256 the public key would be the secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
@@ -31,4 +31,90 @@ export function createIdTokenVerifier(options: IssuerOptions): IdTokenVerifier {
       }
     },
   };
+}
+
+// The public keys of an OIDC issuer that the operator allows, read from the issuer alone: the key set is on its own host, and no redirect is
+// followed. Time, size and number of reads are limited, whoever asks with whatever key id.
+
+const { issuerBytes, issuerSeconds, issuerKeysSeconds, issuerPauseSeconds } = SERVER_LIMITS;
+
+/** Why an issuer's keys are not known, as a sentence. */
+class IssuerError extends Error {}
+
+export interface IssuerOptions {
+  /** Milliseconds, of a clock that only goes on. */
+  clock: () => number;
+  /** PEM, of the authority that signed the issuer's certificate; those of Node when absent. */
+  ca?: string;
+  timeoutMs?: number;
+}
+
+/** Keeps the keys for some minutes, and reads them again for a key id that is not among them. */
+function createIssuerKeys(issuer: string, options: IssuerOptions): JWTVerifyGetKey {
+  const { clock } = options;
+  let keys: ReturnType<typeof createLocalJWKSet> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const isPausing = () => !reading && clock() - triedAt < issuerPauseSeconds * 1000;
+
+  const read = async () => {
+    triedAt = clock();
+    keys = await readKeys(issuer, options);
+    readAt = clock();
+  };
+  const refresh = async () => {
+    if (isPausing()) throw new IssuerError(`issuer ${issuer} did not answer well a moment ago`);
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    await reading;
+  };
+
+  return async (header, token) => {
+    if (!keys || clock() - readAt >= issuerKeysSeconds * 1000) await refresh();
+    try {
+      return await keys!(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || isPausing()) throw error;
+      await refresh();
+      return keys!(header, token);
+    }
+  };
+}
+
+/** @throws IssuerError */
+async function readKeys(issuer: string, { ca, timeoutMs = issuerSeconds * 1000 }: IssuerOptions) {
+  const dispatcher = new Agent({ maxResponseSize: issuerBytes, connect: { ...(ca && { ca }) } });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const get = async (url: URL): Promise<Record<string, unknown>> => {
+    const { statusCode, body } = await request(url, {
+      dispatcher,
+      signal,
+      headers: { accept: 'application/json', 'user-agent': 'rollout-hooks' },
+    });
+    if (statusCode !== 200) throw new IssuerError(`${url.href} answers ${statusCode}`);
+    const json: unknown = JSON.parse(await body.text());
+    if (typeof json !== 'object' || json === null) throw new IssuerError(`${url.href} is not a JSON object`);
+    return json as Record<string, unknown>;
+  };
+  try {
+    const home = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const { issuer: named, jwks_uri: where } = await get(home);
+    if (named !== issuer) throw new IssuerError(`${home.href} is of another issuer`);
+    const url = typeof where === 'string' ? URL.parse(where) : null;
+    if (url?.origin !== home.origin) throw new IssuerError(`jwks_uri in ${home.href} is not on the issuer's own host`);
+    return createLocalJWKSet((await get(url)) as unknown as JSONWebKeySet);
+  } catch (error) {
+    throw error instanceof IssuerError ? error : new IssuerError(`the keys of ${issuer} cannot be read: ${why(error)}`);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+function why(error: unknown): string {
+  const { name, code } = error as { name?: string; code?: string };
+  if (name === 'TimeoutError' || name === 'ConnectTimeoutError') return 'no answer in time';
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return `more than ${issuerBytes} bytes`;
+  return code ?? (error instanceof SyntaxError ? 'not JSON' : 'no answer');
 }

@@ -51,7 +51,7 @@ it('leaves the request where somebody does not wait any longer', async () => {
     signal: interrupted.signal,
     onOutput: () => setImmediate(() => interrupted.abort()),
   });
-  expect([code, err]).toEqual([130, 'The request stays: only the waiting has ended.\n']);
+  expect([code, err]).toEqual([130, 'Stopped waiting. The request is still in effect.\n']);
 });
 
 it('waits for nothing in a dry run', async () => {

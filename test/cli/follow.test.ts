@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
 import { createClient } from '../../cli/kube/client.ts';
-import { connect } from '../../cli/kube/connection.ts';
 import { type Change, follow } from '../../cli/kube/follow.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from './apiServer.ts';
@@ -21,7 +20,7 @@ async function changes(lists: object[], watches: Watch[], most: number, silenceM
     return turn(watches)(response, url.searchParams.get('resourceVersion'));
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-  const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
   const ended = new AbortController();
   const seen: string[] = [];
   for await (const change of follow<Rollout>(client, FROM, ended.signal, silenceMs)) {
@@ -88,7 +87,7 @@ describe('follow', () => {
   it.each([401, 403, 404])('ends with %s: waiting does not mend that', async (code) => {
     const server = await apiServer((_, response) => status(response, code, 'Reason', 'no'));
     const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-    const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+    const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
     const first = follow(client, FROM, new AbortController().signal).next();
     await expect(first).rejects.toMatchObject({ code });
     client.close();

@@ -80,7 +80,7 @@ describe('conditions and Events', () => {
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
         'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate ' +
         // Of status.blockers and history[].origin, which have tables of their own.
-        'Problem Health Gate Bake Failure Approvals Upstream MinimumAge PinnedVersion Copy Blocks Waits ' +
+        'Problem Health Gate Bake Failure Approvals Upstream MinimumAge PinnedVersion Copy Budget Blocks Waits ' +
         'Automatic Manual InitialVersion Adopted ForceDeploy GateBypass FailedBakeUnblock',
     },
     'core/approval': { tables: ['events RolloutGate'], words: 'Warning Normal ServiceAccount' },

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
 import { createClient, type KubeClient } from '../../cli/kube/client.ts';
-import { connect } from '../../cli/kube/connection.ts';
 import { follow } from '../../cli/kube/follow.ts';
 import { selectCluster } from '../../cli/kube/kubeconfig.ts';
 import { launchBrowser } from '../../dev/page/browser.ts';
@@ -36,7 +35,7 @@ beforeAll(async () => {
   await story.create();
   await story.headIs(await release(), {});
   const selected = selectCluster({ kubeconfig: cluster.kubeconfigOf('developer') }, {});
-  client = createClient(connect(selected, { timeoutMs: 3000, as: undefined, asGroup: undefined, userAgent: 'test' }));
+  client = createClient(selected, { timeoutMs: 3000, userAgent: 'test' });
 });
 afterAll(async () => {
   client?.close();

@@ -1,19 +1,20 @@
 /** The way of a release as a picture: the release, what stands between, the Flux objects that take it, their health. Left to right, or down on a phone. */
-import type { Application, Step, StepKind } from '../../client/explain/application.ts';
+import type { Application, Step } from '../../client/explain/application.ts';
 import { isOfEarlier } from '../../client/explain/step.ts';
+import { kindsThat, type StepKind } from '../../client/explain/stepKinds.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
-import { KIND_ICONS, STEPS, type Tone } from '../look/words.ts';
+import { iconOf, STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago, Until } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';
 import { MetricChart } from './MetricChart.tsx';
 
-const BETWEEN: readonly StepKind[] = ['pin', 'age', 'failure', 'stage', 'rolloutGate', 'gate', 'budget', 'copy'];
+const AFTER = kindsThat('ofDeployment');
 
 export function Story({ application }: { application: Application }) {
   const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
-  const between = of(...BETWEEN);
+  const between = steps.filter(({ kind }) => !AFTER.includes(kind));
   const version = waiting?.version ?? runs?.version;
   return (
     <ol class="story">
@@ -88,7 +89,7 @@ function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined 
   const to = object?.namespace ? linkTo.object(object) : undefined;
   return (
     <Node
-      icon={KIND_ICONS[kind]}
+      icon={iconOf(kind)}
       tone={tone}
       title={title}
       to={to}

@@ -1,7 +1,8 @@
 /** Words, icons and tones of what an application, a deployment or a step is. */
 import type { Row } from '../../client/board/row.ts';
-import type { ApplicationState, Outcome, StepKind, StepState } from '../../client/explain/application.ts';
+import type { ApplicationState, Outcome, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/explanation.ts';
+import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
 import type { IconName } from './Icon.tsx';
 
 export type Tone = 'good' | 'busy' | 'held' | 'bad' | 'calm';
@@ -58,19 +59,9 @@ export const STEPS: Record<StepState, Look> = {
   unknown: { text: 'could not be read', icon: 'unknown', tone: 'calm' },
 };
 
-export const KIND_ICONS: Record<StepKind, IconName> = {
-  pin: 'pin',
-  age: 'waits',
-  failure: 'failed',
-  stage: 'chevron',
-  rolloutGate: 'gate',
-  gate: 'closed',
-  budget: 'unknown',
-  check: 'heart',
-  copy: 'copy',
-  binding: 'object',
-  bake: 'bake',
-};
+export function iconOf(kind: StepKind): IconName {
+  return STEP_KINDS[kind].icon;
+}
 
 /** Of an application that waits behind its own baking or failed deployment both are true: the track says the first, this the second. */
 export function lookOf({ state }: Pick<Row, 'state'>): Look {

@@ -1,8 +1,10 @@
 /** One object to be put under a Rollout: what would be written, as a diff; what may be chosen; then the writes. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { rightKey } from '../../client/actions/action.ts';
 import type { Answer } from '../../client/board/messages.ts';
 import type { TakeOverAsked, TakeOverLook } from '../../client/board/takeOver.ts';
+import { inFull } from '../../core/text/commands.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Said } from '../parts/ActionDialog.tsx';
 import { Commands } from '../parts/Equivalent.tsx';
@@ -68,8 +70,8 @@ export function TakeOverDialog({ object, onClose }: TakeOverDialogProps) {
             </p>
             {plan && <Diff text={plan.diff} />}
             {plan?.notes.map((note) => (
-              <p key={note} class="dialog-text">
-                {note}.
+              <p key={note.text} class="dialog-text">
+                {inFull({ ...note, text: `${note.text}.` })}
               </p>
             ))}
             {look && <Choose look={look} choices={choices} setChoices={setChoices} kind={object.kind} />}

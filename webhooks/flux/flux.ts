@@ -1,8 +1,11 @@
 /** Admission of Flux objects that name Rollouts or Gates. The rules are in core/hold/write.ts; here is what they need. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import type { FluxObject } from '../../api/flux.ts';
+import { SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject, SourceRef } from '../../api/flux.ts';
+import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { freshReason } from '../../core/gate/bypass.ts';
+import type { JudgedGate } from '../../core/gate/judge.ts';
 import { refuseDeletion } from '../../core/hold/deletion.ts';
 import { HOTFIX_HINT, type Refusal, refusalText, subjectOf } from '../../core/hold/messages.ts';
 import { judgeWrite } from '../../core/hold/mutate.ts';
@@ -10,7 +13,8 @@ import { refuseCrowd, refuseForeign } from '../../core/hold/reads.ts';
 import { repaired } from '../../core/hold/repair.ts';
 import { verifyWrite } from '../../core/hold/validate.ts';
 import { gatesInTheWay, isOutOfScope, type World, willConflict } from '../../core/hold/write.ts';
-import { refKey } from '../../core/kube/names.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
 import { deploymentOf } from '../../core/pin/deployment.ts';
@@ -18,8 +22,6 @@ import { readPin } from '../../core/pin/field.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { deny, passOrDenyDelete, readClosedOfAll } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
-import { heldSourceWarning } from './heldSource.ts';
-import { refuseLoss } from './olderVersion.ts';
 import { objectsOf, readClosedForPins, readWorld } from './world.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -127,4 +129,51 @@ async function validateDelete(
     request,
     call,
   );
+}
+
+// Whoever bypasses the Gates of a sync wants something new to be applied: a source that is held as well brings nothing new.
+
+/** At most one warning. Nothing where the source cannot be read: advice must not stop an emergency. */
+async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
+  const ref = sourceRefOf(sync);
+  const row = GOVERNED_KINDS.find(({ kind, governed }) => governed === 'source' && kind === ref?.kind);
+  if (!ref?.name || !row) return [];
+  const namespace = ref.namespace ?? sync.metadata.namespace ?? '';
+  const source = await cluster
+    .get<FluxObject>({ ...resourceOf(row), namespace, name: ref.name })
+    .catch(() => undefined);
+  const isHeld = source?.metadata.annotations?.[SUSPENDED] !== undefined && source.spec?.suspend === true;
+  if (!isHeld) return [];
+  return [
+    `${ref.kind} ${namespace}/${ref.name} is held too and fetches nothing new: bypass it as well, see docs/gates.md`,
+  ];
+}
+
+/** Of a HelmRelease: the chart's. */
+function sourceRefOf({ spec }: FluxObject): SourceRef | undefined {
+  const chart = spec?.chart as { spec?: { sourceRef?: SourceRef } } | undefined;
+  return (spec?.sourceRef ?? spec?.chartRef ?? chart?.spec?.sourceRef) as SourceRef | undefined;
+}
+
+// Writes of a held object in a version that Flux serves beside the one it stores: no webhook can bring back what such a write drops.
+
+/** undefined where the older version has every field of the stored spec. @param closed the Gates that hold the object */
+async function refuseLoss(
+  { kind: { group, kind, version } }: AdmissionRequest,
+  oldObject: FluxObject,
+  closed: readonly JudgedGate[],
+  call: WebhookCall,
+): Promise<Refusal | undefined> {
+  const governed = governedKindOf(group, kind);
+  if (closed.length === 0 || governed === undefined) return undefined;
+  const [current] = KINDS[governed].versions;
+  if (version === current) return undefined;
+  const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
+  if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
+  const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
+  return {
+    reason: 'gate_closed',
+    text: `${subjectOf(oldObject)}: a write in ${group}/${version} drops or changes spec.${lost.join(', spec.')}. Write it in ${group}/${current}: `,
+    closed,
+  };
 }

@@ -1,4 +1,5 @@
 /** Approvals in a write of a Gate: for which Rollouts one may be meant, and which a closing revokes. */
+
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { APPROVE_FOR, APPROVE_FOR_REASON, GATE_APPROVALS, UNAPPROVE_FOR } from '../../api/annotations.ts';
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
@@ -16,6 +17,7 @@ import { reachesBeyond } from '../../core/gate/selects.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
+import type { Saying } from '../../core/text/commands.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvals.ts';
 
 const KEYS = { approve: APPROVE_FOR, unapprove: UNAPPROVE_FOR, reason: APPROVE_FOR_REASON, record: GATE_APPROVALS };
@@ -51,14 +53,14 @@ export function refuseOpening(
   { accepted }: Acceptance,
   { userInfo }: AdmissionRequest,
   { now }: WebhookCall,
-): string | undefined {
+): Saying | undefined {
   const opens = accepted.some(({ action }) => action === 'open');
   if (!opens || !gate.spec.approvals || isServiceAccount(userInfo.username)) return undefined;
   if (old && takesOpening({ ...old, spec: gate.spec }, now)) return undefined;
-  return (
-    'the Gate has spec.approvals and is opened by no request: approve a version of a Rollout that requires it: ' +
-    approveForCommand(gate)
-  );
+  return {
+    text: 'the Gate has spec.approvals and is opened by no request: approve a version of a Rollout that requires it.',
+    commands: [approveForCommand(gate)],
+  };
 }
 
 /** Where a write opens the Gate for a bare tag: of every Rollout that requires it, and a tag of one is another version of the next. */

@@ -1,24 +1,42 @@
 /** Admission of Gates: who asked for what, and no Gate that nobody can evaluate or that others still wait for. */
+
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { ACCEPTED_REQUEST, APPROVALS, BYPASSED_BY, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
-import { KINDS } from '../../api/kinds.ts';
+import {
+  ACCEPTED_REQUEST,
+  APPROVALS,
+  BYPASS_REASON,
+  BYPASSED_BY,
+  GATE_APPROVALS,
+  REASON,
+  SCHEDULED_BY,
+  USED_CALLS,
+} from '../../api/annotations.ts';
+import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { Gate } from '../../api/types.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { notedSchedule } from '../../core/approval/scheduledBy.ts';
 import { type Acceptance, acceptRequests } from '../../core/gate/accept.ts';
 import { freshReason, recordReason } from '../../core/gate/bypass.ts';
 import { evaluateGate } from '../../core/gate/evaluate.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/problems.ts';
+import { holdersOf, type Requirer, requirersOf, requirerText } from '../../core/gate/requirers.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../../core/gate/selects.ts';
+import { openCommand } from '../../core/hold/messages.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { standInsOf } from '../../core/notification/standIns.ts';
 import { keptCalls } from '../../core/receiver/usedCalls.ts';
+import type { Saying } from '../../core/text/commands.ts';
+import { recordDeletion } from '../approvals.ts';
 import { getPast } from '../bypass.ts';
-import { type AdmissionDecision, allowed, denied } from '../response.ts';
+import { passOrDenyDelete } from '../closedGates.ts';
+import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { openForWarnings, refuseOpening, writeGateApprovals } from './approvals.ts';
-import { validateGateDelete } from './deletion.ts';
 
 /** On gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
@@ -34,7 +52,10 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const acceptance = acceptRequests(gate, old, request.userInfo.username, now);
   const written = await writeGateApprovals(recorded(gate, acceptance), old, acceptance, request, call);
   const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
-  if (denial !== undefined) return denied('invalid', `Gate '${refKey(identityOf(gate))}': ${denial}`);
+  if (denial !== undefined) {
+    const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
+    return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
+  }
   const noted = annotateAll(gate, {
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
@@ -114,4 +135,93 @@ async function refuseReach(
     `${SELECT_NAMESPACES} on gates for the whole cluster (ClusterRole gate-selector, by a ClusterRoleBinding). ` +
     'Without namespaceSelector a Gate selects in its own namespace.'
   );
+}
+
+// DELETE of a Gate. A closed one that holds something stays: what names it would wait for a Gate that nobody can open, and what it selects would be
+// free. The deletion of one with approvals is told.
+
+/** Held objects that a denial names. */
+const NAMED = 3;
+
+async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
+  const stored = (request.oldObject ?? undefined) as Gate | undefined;
+  if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
+  const ref = { namespace: namespaceOf(request), name: stored.metadata.name ?? '' };
+  const gate = { ...stored, metadata: { ...stored.metadata, ...ref } };
+  const decision = await judgeDeletion(gate, ref, request, call);
+  if (decision.allowed) {
+    const about = async (regarding: Gate) => {
+      return { regarding, standIns: standInsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
+    };
+    const where = { ref: { ...GATES, ...ref }, record: GATE_APPROVALS };
+    await recordDeletion(stored.metadata.uid, where, about, request, call);
+  }
+  return decision;
+}
+
+async function judgeDeletion(
+  gate: Gate,
+  ref: NamespacedName,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  const { opened, message } = evaluateGate(gate, call.now);
+  if (opened) return allowed();
+  const { holders, strangers } = await readRequirers(gate, ref.namespace, call);
+  const held = holders.map(requirerText).sort();
+  if (held.length === 0) return allowed(strangersWarning(strangers));
+  const first = openFirst(gate, ref);
+  const text =
+    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED)}; ` +
+    `without the Gate they would stay closed. ${first.text} ` +
+    `Whoever has the verb bypass on it may delete it within five minutes of giving a reason in ${BYPASS_REASON} on it.`;
+  const { commands = [] } = first;
+  return passOrDenyDelete(gate, [ref], () => ({ reason: 'gate_closed', text, commands }), request, call);
+}
+
+function strangersWarning(count: number): string[] {
+  return count === 0
+    ? []
+    : [`of other namespaces ${count} still name this Gate: closed until there is one of this name`];
+}
+
+function openFirst({ spec }: Gate, ref: NamespacedName): Saying {
+  // Approvals let versions through, and open nothing else.
+  if (spec.approvals) return { text: 'It is opened by no request: let nothing require it any more.' };
+  return { text: 'Open it first.', commands: [openCommand(ref)] };
+}
+
+/**
+ * Live: a delete is rare, and what it would lock is not to be guessed from a cache. Rollouts of other namespaces are read as far as the Gate
+ * may select them, by metadata: large ones must not keep anybody from deleting a Gate. Those that only name it are counted in its status.
+ */
+async function readRequirers(
+  gate: Gate,
+  namespace: string,
+  { cluster }: WebhookCall,
+): Promise<{ holders: Requirer[]; strangers: number }> {
+  const beyond = reachesBeyond(gate.spec.selects);
+  const listed = beyond ? await cluster.listMetadata(NAMESPACES) : [];
+  const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
+  const isOther = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
+  const holders: Requirer[] = [];
+  let strangers = (gate.status?.heldObjects ?? []).filter(
+    (each) => each.kind === KINDS.Rollout.kind && isOther(each),
+  ).length;
+  const bindings = async () => {
+    for await (const page of cluster.pages<FluxBinding>(FLUX_BINDINGS)) {
+      const requiring = { bindings: page, rollouts: [], namespaces };
+      const found = holdersOf(gate, requiring);
+      holders.push(...found);
+      strangers += requirersOf(gate, requiring).length - found.length;
+    }
+  };
+  const rollouts = async (which: { namespace: string } | { metadataOnly: true }) => {
+    for await (const page of cluster.pages<Rollout>({ ...ROLLOUTS, ...which })) {
+      const found = 'namespace' in which ? page : page.filter(({ metadata }) => isOther(metadata));
+      holders.push(...holdersOf(gate, { bindings: [], rollouts: found, namespaces }));
+    }
+  };
+  await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
+  return { holders, strangers };
 }

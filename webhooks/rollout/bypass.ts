@@ -1,16 +1,22 @@
 /** A bypass on a Rollout: one deployment gets past the Gates that are closed now, its own and those of the objects bound to it. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
-import type { WebhookCall } from '../../api/ports.ts';
-import type { Rollout } from '../../api/types.ts';
+import type { Artifact, FluxObject } from '../../api/flux.ts';
+import { FLUX_BINDINGS, KUSTOMIZATIONS } from '../../api/kinds.ts';
+import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { boundTo } from '../../core/deployment/progress.ts';
 import { bypassTarget } from '../../core/evaluation/bypassTarget.ts';
 import { freshReason, mayAsk, recordReason } from '../../core/gate/bypass.ts';
 import { pastText, type Refusal } from '../../core/hold/messages.ts';
+import { MAX_LISTED } from '../../core/kube/firstFew.ts';
+import { boundLabel, identityOf } from '../../core/kube/names.ts';
+import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
+import { sourceResource } from '../../core/pin/source.ts';
 import { formatPassage, passageEnds } from '../../core/suspend/passage.ts';
 import { closingKey } from '../../core/suspend/stateAnnotation.ts';
 import { getPast, recordBypass } from '../bypass.ts';
 import { readClosedOfAll, readClosedThatAreDropped } from '../closedGates.ts';
-import { newerSources } from './newerSources.ts';
 
 export interface RolloutBypass {
   /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
@@ -57,8 +63,9 @@ export async function bypassOf(
   const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
   // The reason is for the Gates that the write drops: it lets no version past the others, and need not name one.
   if (target.is === 'refused' && !drops) {
-    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates: ${target.why}.`;
-    return { ...none, refusal: { reason: 'gate_closed', text } };
+    const { text: why, commands = [] } = target.why;
+    const text = `Rollout '${rollout.metadata.name}' does not get past its closed Gates: ${why}.`;
+    return { ...none, refusal: { reason: 'gate_closed', text, commands } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
   const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
@@ -82,4 +89,41 @@ function keptPassage(rollout: Rollout, before: Rollout | undefined): string | un
   const reason = old?.[BYPASS_REASON];
   const hasReason = reason !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === reason;
   return before && (hasReason || passageEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
+}
+
+// What else goes out with a deployment that passes closed Gates: a Kustomization that runs applies whatever its source has fetched since.
+
+/** A Warning for each, of the first few. Not where the Rollout pins the source: what that fetches is the deployment itself. */
+async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
+  const { namespace, name } = identityOf(rollout);
+  const labelSelector = boundLabel(name);
+  const bindings = await call.cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector });
+  const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
+  const texts = await Promise.all(syncs.slice(0, MAX_LISTED).map((binding) => newerSource(binding, rollout, call)));
+  return texts.filter((text) => text !== undefined);
+}
+
+async function newerSource(
+  { metadata, spec }: FluxBinding,
+  rollout: Rollout,
+  { cluster }: WebhookCall,
+): Promise<string | undefined> {
+  const { source, target } = spec ?? {};
+  const resource = source && sourceResource(source);
+  if (!source || !resource || !target) return undefined;
+  const { apiVersion, kind, ...named } = source;
+  // Advice must not stop an emergency.
+  const read = (ref: ResourceRef & { name: string }) => cluster.get<FluxObject>(ref).catch(() => undefined);
+  const [object, sync] = await Promise.all([
+    read({ apiVersion, resource, ...named }),
+    read({ ...KUSTOMIZATIONS, namespace: metadata.namespace ?? '', name: target.name }),
+  ]);
+  const isPinned =
+    named.namespace === metadata.namespace &&
+    object !== undefined &&
+    pinAnnotationsOf(object).pins.some((pin) => pin.rollout === rollout.metadata.name);
+  const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
+  const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
+  if (isPinned || revision === undefined || revision === lastAppliedRevision) return undefined;
+  return `Kustomization ${target.name} also applies what ${kind} ${named.name} has fetched since it last applied`;
 }

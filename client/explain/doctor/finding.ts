@@ -5,16 +5,19 @@ export interface Finding {
   /** What was looked at, in a word or two: `Webhooks`. */
   about: string;
   text: string;
-  /** What puts it right: a command, or where to look. */
+  /** What to do about it, or where to look. */
   remedy?: string;
+  /** Complete, and safe to copy. */
+  command?: string;
 }
 
 export const fine = (about: string, text: string): Finding => ({ level: 'fine', about, text });
-export const problem = (about: string, text: string, remedy: string): Finding => ({
+export const problem = (about: string, text: string, remedy: string, command?: string): Finding => ({
   level: 'problem',
   about,
   text,
   remedy,
+  ...(command !== undefined && { command }),
 });
 export const unseen = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
 

@@ -25,13 +25,13 @@ export function metricFindings(
     if (!provider) {
       const todo = 'create it, or correct spec.prometheus.provider';
       const list = shell`kubectl get metricproviders`;
-      return [problem(ABOUT, `${what}, which does not exist: it is never Healthy`, `${todo}: ${list}`)];
+      return [problem(ABOUT, `${what}, which does not exist: it is never Healthy`, todo, list)];
     }
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];
     const which = 'whose spec.namespaceSelector does not select its namespace: it is never Healthy';
     const show = shell`kubectl get metricprovider ${nameWord(asked)} -o yaml`;
-    return [problem(ABOUT, `${what}, ${which}`, `label the Namespace, or widen the selector: ${show}`)];
+    return [problem(ABOUT, `${what}, ${which}`, 'label the Namespace, or widen the selector', show)];
   });
 }
 

@@ -1,6 +1,6 @@
 /** The CRDs of the cluster against those that this version was made for: a field that is missing is dropped from every write, silently. */
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
-import { few } from '../../requests/versions.ts';
+import { few } from '../../../core/kube/firstFew.ts';
 import { type Finding, problem } from './finding.ts';
 
 export interface Schema {
@@ -22,7 +22,8 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Findi
           problem(
             'Kinds',
             `The CRD of ${kind} is older than this command: it does not have ${few(older, 3)}`,
-            `kubectl apply --server-side -f manifests/crds/${crd}.yaml of the version that is installed, or use a command as old as it`,
+            'apply the CRD of the version that is installed, or use a command as old as it',
+            `kubectl apply --server-side -f manifests/crds/${crd}.yaml`,
           ),
         ]
       : []),

@@ -30,14 +30,16 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       problem(
         ABOUT,
         `Rollout ${by} follows ImagePolicy ${ref}, which does not exist: it has no releases`,
-        `create the ImagePolicy, or correct spec.releasesImagePolicy: ${shell`kubectl -n ${nameWord(home(ref))} get imagepolicies`}`,
+        'create the ImagePolicy, or correct spec.releasesImagePolicy',
+        shell`kubectl -n ${nameWord(home(ref))} get imagepolicies`,
       ),
     ),
     ...missing(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
       problem(
         ABOUT,
         `Rollout ${by} requires Gate ${ref}, which does not exist and so counts as closed: nothing is deployed`,
-        `create the Gate, or no longer require it; for the commands: ${shell`${OURS} why ${nameOf(by)} -n ${home(by)}`}`,
+        'create the Gate, or no longer require it: this lists the commands',
+        shell`${OURS} why ${nameOf(by)} -n ${home(by)}`,
       ),
     ),
     ...missing(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(({ object, ref }) => {
@@ -46,7 +48,8 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       return problem(
         ABOUT,
         `${kind} ${namespace}/${name} requires Gate ${ref}, which does not exist and so counts as closed: it is suspended`,
-        `create the Gate; for the command: ${shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${namespace}`}`,
+        'create the Gate: this prints the command',
+        shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${namespace}`,
       );
     }),
     ...missing(bindings, rollouts, ({ spec, metadata }) =>
@@ -65,7 +68,8 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
       problem(
         ABOUT,
         `RolloutGate ${by} is for Rollout ${ref}, which does not exist: it holds nothing`,
-        `correct spec.rolloutRef, or delete it: ${shell`kubectl -n ${home(by)} delete rolloutgate ${nameOf(by)}`}`,
+        'correct spec.rolloutRef, or delete it',
+        shell`kubectl -n ${home(by)} delete rolloutgate ${nameOf(by)}`,
       ),
     ),
     ...(gates ?? []).flatMap(unheldFinding),

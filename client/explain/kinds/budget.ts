@@ -1,9 +1,11 @@
 /** What a budget lets through, where each version's wave is, and what it holds after failures. */
+
 import { READY } from '../../../api/conditions.ts';
 import type { Budget } from '../../../api/types.ts';
-
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
 import { budgetActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import type { Cause } from '../application.ts';
@@ -24,7 +26,7 @@ export function explainBudget(budget: Budget): Explanation {
   const title = `${object.kind} ${refKey(object)}`;
   // What is held says the same, of each version and with what to do about it as a remedy.
   const isSaid = ready?.reason === 'VersionHeld' && held.length > 0;
-  const state = ready ? `${title}: ${ready.message}` : `${title} has not been looked at yet`;
+  const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been looked at yet`;
   const causes: Cause[] = [
     ...(isSaid ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
     ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),
@@ -43,9 +45,8 @@ export function explainBudget(budget: Budget): Explanation {
 }
 
 function heldText({ version, failed, failures = [] }: Versions[number]): string {
-  const names = failures.slice(0, TOLD).map(({ namespace, name }) => `${namespace}/${name}`);
-  const more = failed > names.length && names.length > 0 ? ` and ${failed - names.length} more` : '';
-  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${names.join(', ')}${more})` : ''}`;
+  const names = failures.map(({ namespace, name }) => `${namespace}/${name}`);
+  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, TOLD, failed)})` : ''}`;
 }
 
 /** `1.2.0: wave canary 2/2 done, eu 4/18, 5 on their way, 1 failed`. */

@@ -1,4 +1,5 @@
 /** Why a Gate is open or closed, what it holds, and how it is opened. */
+
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { scheduledBy } from '../../../core/approval/scheduledBy.ts';
@@ -6,6 +7,7 @@ import { verdictText } from '../../../core/approval/verdict.ts';
 import { evaluateGate } from '../../../core/gate/evaluate.ts';
 import { askedBy } from '../../../core/gate/judge.ts';
 import { type Requirer, requirerText } from '../../../core/gate/requirers.ts';
+import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateActions } from '../../actions/gateActions.ts';
@@ -91,7 +93,5 @@ function heldText({ status }: Gate, opened: boolean): string {
   const { held, heldObjects = [] } = status ?? {};
   if (held === undefined) return 'What it holds has not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
-  const names = heldObjects.slice(0, NAMED).map(requirerText);
-  const more = held > names.length ? `${names.length > 0 ? ' and ' : ''}${held - names.length} more` : '';
-  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${names.join(', ')}${more}`;
+  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), NAMED, held)}`;
 }

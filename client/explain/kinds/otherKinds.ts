@@ -6,6 +6,7 @@ import { isUnhealthy } from '../../../core/deployment/healthChecks.ts';
 import { association } from '../../../core/health/association.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Cause, ObjectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { objectRef } from '../objectRef.ts';
@@ -21,7 +22,10 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
     headline: status,
     state: isUnhealthy(check) ? 'failed' : status === 'Healthy' ? 'free' : 'underWay',
     causes: [
-      { code: status, text: `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${message}` : ''}` },
+      {
+        code: status,
+        text: `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${withoutCommands(message)}` : ''}`,
+      },
       ...(lastErrorTime ? [{ code: 'LastError', text: `Its last error was at ${lastErrorTime}` }] : []),
       {
         code: 'Watched',
@@ -49,7 +53,7 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
   const said = [...(ready ? [ready] : []), ...others];
   const causes: Cause[] = said
     .filter(({ message }) => message)
-    .map(({ reason, message }) => ({ code: reason, text: `${title}: ${message}` }));
+    .map(({ reason, message }) => ({ code: reason, text: `${title}: ${withoutCommands(message)}` }));
   return {
     object: ref,
     headline: ready ? `${ready.status === 'True' ? 'ready' : 'not ready'}: ${ready.reason}` : 'has no condition Ready',

@@ -17,11 +17,12 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { isBaking } from '../../../core/deployment/bake.ts';
-import { WAITING_FOR_APPROVALS } from '../../../core/evaluation/approvals.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Cause, Step } from '../application.ts';
 import { pinText } from '../pinText.ts';
 import { isFailedObject } from '../step.ts';
+import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
 import { blockersOf, ofType } from './blocking.ts';
 
 /** In the order in which they matter. Whatever begins with WaitingFor is a wait, also one that this version has never heard of. */
@@ -77,7 +78,7 @@ function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readon
   const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
   const others = (blockersOf(rollout, rollout.status?.pendingVersion) ?? [])
-    .filter(({ type }) => type !== 'Gate' && !OWN_CONDITION.includes(type))
+    .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
     .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isOn(step, blocker)) }));
   // Of what has no step only the condition says more.
   if (others.some(({ step }) => step === undefined)) return undefined;
@@ -88,13 +89,10 @@ function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readon
 /** What is no object has a step of its own kind. */
 function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
   if (state === 'passed') return false;
-  if (!object) return kind === KIND_OF[reason];
+  if (!object) return kind === kindOfReason(reason);
   const { namespace = '', name } = object;
   return its?.kind === object.kind && its.namespace === namespace && its.name === name;
 }
-
-/** What has a condition of its own, beside DeploymentBlocked. */
-const OWN_CONDITION: readonly Blocker['type'][] = ['RolloutGate', 'Upstream', 'Budget', 'PinnedVersion', 'Problem'];
 
 /** `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
 function sentence({ kind, title, detail = '', until, unread, missing }: Step): string {
@@ -135,29 +133,9 @@ function fluxCauses(steps: readonly Step[]): Cause[] {
 
 function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
   const step = stepOf(reason, steps);
-  return { code: reason, text: message, ...(step && { step: step.id }) };
+  return { code: reason, text: withoutCommands(message), ...(step && { step: step.id }) };
 }
 
 function stepOf(reason: string, steps: readonly Step[]): Step | undefined {
-  return steps.find(({ state, kind }) => state !== 'passed' && kind === KIND_OF[reason]);
+  return steps.find(({ state, kind }) => state !== 'passed' && kind === kindOfReason(reason));
 }
-
-const KIND_OF: Record<string, Step['kind']> = {
-  [GATE_CLOSED]: 'gate',
-  RolloutGatesBlocking: 'rolloutGate',
-  [WAITING_FOR_APPROVALS]: 'rolloutGate',
-  NotSucceeded: 'stage',
-  RolloutNotFound: 'stage',
-  UnhealthyHealthChecks: 'check',
-  PreviousDeploymentFailed: 'failure',
-  BakeInProgress: 'bake',
-  BakeTimeFailed: 'bake',
-  WaitingForCopy: 'copy',
-  WaitingForHealth: 'check',
-  WaitingForApply: 'binding',
-  Baking: 'bake',
-  ReleaseTooYoung: 'age',
-  NoSlot: 'budget',
-  VersionHeld: 'budget',
-  BudgetClosed: 'budget',
-};

@@ -10,16 +10,18 @@ import { hasApplied, targetName } from '../../../core/deployment/progress.ts';
 import { association, healthCheckLabels } from '../../../core/health/association.ts';
 import { howToAllow, mayBeWatched } from '../../../core/health/consent.ts';
 import { countedFor } from '../../../core/health/job/counted.ts';
+import { metricCheckOf } from '../../../core/health/prometheus/spec.ts';
+import { MAX_MEASUREMENTS } from '../../../core/health/prometheus/verdict.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import type { Step, StepState } from '../application.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
+import type { MeasurementView, MetricView, Step, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
 import { fluxFailure } from '../fluxFailure.ts';
 import { objectRef, targetRef } from '../objectRef.ts';
 import { finder, objectFinder, type Surroundings, unreadBecause, watchesElsewhere } from '../surroundings.ts';
-import { metricOf } from './metric.ts';
 
 /** `objects`: those that the bindings are of, as far as they were read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
@@ -112,7 +114,7 @@ function checkStep(check: HealthCheck): Step {
     state: status === 'Healthy' ? 'passed' : isUnhealthy(check) ? 'blocks' : 'waits',
     title: `HealthCheck ${refKey(ref)}`,
     object: objectRef('HealthCheck', ref),
-    detail: message ? `${status}: ${message}` : status,
+    detail: message ? `${status}: ${withoutCommands(message)}` : status,
     ...defined({ since: lastChangeTime }),
   };
 }
@@ -152,3 +154,52 @@ const BAKE_STATES: Record<string, StepState> = {
   Failed: 'failed',
   Cancelled: 'passed',
 };
+
+// What a HealthCheck of class prometheus measured, as numbers: whoever may write its status may write any text.
+
+type Stored = { time?: unknown; result?: unknown; value?: unknown };
+
+const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'] satisfies MeasurementView['result'][];
+
+/** As the hook writes numbers. */
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
+const LONGEST = 32;
+/** Differences and shares of smaller numbers are finite. */
+const LARGEST = 1e100;
+
+/** undefined: the check is of another class, or has no measurement that can be read. */
+export function metricOf(check: HealthCheck): MetricView | undefined {
+  const asked = metricCheckOf(check);
+  const stored: unknown = check.status?.prometheus?.measurements;
+  if (!asked || !Array.isArray(stored)) return undefined;
+  const measurements = stored
+    .slice(0, MAX_MEASUREMENTS)
+    .flatMap((each: Stored | null) => measurementOf(each ?? {}))
+    .reverse()
+    .sort((a, b) => a.at.localeCompare(b.at));
+  if (measurements.length === 0) return undefined;
+  const { min, max } = asked.range;
+  return { ...defined({ min: bounded(min), max: bounded(max) }), measurements };
+}
+
+function measurementOf({ time, result, value }: Stored): MeasurementView[] {
+  const at = typeof time === 'string' ? parseTime(time) : undefined;
+  if (at === undefined || !RESULTS.includes(result)) return [];
+  const hasValue = result === 'InRange' || result === 'OutOfRange';
+  return [
+    {
+      at: formatTime(at),
+      result: result as MeasurementView['result'],
+      ...(hasValue && defined({ value: numberOf(value) })),
+    },
+  ];
+}
+
+function numberOf(text: unknown): number | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST || !NUMBER.test(text)) return undefined;
+  return bounded(Number(text));
+}
+
+function bounded(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) <= LARGEST ? value : undefined;
+}

@@ -3,7 +3,7 @@
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { pinRecordOf } from '../../../core/approval/pinRecord.ts';
 import { isBaking } from '../../../core/deployment/bake.ts';
 import { boundTo } from '../../../core/deployment/progress.ts';
@@ -11,20 +11,32 @@ import { isUnwatched } from '../../../core/deployment/unwatched.ts';
 import { requesterOf } from '../../../core/evaluation/requesters.ts';
 import { requestsOf } from '../../../core/evaluation/requests.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { few } from '../../../core/kube/firstFew.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';
-import type { Application, ApplicationState, DeploymentView, Step, WaitingVersion } from '../application.ts';
+import { isRequest } from '../../requests/request.ts';
+import { rollback } from '../../requests/rollback.ts';
+import type {
+  Application,
+  ApplicationState,
+  Cause,
+  DeploymentView,
+  FailureView,
+  Next,
+  Step,
+  WaitingVersion,
+} from '../application.ts';
 import { defined } from '../defined.ts';
 import { isFailedObject } from '../step.ts';
+import { kindsThat } from '../stepKinds.ts';
 import { byNamespace, type Surroundings, unreadOf, unreadTexts, watchesElsewhere } from '../surroundings.ts';
-import { ofType } from './blocking.ts';
+import { blockersOf, ofType } from './blocking.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeStep, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { deploymentView } from './deploymentView.ts';
-import { failureCauses, failureOf } from './failure.ts';
 import { gateSteps } from './gateSteps.ts';
-import { nextOf } from './next.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
 
 /** Many of them, in their order: linear in all that is around them, but for what shares a namespace. */
@@ -145,4 +157,106 @@ function headline(
     ...(broken.length > 0 ? [`${broken[0]}${more} failed`] : []),
   ];
   return parts.join(', ');
+}
+
+// A deployment that failed: what its HealthChecks reported, and the last good version.
+
+function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | undefined {
+  const [head, ...before] = rollout.status?.history ?? [];
+  if (head?.bakeStatus !== 'Failed') return undefined;
+  const good = before.find(({ bakeStatus }) => bakeStatus === 'Succeeded');
+  const back = rollback(rollout, undefined, { stays: true });
+  return {
+    ...defined({
+      lastGood: good?.version.tag,
+      lastGoodId: good?.id,
+      wayBack: isRequest(back) ? back.brings?.version : undefined,
+    }),
+    unblocks: rollout.spec?.onFailure === 'Hold' || steps.some(({ kind }) => kind === 'failure'),
+  };
+}
+
+/** What the failed HealthChecks reported, where no condition has it already, and what ran before. */
+function failureCauses({ status }: Rollout, failure: FailureView | undefined, said: readonly Cause[]): Cause[] {
+  if (!failure) return [];
+  const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
+  // DeploymentBlocked quotes the first that is unhealthy.
+  const quoted = said.some(({ code }) => code === 'UnhealthyHealthChecks')
+    ? status?.blockers?.find(({ type }) => type === 'Health')?.object
+    : undefined;
+  const isSaid = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
+  const checks = failedHealthChecks
+    .filter(({ namespace, name, message }) => message && !isSaid(namespace, name))
+    .map(({ namespace, name, message }) => ({
+      code: 'HealthCheckFailed',
+      text: `HealthCheck ${namespace}/${name} failed ${version.tag}: ${withoutCommands(message!)}`,
+    }));
+  const { lastGood, lastGoodId } = failure;
+  const good =
+    lastGood === undefined ? [] : [`${lastGood} is the last version that succeeded (deployment ${lastGoodId})`];
+  return [...checks, ...good.map((text) => ({ code: 'LastGoodVersion', text }))];
+}
+
+// What happens without anybody, and when.
+
+/** What the newest deployment passes, and not the version that waits. */
+const DEPLOYED = kindsThat('ofDeployment');
+
+function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
+  const [head] = rollout.status?.history ?? [];
+  const unwatched = head !== undefined && isUnwatched(head, rollout);
+  const bake = steps.find(({ kind }) => kind === 'bake');
+  if (head && isBaking(head) && !(unwatched && version !== undefined)) {
+    const { tag } = head.version;
+    const then = version === undefined ? '' : `; then ${version} is looked at again`;
+    const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
+    if (head.bakeStatus === 'InProgress' && unhealthy.length > 0) {
+      return {
+        text: `the bake of ${tag} ends once ${named(unhealthy)} ${unhealthy.length === 1 ? 'is' : 'are'} Healthy${then}`,
+      };
+    }
+    if (head.bakeStatus === 'InProgress') {
+      const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
+      return { text, ...(bake?.until && { at: bake.until }) };
+    }
+    if (unwatched) return { text: `${tag} has succeeded once Flux has applied it; nothing else ends this wait` };
+    if (bake?.until) return { text: `${tag} fails if it has not arrived by then${then}`, at: bake.until };
+    return { text: `the bake of ${tag} starts once it is applied and healthy; nothing else ends this wait${then}` };
+  }
+  if (version === undefined) return undefined;
+  const inTheWay = steps.filter(
+    ({ kind, state }) =>
+      kind !== 'binding' &&
+      (state === 'blocks' || (!DEPLOYED.includes(kind) && (state === 'waits' || state === 'failed'))),
+  );
+  // What has no step of its own: the Rollout itself, or a kind of wait that this version of the program does not know.
+  const blockers = (blockersOf(rollout, version) ?? []).filter(
+    ({ type }) => inTheWay.length === 0 || type === 'Problem',
+  );
+  if (inTheWay.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };
+  const lasting = [
+    ...inTheWay.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
+    ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
+  ];
+  if (lasting.length > 0) return { text: `nothing by itself: ${version} waits for ${named(lasting)}` };
+  const at = lastOf([...inTheWay, ...blockers]);
+  return { text: `${version} goes by itself`, ...(at && { at }) };
+}
+
+function titleOf({ type, object, reason }: Blocker): string {
+  if (object) return `${object.kind} ${object.name}`;
+  return type === 'Problem' ? 'a fix of what its condition Ready says' : reason;
+}
+
+/** When the last of them ends, where that is known of all. */
+function lastOf(waits: readonly { until?: string }[]): string | undefined {
+  const times = waits.flatMap(({ until }) => until ?? []);
+  return times.length === waits.length ? times.sort().at(-1) : undefined;
+}
+
+function named(steps: readonly Pick<Step, 'title'>[]): string {
+  return few(
+    steps.map(({ title }) => title),
+    3,
+  );
 }

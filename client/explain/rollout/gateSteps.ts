@@ -10,6 +10,7 @@ import { gateRefsOf, gatesOf, isTooMany } from '../../../core/gate/refs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { closingsPassed } from '../../../core/suspend/passage.ts';
 import { closingKey } from '../../../core/suspend/stateAnnotation.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
 import type { Step } from '../application.ts';
 import { defined } from '../defined.ts';
 import { gateFacts, gateText } from '../gateText.ts';
@@ -64,7 +65,7 @@ function gateStep(
     ...defined({ version }),
     ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
   };
-  const saidText = said?.message;
+  const saidText = said?.message && withoutCommands(said.message);
   if (isTooMany(ref))
     return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: saidText }) };
   const why = gate ? undefined : unreadBecause(around, 'Gate', ref.namespace);

@@ -15,19 +15,21 @@ import { listedOn, parseListed } from '../../../core/approval/listed.ts';
 import { countText, verdictText } from '../../../core/approval/verdict.ts';
 import { approvalJudge } from '../../../core/evaluation/approvals.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import type { Step, StepKind, StepState } from '../application.ts';
+import { withoutCommands } from '../../../core/text/commands.ts';
+import type { Step, StepState } from '../application.ts';
 import { defined } from '../defined.ts';
 import { objectRef } from '../objectRef.ts';
+import type { StepKind } from '../stepKinds.ts';
 import { finder, type Surroundings } from '../surroundings.ts';
 import { blockersOf, holdOf } from './blocking.ts';
 
-const STEP_KINDS = {
+const KIND_OF = {
   RolloutGate: 'rolloutGate',
   Rollout: 'stage',
   RolloutBudget: 'budget',
   ClusterRolloutBudget: 'budget',
 } as const satisfies Partial<Record<KindName, StepKind>>;
-type Kind = keyof typeof STEP_KINDS;
+type Kind = keyof typeof KIND_OF;
 
 export function rolloutGateSteps(
   rollout: Rollout,
@@ -49,8 +51,8 @@ export function rolloutGateSteps(
       const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
       const known = typeof hold === 'string' ? undefined : hold;
       return {
-        id: STEP_KINDS[kind] === 'budget' ? gate.name : `${STEP_KINDS[kind]}/${shortName}`,
-        kind: STEP_KINDS[kind],
+        id: KIND_OF[kind] === 'budget' ? gate.name : `${KIND_OF[kind]}/${shortName}`,
+        kind: KIND_OF[kind],
         state,
         title: `${kind} ${shortName}`,
         object: objectRef(kind, ref),
@@ -69,7 +71,7 @@ export function rolloutGateSteps(
 /** An older version of this software left out the kind of what is no RolloutGate. */
 function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } {
   const slash = name.indexOf('/');
-  if (kind !== undefined && kind in STEP_KINDS) return { kind: kind as Kind, shortName: name.slice(slash + 1) };
+  if (kind !== undefined && kind in KIND_OF) return { kind: kind as Kind, shortName: name.slice(slash + 1) };
   const older = { after: 'Rollout', budget: 'RolloutBudget', clusterbudget: 'ClusterRolloutBudget' } as const;
   const found = slash < 0 ? undefined : older[name.slice(0, slash) as keyof typeof older];
   return found ? { kind: found, shortName: name.slice(slash + 1) } : { kind: 'RolloutGate', shortName: name };
@@ -119,7 +121,7 @@ function stateOf(
   }
   const listed = byList(gate, version);
   if (hold === 'none' && version !== undefined) return 'passed';
-  return STEP_KINDS[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
+  return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
 }
 
 /** Of an older status: a slot comes free by itself; what is held after failures, or by a mistake in a budget, does not. */
@@ -179,11 +181,12 @@ function sayingOf(
   approvals: string | undefined,
 ): string {
   if (state === 'failed') return `rejects ${version}`;
-  if (bypassGates && message) return message;
+  const said = message && withoutCommands(message);
+  if (bypassGates && said) return said;
   if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
   // Why a stage or a budget holds it only the Rollout knows.
-  if (kind !== 'RolloutGate' && state !== 'passed' && message) return message;
+  if (kind !== 'RolloutGate' && state !== 'passed' && said) return said;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
   if (!isAllowed) return `does not allow ${version}`;

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, numberAt } from '../../kstatus/fields.ts';
 import { parseTime } from '../../kube/time.ts';
+import type { CommandLine } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import type { Verdict } from '../status.ts';
 import type { CheckJob } from './run.ts';
@@ -14,21 +15,23 @@ export function jobVerdict(job: CheckJob, version: string, cause: string | undef
   const { namespace = '', name = '' } = job.metadata;
   const what = `Job '${namespace}/${name}'`;
   const because = cause === undefined ? '' : `; ${cause}`;
-  const logs = shell`kubectl logs -n ${namespace} ${`job/${name}`}`;
+  const commands: CommandLine[] = [['To read its logs', shell`kubectl logs -n ${namespace} ${`job/${name}`}`]];
   const isTrue = (type: string) => conditionsOf(job).find((each) => each.type === type && each.status === 'True');
   if (isTrue('Complete'))
-    return { health: 'Healthy', message: `${what} has completed for version ${version}. Logs: ${logs}` };
+    return { health: 'Healthy', message: `${what} has completed for version ${version}`, commands };
   const failed = isTrue('Failed');
   if (!failed)
     return {
       health: 'Pending',
-      message: `${what} runs for version ${version}${attempts(job)}${because}. Logs: ${logs}`,
+      message: `${what} runs for version ${version}${attempts(job)}${because}`,
+      commands,
     };
   const failedAt: EpochMs | undefined = parseTime(failed.lastTransitionTime);
   const why = [failed.reason, failed.message].filter((text) => text !== '').join(': ');
   return {
     health: 'Unhealthy',
-    message: `${what} has failed for version ${version}: ${why.slice(0, MAX_MESSAGE)}${because}. Logs: ${logs}`,
+    message: `${what} has failed for version ${version}: ${why.slice(0, MAX_MESSAGE)}${because}`,
+    commands,
     ...(failedAt !== undefined && { failedAt }),
   };
 }

@@ -1,5 +1,7 @@
 /** Which resources the API server serves, read per group and version when first needed. */
-import { type ApiResource, discoveryPath, type Resource as NamedResource } from '../../client/resources.ts';
+import type { ApiResource } from '../../../server/cluster/discovery.ts';
+import { versionPath } from '../../../server/cluster/paths.ts';
+import type { Resource as NamedResource } from '../../client/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ApiClient, isNotFound } from './apiClient.ts';
 
@@ -63,7 +65,7 @@ export class Discovery {
 
   async #request(apiVersion: string): Promise<Resource[]> {
     try {
-      const list = await this.#client.get<{ resources: ApiResource[] }>(discoveryPath(apiVersion));
+      const list = await this.#client.get<{ resources: ApiResource[] }>(versionPath(apiVersion));
       const served = new Set(list.resources.map(({ name }) => name));
       return list.resources
         .filter(({ name }) => !name.includes('/'))

@@ -131,7 +131,7 @@ export class Informer {
     for await (const line of this.#client.watch(`${resourcePath(this.resource)}?${query}`, this.#stop.signal)) {
       this.#reported = undefined;
       const { type, object } = JSON.parse(line) as WatchEvent;
-      if (type === 'ERROR') throw new ApiError('watch', object.code ?? 500, object);
+      if (type === 'ERROR') throw new ApiError(object.code ?? 500, 'Watch', object.message ?? 'the watch failed');
       if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
       else if (type === 'DELETED') this.#remove(keyOf(object), object);
       this.#resourceVersion = object.metadata.resourceVersion;

@@ -25,7 +25,7 @@ export async function liveUpdate(
     const live = await client.read(resource, original);
     if (live.metadata.uid !== original.metadata.uid) {
       const message = `${describe(original)} was replaced by another object of that name`;
-      throw new ApiError('GET', 404, { message });
+      throw new ApiError(404, 'NotFound', message);
     }
     const changed = change(live);
     if (!changed) return live;

@@ -3,10 +3,12 @@ import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../..
 import type { EventRecord, EventSink, HookCall, Route, Settings, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from '../../../server/cluster/access.ts';
+import { ApiError } from '../../../server/cluster/apiError.ts';
+import type { Request } from '../../../server/cluster/connection.ts';
 import { createGateRequirers } from '../../../server/cluster/gateRequirers.ts';
 import { createReader } from '../../../server/cluster/reader.ts';
 import { withSharedReads } from '../../../server/cluster/sharedReads.ts';
-import { ApiError, type Request, type Transport } from '../../../server/cluster/transport.ts';
+import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 import { createRecent } from '../../../server/recent.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';

@@ -1,7 +1,6 @@
 /** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../cli/kube/client.ts';
-import { connect } from '../../../cli/kube/connection.ts';
 import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
 import { createDesk } from '../../../cli/ui/desk.ts';
 import type { Views } from '../../../cli/ui/views.ts';
@@ -23,7 +22,7 @@ async function deskOf(reads: (object | undefined)[], refuses: () => { code: numb
     });
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-  const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
   const desk = createDesk(client, {} as Views, () => Date.parse('2026-11-22T08:00:00Z'));
   const writes = () => server.asked.filter((line) => !line.startsWith('GET ')).length;
   return { ...desk, writes };

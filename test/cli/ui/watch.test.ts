@@ -2,9 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { createClient } from '../../../cli/kube/client.ts';
-import { connect } from '../../../cli/kube/connection.ts';
 import { selectCluster } from '../../../cli/kube/kubeconfig.ts';
-import { keepWatching } from '../../../cli/ui/watch.ts';
+import { keepWatching } from '../../../cli/ui/feed.ts';
 import { apiServer, json, list, rollout, status } from '../apiServer.ts';
 
 const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
@@ -18,7 +17,7 @@ async function told(answer: Turn, last: string | ((text: string) => boolean)): P
     return void answer(response, url, request);
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-  const client = createClient(connect(selected, { timeoutMs: 5000, userAgent: 'test' }));
+  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
   const ended = new AbortController();
   const seen: string[] = [];
   const tell = (text: string) => {

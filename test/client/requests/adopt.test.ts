@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../api/flux.ts';
 import { type Adoption, type Around, adopt, type Choices } from '../../../client/requests/adopt.ts';
+import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const policy = (name: string, tag: string | undefined, range = '>=0.0.0'): ImagePolicy =>
@@ -85,7 +86,7 @@ describe('a Kustomization', () => {
     const there = around([policy('checkout', '1.4.0')], { rollouts: [existing] });
     const found = adopted(kustomization({ CHECKOUT_VERSION: '1.4.0' }), there, { bakeTime: '1h' });
     expect(found.rollout).toBeUndefined();
-    expect(found.notes).toContain('Rollout shop/checkout exists already: its bake stays as it is');
+    expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
   });
 
   it('keeps what runs, where something newer is out already', () => {
@@ -95,7 +96,7 @@ describe('a Kustomization', () => {
       metadata: { name: 'checkout-take-over' },
       spec: { rolloutRef: { name: 'checkout' }, passing: false },
     });
-    expect(found.notes.join('\n')).toContain('2.0.0 is out already');
+    expect(found.notes.map(inFull).join('\n')).toContain('2.0.0 is out already');
   });
 
   it('keeps what runs too, where Flux has not said yet what is out', () => {
@@ -117,7 +118,7 @@ describe('a Kustomization', () => {
   it('from Git is told to change Git', () => {
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
     const found = adopted(kustomization({ V: '1.4.0' }, { labels }), around([policy('checkout', '1.4.0')]));
-    expect(found.notes.join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
+    expect(found.notes.map(inFull).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
   });
 
   it('that cannot be seen through is told what runs', () => {

@@ -58,11 +58,11 @@ describe('required gates', () => {
   it('who closed a gate, and why, is told to whom it stops', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
-    const text = (more = {}) => closedGatesText(judgeGates([one], () => frozen(more), at).closed);
+    const text = (more = {}) => closedGatesText(judgeGates([one], () => frozen(more), at).closed).text;
     expect(text()).toContain("gate 'platform/freeze' is closed (Gate close requested; closed by anna: INC-42)");
     expect(text({ reason: undefined })).toContain('(Gate close requested; closed by anna)');
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
-    expect(closedGatesText(judgeGates([one], () => closed, at).closed)).toContain('(Gate closed by default)');
+    expect(closedGatesText(judgeGates([one], () => closed, at).closed).text).toContain('(Gate closed by default)');
   });
   it('a closing that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };

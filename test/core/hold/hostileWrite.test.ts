@@ -1,4 +1,5 @@
 /** A write by somebody who wants admission to be busy or out of memory. All objects here are behind a closed gate. */
+
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -7,6 +8,7 @@ import { judgeWrite } from '../../../core/hold/mutate.ts';
 import { verifyWrite } from '../../../core/hold/validate.ts';
 import { isOutOfScope } from '../../../core/hold/write.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { inFull } from '../../../core/text/commands.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { objectOf } from '../../support/objects.ts';
 import { gatesByName, judge, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
@@ -93,7 +95,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   const [closed, before] = [behindGate(object), behindGate(oldObject)];
   let problem: string | undefined;
   const cost = costInReadings([object, oldObject], () => {
-    problem = refusalText(verifyWrite({ object: closed, oldObject: before, world, user: 'dev' })!, 'shop');
+    problem = inFull(refusalText(verifyWrite({ object: closed, oldObject: before, world, user: 'dev' })!, 'shop'));
   });
   expect(problem!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);

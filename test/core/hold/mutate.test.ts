@@ -170,7 +170,7 @@ describe('one write of a gated Kustomization', () => {
       old: frozen(),
       object: frozen({ spec: { path: './mine' } }),
       denial:
-        /kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=.*verb bypass.*bypass-reason/,
+        /verb bypass.*bypass-reason.*\nTo open Gate shop\/freeze:\n {2}kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=/,
     },
     {
       says: 'and until when',

@@ -1,4 +1,5 @@
 /** Objects for the tests of core/pin, core/hold and their neighbours, webhooks/flux and hooks/flux. */
+
 import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
@@ -6,6 +7,7 @@ import type { Gate, Rollout } from '../../../api/types.ts';
 import { refusalText } from '../../../core/hold/messages.ts';
 import { judgeWrite } from '../../../core/hold/mutate.ts';
 import type { FluxWrite } from '../../../core/hold/write.ts';
+import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
@@ -170,5 +172,5 @@ export function judge(write: FluxWrite): Stored | Denied {
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
   const outcome = judgeWrite({ isSync, ...write });
   if (!outcome.refusal) return outcome;
-  return { denial: refusalText(outcome.refusal, 'shop'), warnings: outcome.warnings };
+  return { denial: inFull(refusalText(outcome.refusal, 'shop')), warnings: outcome.warnings };
 }

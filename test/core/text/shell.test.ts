@@ -83,8 +83,9 @@ describe('a command in', () => {
     const gate = objectOf('RolloutGate', { metadata: { namespace: 'shop', name: 'qa' } });
     each((tag) => {
       const verdict = { required: 2, counted: [], excluded: [], enough: false };
-      const [, line = ''] =
-        /another person may: (.*)$/s.exec(approvalsText(tag, { gate, verdict } as never).slice(tag.length)) ?? [];
+      const lines = approvalsText(tag, { gate, verdict } as never).split('\n');
+      expect(lines.length).toBe(3);
+      const line = lines[2] ?? '';
       expect(words(line)).toEqual([
         'kubectl',
         '-n',
@@ -104,7 +105,7 @@ describe('a command in', () => {
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
       const [judged] = judgeGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
-      const line = judged?.lacks?.how.replace('another person may: ', '') ?? '';
+      const line = judged?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual([
         'kubectl',
         '-n',
@@ -119,9 +120,10 @@ describe('a command in', () => {
   it('a denial of an edit', () => {
     const app = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'app' } });
     each((value, rollout, name) => {
-      const text = pinnedText(app as never, { rollout, field: 'tag' } as never, value);
-      const line = text.slice(text.lastIndexOf('gates are open: kubectl') + 16, text.lastIndexOf(' . Whoever'));
-      expect(words(line)).toEqual([
+      const lines = pinnedText(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
+      const [deploy = [], past] = lines.map(([, line]) => words(line));
+      expect(past).toEqual([...deploy, 'gate.fluxcd.io/bypass-reason=<why>']);
+      expect(deploy).toEqual([
         'kubectl',
         '-n',
         'shop',
@@ -131,12 +133,8 @@ describe('a command in', () => {
         `rollout.kuberik.com/force-deploy=${tagWord(value)}`,
       ]);
       const ref = { namespace: 'ops', name };
-      const open =
-        closedGatesText([{ ref, open: false, message: '' }])
-          .split(' To open: ')
-          .at(-1)
-          ?.slice(0, -1) ?? '';
-      expect(words(open)).toEqual([
+      const [open] = closedGatesText([{ ref, open: false, message: '' }]).commands ?? [];
+      expect(words(open?.[1] ?? '')).toEqual([
         'kubectl',
         '-n',
         'ops',
@@ -161,8 +159,7 @@ describe('a command in', () => {
         held: [{ image, version, failed: 1 }],
         unknown: [],
       };
-      const { message } = readyOf(budget as never, outcome as never);
-      const line = message.slice(message.lastIndexOf('To go on: ') + 10, message.lastIndexOf(' (failed: '));
+      const [[, line] = ['', '']] = readyOf(budget as never, outcome as never).commands ?? [];
       expect(words(line)).toEqual([
         'kubectl',
         'annotate',

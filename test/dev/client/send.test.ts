@@ -35,7 +35,7 @@ it('tells each Warning of an answer, and what is refused in the words of the API
   const authority = await createAuthority(Date.now());
   const { certificate: cert, key } = await authority.issue('api-server');
   const server = createServer({ cert, key }, (request, response) => {
-    response.setHeader('warning', ['299 - "one"', '299 - "two"']);
+    response.setHeader('warning', ['299 - "one", 299 - "two, and a comma"', '299 - "a \\"quoted\\" \\\\ word"']);
     response.setHeader('content-type', request.url === '/plain' ? 'text/plain' : 'application/json');
     response.statusCode = request.url === '/fine' ? 200 : 409;
     response.end(request.url === '/plain' ? 'no' : JSON.stringify({ message: 'taken', reason: 'Conflict' }));
@@ -43,7 +43,7 @@ it('tells each Warning of an answer, and what is refused in the words of the API
   await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
     const cluster = { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca: authority.certificate };
-    const warnings = ['one', 'two'];
+    const warnings = ['one', 'two, and a comma', 'a "quoted" \\ word'];
     expect((await send(cluster, 'GET', '/fine')).warnings).toEqual(warnings);
     const refused = { name: 'ApiError', code: 409, message: 'taken', reason: 'Conflict', warnings };
     await expect(send(cluster, 'GET', '/refused')).rejects.toMatchObject(refused);

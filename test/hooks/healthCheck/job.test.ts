@@ -44,7 +44,7 @@ async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], object
 
 const NAME = nameOf();
 const run = { namespace: 'team-a', name: NAME };
-const LOGS = `Logs: kubectl logs -n team-a job/${NAME}`;
+const LOGS = `\nTo read its logs:\n  kubectl logs -n team-a job/${NAME}`;
 const binding = objectOf('FluxBinding', {
   metadata: { name: 'kustomization-web', namespace: 'team-a', labels: { 'web.rollout.kuberik.com/bound': '' } },
   spec: { target: { apiVersion: '', kind: 'Kustomization', name: 'web', uid: '' }, pins: [{ rollout: 'web' }] },
@@ -87,7 +87,7 @@ const ROWS: Row[] = [
     name: 'the Job runs',
     world: { jobs: [job(NAME, { active: 1 })] },
     status: 'Pending',
-    message: `Job 'team-a/${NAME}' runs for version 1.1.0. ${LOGS}`,
+    message: `Job 'team-a/${NAME}' runs for version 1.1.0${LOGS}`,
     jobs: [NAME],
     of_job: true,
   },
@@ -95,7 +95,7 @@ const ROWS: Row[] = [
     name: 'a Pod of it has failed',
     world: { jobs: [job(NAME, { active: 1, failed: 2 })], objects: [crashed] },
     status: 'Pending',
-    message: `Job 'team-a/${NAME}' runs for version 1.1.0, and has failed 2 times; Pod smoke-pod: container curl: exit code 22. ${LOGS}`,
+    message: `Job 'team-a/${NAME}' runs for version 1.1.0, and has failed 2 times; Pod smoke-pod: container curl: exit code 22${LOGS}`,
     jobs: [NAME],
     of_job: true,
   },
@@ -103,7 +103,7 @@ const ROWS: Row[] = [
     name: 'the Job has completed',
     world: { jobs: [job(NAME, COMPLETE)] },
     status: 'Healthy',
-    message: `Job 'team-a/${NAME}' has completed for version 1.1.0. ${LOGS}`,
+    message: `Job 'team-a/${NAME}' has completed for version 1.1.0${LOGS}`,
     jobs: [NAME],
     of_job: true,
   },
@@ -111,7 +111,7 @@ const ROWS: Row[] = [
     name: 'the Job has failed',
     world: { jobs: [job(NAME, FAILED)], objects: [crashed] },
     status: 'Unhealthy',
-    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit; Pod smoke-pod: container curl: exit code 22. ${LOGS}`,
+    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit; Pod smoke-pod: container curl: exit code 22${LOGS}`,
     jobs: [NAME],
     of_job: true,
   },
@@ -119,7 +119,7 @@ const ROWS: Row[] = [
     name: 'its Pods may not be read',
     world: { jobs: [job(NAME, FAILED)], objects: [crashed], fails: 'pods' },
     status: 'Unhealthy',
-    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit. ${LOGS}`,
+    message: `Job 'team-a/${NAME}' has failed for version 1.1.0: BackoffLimitExceeded: Job has reached the specified backoff limit${LOGS}`,
     jobs: [NAME],
     of_job: true,
   },
@@ -127,7 +127,7 @@ const ROWS: Row[] = [
     name: 'a Pod that has only its label says nothing',
     world: { jobs: [job(NAME, { active: 1 })], objects: [foreign] },
     status: 'Pending',
-    message: `Job 'team-a/${NAME}' runs for version 1.1.0. ${LOGS}`,
+    message: `Job 'team-a/${NAME}' runs for version 1.1.0${LOGS}`,
     jobs: [NAME],
     of_job: true,
   },

@@ -93,7 +93,7 @@ describe('an arrival that comes before its bake, which waits for health', () => 
 
 it('no plan that commits is answered as it was made, without the live reads', () => {
   const made = () => planRollout({} as Observed, NOW);
-  // @ts-expect-error: only hooks/rollout/decide.ts makes a plan that may commit into one that is answered.
+  // @ts-expect-error: only hooks/rollout/rollout.ts makes a plan that may commit into one that is answered.
   const answered = () => answer(made(), []);
   expect(answered).toBeTypeOf('function');
 });

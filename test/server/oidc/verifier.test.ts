@@ -2,7 +2,7 @@
 import { exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SERVER_LIMITS } from '../../../server/http/limits.ts';
-import type { IssuerOptions } from '../../../server/oidc/issuerKeys.ts';
+import type { IssuerOptions } from '../../../server/oidc/verifier.ts';
 import { createIdTokenVerifier } from '../../../server/oidc/verifier.ts';
 import { CONFIGURATION, type Handle, type Issuer, KEYS, newKey, type SigningKey, startIssuer } from './issuer.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { Lru } from '../../../server/lru.ts';
-import { parseChallenge, tokenServer } from '../../../server/registry/challenge.ts';
+import { parseChallenge, tokenServer } from '../../../server/registry/authorize.ts';
 import { isDigest, parseImage } from '../../../server/registry/image.ts';
 import { releaseMetadataOf } from '../../../server/registry/metadata.ts';
 

@@ -206,7 +206,8 @@ describe('the denial of a pinned field', () => {
 
   it('gives the command for the Rollout, namespace included', async () => {
     const { message } = await send(mutateFlux, { object: edit(), oldObject }, world);
-    expect(message).toContain(`To deploy another version: ${command} ;`);
+    expect(message).toMatch(/spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n/);
+    expect(message.split('\n').at(-1)).toBe(`  ${command}`);
     expect(message).not.toContain('Gate');
   });
 
@@ -217,10 +218,9 @@ describe('the denial of a pinned field', () => {
       { objects: [behindFreeze, gate('shop/freeze')] },
     );
     expect(message).toContain(command);
-    expect(message).toContain(
-      "It waits there: gate 'shop/freeze' is closed (Gate closed by default). To open: kubectl -n shop",
-    );
-    expect(message).toContain('add gate.fluxcd.io/bypass-reason="<why>" to that command');
+    expect(message).toContain("It waits there: gate 'shop/freeze' is closed (Gate closed by default).");
+    expect(message).toContain('\nTo open Gate shop/freeze:\n  kubectl -n shop');
+    expect(message).toContain('with a reason in gate.fluxcd.io/bypass-reason in the same write');
   });
 
   it('of a frozen object says that opening is not enough, and what is', async () => {
@@ -231,8 +231,8 @@ describe('the denial of a pinned field', () => {
     const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
     expect(message).toContain("gate 'shop/freeze' is closed");
     expect(message).toContain('Opening is not enough: spec.postBuild.substitute.APP is held by Rollout');
-    expect(message).toContain(`${command} .`);
-    expect(message).toContain('bypass-reason="<why>" to that command');
+    expect(message).toContain(`\n  ${command}\n`);
+    expect(message.split('\n').at(-1)).toBe(`  ${command} gate.fluxcd.io/bypass-reason="<why>"`);
     expect(message).not.toContain('in the same write');
   });
 });

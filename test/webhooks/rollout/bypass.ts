@@ -1,8 +1,10 @@
 /** A bypass on the Rollout `app`, which requires the Gate `own`; an object that it pins requires the Gate `bound`. Both are closed. */
+
 import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
+import { withCommands } from '../../../core/text/commands.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rollout.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
@@ -60,7 +62,7 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
   const { annotations = {} } = stored.metadata;
   return {
     allowed: verdict.allowed,
-    denial: verdict.allowed ? undefined : verdict.message,
+    denial: verdict.allowed ? undefined : withCommands(verdict.message, ...(verdict.commands ?? [])),
     passage: verdict.allowed ? annotations[BYPASSED_GATES] : undefined,
     by: verdict.allowed ? annotations[BYPASSED_BY] : undefined,
     warnings: [...(verdict.warnings ?? []), ...(validated.warnings ?? [])],

@@ -95,7 +95,7 @@ describe('a bypass is for the version that its write names', () => {
       rollout(own, AT_7),
       annotated({ [BYPASS_FOR]: '1.3.0', ...REASON }, own, AT_7),
       [
-        'does not ask for 1.3.0: kubectl -n team-a annotate --overwrite rollout/app rollout.kuberik.com/force-deploy=1.3.0',
+        'does not ask for 1.3.0.\nTo deploy 1.3.0:\n  kubectl -n team-a annotate --overwrite rollout/app rollout.kuberik.com/force-deploy=1.3.0',
       ],
     ],
     [

@@ -263,9 +263,8 @@ describe('validate/rollout', () => {
     const { verdict } = await judge({ object: rollout({ gates: [] }), old: gated }, [closed]);
     expect(verdict).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(
-        /cannot stop requiring.*gate 'team-a\/freeze' is closed \(Gate closed by default.*kubectl -n team-a annotate/,
-      ),
+      message: expect.stringMatching(/cannot stop requiring.*gate 'team-a\/freeze' is closed \(Gate closed by default/),
+      commands: [['To open Gate team-a/freeze', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
   });
 

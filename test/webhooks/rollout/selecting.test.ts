@@ -34,7 +34,8 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
   ])('denies to %s, and says how to open it', async (_, next) => {
     expect(await judge(next, held)).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/gate 'team-a\/weekend' is closed.*kubectl -n team-a annotate/),
+      message: expect.stringMatching(/gate 'team-a\/weekend' is closed/),
+      commands: [['To open Gate team-a/weekend', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
     expect(await judge(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
   });

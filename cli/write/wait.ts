@@ -1,0 +1,150 @@
+/** `--wait`: what came of a write, until it has come true. Each function answers the exit code, those of `status`. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { type Progress, progressSince, type Since } from '../../client/explain/rollout/reached.ts';
+import { named, type Reached } from '../../client/requests/request.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import type { Context, Invocation } from '../command/command.ts';
+import { findRollout } from '../read/gate.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
+import { lookOf } from '../view/look.ts';
+import { timeoutOf, type Wanted, waitFor } from '../view/waitFor.ts';
+import type { Made } from './make.ts';
+
+type Given = Pick<Invocation, 'options'>;
+
+const LOOK_MS = 1000;
+const STOPPED = 'Stopped waiting. The request is still in effect.';
+
+export function isWaitedFor({ options }: Given, made: Made | undefined): made is Made {
+  return Boolean(options.wait) && made !== undefined && !made.isDryRun;
+}
+
+/** Looks every second, until `look` answers the exit code. `isLate`: it is the last time. */
+export async function pollUntil(
+  context: Context,
+  { options }: Given,
+  look: (isLate: boolean) => Promise<number | undefined>,
+): Promise<number> {
+  const { signal } = context;
+  const timeoutMs = timeoutOf(options.timeout);
+  const endsAt = timeoutMs > 0 ? context.now() + timeoutMs : Number.POSITIVE_INFINITY;
+  for (;;) {
+    const isLate = context.now() >= endsAt;
+    const code = await look(isLate);
+    if (code !== undefined || isLate) return code ?? EXIT.timeout;
+    await pause(Math.min(LOOK_MS, Math.max(endsAt - context.now(), 0)), undefined, { signal }).catch(() => {});
+    if (!signal.aborted) continue;
+    context.terminal.note(STOPPED);
+    return EXIT.interrupted;
+  }
+}
+
+/** Of an object that says itself how far it is. */
+export async function awaitObject<T extends KubeObject<any, any>>(
+  context: Context,
+  invocation: Given,
+  made: Made | undefined,
+  progress: (object: T) => Reached,
+): Promise<number> {
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  const { client } = await context.cluster();
+  const kind = made.object.kind as KindName;
+  const { namespace, name } = identityOf(made.object);
+  const title = named(kind, { namespace, name });
+  const say = (text: string) => lookOf(context).text(`${title}: ${text}`);
+  let last = '';
+  return pollUntil(context, invocation, async (isLate) => {
+    const object = await client.get<T>({ ...resourceOf(KINDS[kind]), ...(namespace && { namespace }), name });
+    if (!object) throw new Problem(`${title} has been deleted.`);
+    const { is, text } = progress(object);
+    if (is !== 'under way' || isLate) {
+      context.terminal.print(say(is === 'under way' ? `not in time; ${text}` : text));
+      return is === 'reached' ? EXIT.ok : is === 'failed' ? EXIT.failed : EXIT.timeout;
+    }
+    if (text !== last) context.terminal.note(say(text));
+    last = text;
+    return undefined;
+  });
+}
+
+/** Of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
+export async function awaitRollout(
+  context: Context,
+  invocation: Given,
+  made: Made | undefined,
+  before: Rollout | undefined,
+): Promise<number> {
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  const { brings } = made.request;
+  if (!before || !brings) {
+    context.terminal.note('Nothing is waited for: no version of a Rollout is deployed by that alone.');
+    return EXIT.ok;
+  }
+  const { version } = brings;
+  return ofRollout(context, invocation, identityOf(before), {
+    what: `${version ?? 'the next version'} baked`,
+    progress: (app) => progressSince('baked', app, since(before, version), version),
+  });
+}
+
+/** A version that is the newest already is not deployed again. */
+function since({ status }: Rollout, version: string | undefined): Since {
+  const [head] = status?.history ?? [];
+  const isThere = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
+  return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
+}
+
+/** Of what changes a RolloutGate: its Rollout goes by it. `version`: one that was rejected. */
+export async function awaitRolloutGate(
+  context: Context,
+  invocation: Given,
+  made: Made | undefined,
+  version?: string,
+): Promise<number> {
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  const { client } = await context.cluster();
+  const { spec, metadata } = made.object as RolloutGate;
+  const ref = { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
+  if (!(await findRollout(client, ref))) {
+    context.terminal.note(`There is no Rollout ${refKey(ref)}: the gate holds nothing.`);
+    return EXIT.ok;
+  }
+  const gate = metadata.name ?? '';
+  const passing = spec?.passing ?? true;
+  return ofRollout(context, invocation, ref, {
+    what: version === undefined ? `RolloutGate ${gate} ${passing ? 'open' : 'closed'}` : `${version} rejected`,
+    progress: (_, rollout) => goesBy(rollout, { gate, passing, version }),
+  });
+}
+
+function goesBy(
+  { status }: Rollout,
+  { gate, passing, version }: { gate: string; passing: boolean; version: string | undefined },
+): Progress {
+  const { gates = [], availableReleases = [], rejectedReleases = [] } = status ?? {};
+  const entry = gates.find(({ name, kind }) => name === gate && kind === undefined);
+  const isJudged =
+    version === undefined
+      ? entry !== undefined && (entry.passing ?? true) === passing
+      : // A version that was never there is rejected once it is.
+        rejectedReleases.some(({ tag }) => tag === version) || !availableReleases.some(({ tag }) => tag === version);
+  return isJudged ? 'reached' : 'under way';
+}
+
+async function ofRollout(
+  context: Context,
+  { options }: Given,
+  { namespace, name }: { namespace: string; name: string },
+  wanted: Omit<Wanted, 'timeoutMs'>,
+): Promise<number> {
+  const { client } = await context.cluster();
+  const code = await waitFor(context, { client, namespace }, name, {
+    ...wanted,
+    timeoutMs: timeoutOf(options.timeout),
+  });
+  if (code === EXIT.interrupted) context.terminal.note(STOPPED);
+  return code;
+}

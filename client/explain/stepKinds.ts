@@ -1,0 +1,64 @@
+/** Every kind of thing in the way of a version, once: the causes, the steps, the actions and the rows of the Board derive from this table. */
+import type { Blocker } from '../../api/types.ts';
+
+interface StepKindRow {
+  /** Its types in `status.blockers`. */
+  blockers: readonly Blocker['type'][];
+  /** Reasons of conditions that are about it. */
+  reasons: readonly string[];
+  /** It has a condition of its own beside DeploymentBlocked. */
+  hasCondition?: true;
+  /** What the newest deployment passes, and not the version that waits. */
+  ofDeployment?: true;
+  /** The Board draws a version at its gates while it is in the way. */
+  isGateLike?: true;
+  /** Automation waits for it, and a deployment by hand does not. */
+  holdsAutomation?: true;
+  /** Of the page. */
+  icon: string;
+}
+
+// biome-ignore format: a table
+export const STEP_KINDS = {
+  /** spec.wantedVersion holds another version. */
+  pin: { blockers: ['PinnedVersion'], reasons: [], hasCondition: true, isGateLike: true, icon: 'pin' },
+  /** spec.minimumReleaseAge. */
+  age: { blockers: ['MinimumAge'], reasons: ['ReleaseTooYoung'], icon: 'waits' },
+  /** The version before has failed, and automation holds. */
+  failure: { blockers: ['Failure'], reasons: ['PreviousDeploymentFailed'], isGateLike: true, holdsAutomation: true, icon: 'failed' },
+  /** A Rollout of spec.after. */
+  stage: { blockers: ['Upstream'], reasons: ['NotSucceeded', 'RolloutNotFound'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'chevron' },
+  rolloutGate: { blockers: ['RolloutGate', 'Approvals'], reasons: ['RolloutGatesBlocking', 'WaitingForApprovals'], isGateLike: true, holdsAutomation: true, icon: 'gate' },
+  gate: { blockers: ['Gate'], reasons: ['GateClosed'], isGateLike: true, icon: 'closed' },
+  budget: { blockers: ['Budget'], reasons: ['NoSlot', 'VersionHeld', 'BudgetClosed'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'unknown' },
+  /** A HealthCheck. */
+  check: { blockers: ['Health'], reasons: ['UnhealthyHealthChecks', 'WaitingForHealth'], ofDeployment: true, isGateLike: true, holdsAutomation: true, icon: 'heart' },
+  /** spec.targetRepository. */
+  copy: { blockers: ['Copy'], reasons: ['WaitingForCopy'], icon: 'copy' },
+  /** A Flux object that takes the version. */
+  binding: { blockers: [], reasons: ['WaitingForApply'], ofDeployment: true, icon: 'object' },
+  bake: { blockers: ['Bake'], reasons: ['BakeInProgress', 'BakeTimeFailed', 'Baking'], ofDeployment: true, icon: 'bake' },
+} as const satisfies Record<string, StepKindRow>;
+
+export type StepKind = keyof typeof STEP_KINDS;
+
+const ROWS = Object.entries(STEP_KINDS) as [StepKind, StepKindRow][];
+
+/** The kinds of which a row says so. */
+export function kindsThat(is: 'ofDeployment' | 'isGateLike' | 'holdsAutomation'): readonly StepKind[] {
+  return ROWS.flatMap(([kind, row]) => (row[is] ? [kind] : []));
+}
+
+/** undefined: this version of the program does not know the reason. */
+export function kindOfReason(reason: string): StepKind | undefined {
+  return ROWS.find(([, { reasons }]) => reasons.includes(reason))?.[0];
+}
+
+/** What is wrong with the Rollout itself is said by Ready. */
+export function hasOwnCondition(type: Blocker['type']): boolean {
+  return (
+    type === 'Problem' ||
+    type === 'RolloutGate' ||
+    ROWS.some(([, row]) => row.hasCondition && row.blockers.includes(type))
+  );
+}

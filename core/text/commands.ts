@@ -1,0 +1,47 @@
+/** Sentences, and the commands that they lead to: each command is complete and stands on a line of its own, safe to copy. */
+import { oneLine } from './oneLine.ts';
+
+/** `To approve it`, and the line to run. */
+export type CommandLine = readonly [what: string, line: string];
+
+export interface Saying {
+  /** Sentences without a command. */
+  text: string;
+  commands?: readonly CommandLine[];
+}
+
+/** What others wrote into `text` begins no line; `shell` quotes what they wrote into a command. */
+export function withCommands(text: string, ...commands: readonly CommandLine[]): string {
+  return [oneLine(text), ...commands.map(([what, line]) => `${what}:\n  ${oneLine(line)}`)].join('\n');
+}
+
+/** A sentence ends with a full stop; a command below it does not. */
+export function ended(text: string): string {
+  return /[.!?:]$/.test(text) || text.includes('\n') ? text : `${text}.`;
+}
+
+export function inFull({ text, commands = [] }: Saying): string {
+  return withCommands(text, ...commands);
+}
+
+/** In at most `most` characters: where both are too long the sentences are cut, and the commands stay whole. */
+export function bounded({ text, commands = [] }: Saying, most: number): string {
+  const room = most - withCommands('', ...commands).length;
+  if (room < most / 4) return bounded({ text }, most);
+  return withCommands(text.length <= room ? text : `${text.slice(0, room - 1)}…`, ...commands);
+}
+
+/** The sentences and the commands of a text that is stored. */
+export function sayingOf(stored: string): Required<Saying> {
+  const commands: CommandLine[] = [];
+  const text = stored.replace(/\n([^\n]*):\n {2}([^\n]*)/g, (_, what: string, line: string) => {
+    commands.push([what, line]);
+    return '';
+  });
+  return { text, commands };
+}
+
+/** Where the commands are listed elsewhere. */
+export function withoutCommands(stored: string): string {
+  return sayingOf(stored).text;
+}

@@ -1,0 +1,232 @@
+/**
+ * Requests to the API server: of the server, of the command and the page, and of the development tools.
+ * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its own requests are not used: version 2
+ * opens a connection for each, and the webhook reads in every write of a bound object, where a TLS handshake would cost more than everything else.
+ */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ApiError } from './apiError.ts';
+
+export interface Request {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** From the root, with the query: `/api/v1/namespaces?limit=1`. */
+  path: string;
+  /** A string is sent as it is, anything else as JSON. */
+  body?: unknown;
+  contentType?: string;
+  accept?: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the answer, instead of the connection's. */
+  timeoutMs?: number | undefined;
+}
+
+export interface Answer<T> {
+  object: T;
+  /** Texts of the answer's Warning headers, in order. */
+  warnings: string[];
+}
+
+export interface Connection {
+  /** @throws ApiError for any status but 2xx, and when no answer came in time. */
+  send<T>(request: Request): Promise<Answer<T>>;
+  /** The body as it arrives, a line at a time: a watch, or a log. @throws ApiError likewise. */
+  lines(request: Request): AsyncGenerator<string>;
+  close(): void;
+}
+
+export interface ConnectionOptions {
+  /** Milliseconds for an answer; 0: no limit. */
+  timeoutMs: number;
+  /** Sent with every request: `user-agent`, `Impersonate-User`. */
+  headers: Readonly<Record<string, string | string[]>>;
+  /** Concurrent requests; others wait. Whoever must not wait for others has a connection of its own. */
+  maxSockets?: number;
+  /** Answers may be compressed: the API server is far away. */
+  gzip?: boolean;
+}
+
+/** Where the API server is, and how to sign in. */
+export type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
+
+/** No client waits longer for a connection, whatever an answer may take. */
+const CONNECT_MS = 10_000;
+/** ServiceAccount tokens rotate hourly; exec plugins hand out new credentials too. */
+const CREDENTIALS_MS = 30_000;
+
+export function connect(config: Credentials, options: ConnectionOptions): Connection {
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error('no cluster configured: set KUBECONFIG, or run inside a cluster');
+  const base = new URL(cluster.server);
+  const isHttps = base.protocol === 'https:';
+  const start = isHttps ? httpsRequest : httpRequest;
+  const { maxSockets = Number.POSITIVE_INFINITY } = options;
+  const own = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' });
+  let agent: HttpAgent = own;
+  let known: Promise<RequestOptions> | undefined;
+  let knownAt = 0;
+
+  const credentials = (): Promise<RequestOptions> => {
+    if (known && performance.now() - knownAt < CREDENTIALS_MS) return known;
+    knownAt = performance.now();
+    const found: RequestOptions = {};
+    known = config.applyToHTTPSOptions(found).then(
+      () => {
+        // client-node makes an agent for a proxy; it is made once, and keeps its connections.
+        if (cluster.proxyUrl && agent === own) agent = found.agent as HttpAgent;
+        return { ...found, agent };
+      },
+      (error: Error) => {
+        known = undefined;
+        throw new ApiError(0, 'Credentials', firstLine(error.message));
+      },
+    );
+    return known;
+  };
+
+  const open = async (request: Request, accepts: Record<string, string>) => {
+    const found = await credentials();
+    const { method = 'GET', path, body, contentType = 'application/json', accept = 'application/json' } = request;
+    const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const outgoing = start({
+      ...found,
+      host: base.hostname.replace(/^\[|\]$/g, ''),
+      port: base.port || (isHttps ? 443 : 80),
+      path: base.pathname.replace(/\/$/, '') + path,
+      method,
+      headers: {
+        ...(found.headers as Record<string, string>),
+        ...options.headers,
+        ...accepts,
+        accept,
+        ...(payload !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(payload) }),
+      },
+      ...(request.signal && { signal: request.signal }),
+    });
+    const answer = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.on('response', resolve);
+      outgoing.on('error', reject);
+    });
+    const { timeoutMs = options.timeoutMs } = request;
+    const limit = timeoutMs > 0 ? Math.min(timeoutMs, CONNECT_MS) : CONNECT_MS;
+    outgoing.on('socket', (socket) => {
+      if (!socket.connecting) return;
+      const late = Object.assign(new Error(`no connection within ${limit / 1000} s`), { code: 'ETIMEDOUT' });
+      const timer = setTimeout(() => outgoing.destroy(late), limit);
+      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+      socket.once('close', () => clearTimeout(timer));
+    });
+    outgoing.end(payload);
+    return { outgoing, answer, timeoutMs };
+  };
+
+  return {
+    async send<T>(request: Request) {
+      let timer: NodeJS.Timeout | undefined;
+      let isLate = false;
+      try {
+        const { outgoing, answer, timeoutMs } = await open(request, options.gzip ? { 'accept-encoding': 'gzip' } : {});
+        const late = () => {
+          isLate = true;
+          outgoing.destroy(new Error('no answer in time'));
+        };
+        if (timeoutMs > 0) timer = setTimeout(late, timeoutMs);
+        const response = await answer;
+        const text = await textOf(response);
+        refuse(request, response, text);
+        return { object: (text === '' ? undefined : JSON.parse(text)) as T, warnings: warningsOf(response) };
+      } catch (error) {
+        throw failure(error, isLate, request);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async *lines(request) {
+      try {
+        const response = await (await open(request, {})).answer;
+        if (response.statusCode !== 200) refuse(request, response, await textOf(response));
+        yield* linesOf(response);
+      } catch (error) {
+        if (request.signal?.aborted) return;
+        throw failure(error, false, request);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const isGzip = response.headers['content-encoding'] === 'gzip';
+  const body: Readable = isGzip ? response.pipe(createGunzip()) : response;
+  if (isGzip) response.on('error', (error) => body.destroy(error));
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      rest.push(chunk.subarray(start, end));
+      yield Buffer.concat(rest).toString('utf8');
+      rest = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  }
+}
+
+function refuse(request: Request, response: IncomingMessage, text: string): void {
+  const code = response.statusCode ?? 0;
+  if (code >= 200 && code < 300) return;
+  const after = Number(response.headers['retry-after']);
+  const extras = {
+    path: pathOf(request),
+    warnings: warningsOf(response),
+    retryAfterSeconds: Number.isFinite(after) ? after : undefined,
+  };
+  const status = statusOf(text);
+  const plain = `${whatOf(request)}: HTTP ${code} ${status ? '' : firstLine(text).slice(0, 200)}`.trimEnd();
+  throw new ApiError(code, status?.reason ?? '', status?.message ?? plain, extras);
+}
+
+/** undefined: a proxy, or a server that is not ready yet, answers in plain text. */
+function statusOf(text: string): { reason?: string; message?: string } | undefined {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(error: unknown, isLate: boolean, request: Request): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code = 'NoAnswer', message } = error as NodeJS.ErrnoException;
+  const extras = { path: pathOf(request) };
+  if (isLate) return new ApiError(0, 'Timeout', `${whatOf(request)}: no answer from the API server in time`, extras);
+  return new ApiError(0, code, `${whatOf(request)}: ${firstLine(message)}`, extras);
+}
+
+const pathOf = ({ path }: Request) => path.split('?', 1)[0]!;
+const whatOf = (request: Request) => `${request.method ?? 'GET'} ${pathOf(request)}`;
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
+}
+
+const WARNING = /299 \S+ "((?:[^"\\]|\\.)*)"/g;
+
+function warningsOf({ headers }: IncomingMessage): string[] {
+  return warningTexts([headers.warning ?? []].flat());
+}
+
+/** Texts of `Warning: 299 - "text"` headers, unescaped, in order. */
+export function warningTexts(headers: readonly string[]): string[] {
+  return headers.flatMap((header) =>
+    [...header.matchAll(WARNING)].map(([, text = '']) => text.replace(/\\(.)/g, '$1')),
+  );
+}
