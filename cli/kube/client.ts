@@ -1,5 +1,6 @@
 /** The API server as the commands use it: read, list, watch, write, and ask what one may do. */
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { FIELD_MANAGER } from '../../client/requests/request.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
 import { type Answer, connect, type Request } from '../../server/cluster/connection.ts';
 import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
@@ -74,9 +75,6 @@ export interface KubeClient {
   raw<T>(path: string): Promise<T>;
   close(): void;
 }
-
-/** Not `kubectl…`: kustomize-controller takes off what managers of such a name add to an object that comes from Git. */
-export const FIELD_MANAGER = 'rollouts-cli';
 
 const PAGE_SIZE = 500;
 

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import type { Cluster } from '../command/command.ts';
 import { isApiError, type KubeClient } from '../kube/client.ts';
-import { Problem } from '../terminal/exit.ts';
+import { EXIT, Problem } from '../terminal/exit.ts';
 
 export interface Target {
   /** Of the table of kinds; undefined for one that is served and not in it. */
@@ -71,7 +71,7 @@ async function servedKind(client: KubeClient, word: string): Promise<Served> {
   }
   if (row) throw new Problem(`The cluster does not have the kind ${row.kind} (${row.group}): is it installed?`);
   const known = Object.values(KINDS).map(({ kind }) => kind.toLowerCase());
-  throw new Problem(`'${word}' is no kind that is known here. Known are ${known.join(', ')}.`);
+  throw new Problem(`'${word}' is not a known kind. Known are ${known.join(', ')}.`, EXIT.usage);
 }
 
 const OURS = [resourceOf(KINDS.Rollout).apiVersion, resourceOf(KINDS.Gate).apiVersion];

@@ -1,4 +1,5 @@
 /** What runs without a Rollout in charge, and what would put it under one: as the page lists it and asks for it. */
+
 import { ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
@@ -10,7 +11,7 @@ import { type Saying, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Right } from '../actions/action.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../requests/adopt.ts';
-import { named } from '../requests/request.ts';
+import { FIELD_MANAGER, named } from '../requests/request.ts';
 import type { Rights } from './messages.ts';
 
 export type TakenKind = Adoption['object']['kind'];
@@ -113,7 +114,8 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
   }
   const source = { namespace: ref.namespace, name: chart.name };
   const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
-  const command = shell`kubectl -n ${ref.namespace} annotate helmrelease/${ref.name} ${ROLLOUT}=${nameWord(rollout)}`;
+  const name = nameWord(rollout);
+  const command = shell`kubectl -n ${ref.namespace} annotate --field-manager=${FIELD_MANAGER} helmrelease/${ref.name} ${ROLLOUT}=${name}`;
   return {
     ...row,
     problem: rollout

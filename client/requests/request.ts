@@ -1,6 +1,6 @@
 /** What a person asks for, as the one write that asks for it: what the command sends, and the same with kubectl. */
 import { CHANGE_CAUSE, REASON } from '../../api/annotations.ts';
-import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
+import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { formatTime, wholeSeconds } from '../../core/kube/time.ts';
 import { type Expanded, NOW, quoted, shell, WHY } from '../../core/text/shell.ts';
@@ -113,6 +113,9 @@ export const PROGRAM = 'kubectl rollouts';
 /** The same where a command is made. */
 export const OURS: Expanded = { expanded: PROGRAM };
 
+/** Not `kubectl…`: kustomize-controller takes off what managers of such a name add to an object that comes from Git. */
+export const FIELD_MANAGER = 'rollouts-cli';
+
 /** Stands for a reason that the user has not given yet. */
 export const TO_FILL_IN = '<why>';
 
@@ -133,7 +136,8 @@ export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, no
       if (value === null) return quoted(`${key}-`);
       return shell`${key}=${value === atRun ? NOW : value === TO_FILL_IN ? WHY : value}`;
     });
-    return `${kubectl} annotate --overwrite ${quoted(target)} ${marks.join(' ')}`;
+    const owner = GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? ` --field-manager=${FIELD_MANAGER}` : '';
+    return `${kubectl} annotate --overwrite${owner} ${quoted(target)} ${marks.join(' ')}`;
   }
   const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
   return `${kubectl} patch ${quoted(target)} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;

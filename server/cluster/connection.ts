@@ -136,7 +136,7 @@ export function connect(config: Credentials, options: ConnectionOptions): Connec
         const response = await answer;
         const text = await textOf(response);
         refuse(request, response, text);
-        return { object: (text === '' ? undefined : JSON.parse(text)) as T, warnings: warningsOf(response) };
+        return { object: contentOf(response, text) as T, warnings: warningsOf(response) };
       } catch (error) {
         throw failure(error, isLate, request);
       } finally {
@@ -178,6 +178,12 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
     }
     if (start < chunk.length) rest.push(chunk.subarray(start));
   }
+}
+
+/** Parsed where it is JSON: `/readyz` answers in plain text. */
+function contentOf({ headers }: IncomingMessage, text: string): unknown {
+  if (text === '') return undefined;
+  return headers['content-type']?.startsWith('text/plain') ? text : JSON.parse(text);
 }
 
 function refuse(request: Request, response: IncomingMessage, text: string): void {

@@ -165,7 +165,7 @@ describe('a freeze', () => {
       onOutput: (all) => all.includes('Asked') && setTimeout(() => interrupted.abort(), 300),
     });
     const { code, err } = await waiting;
-    expect([code, err]).toEqual([130, expect.stringContaining('The request stays')]);
+    expect([code, err]).toEqual([130, expect.stringContaining('The request is still in effect')]);
     expect(await annotationsOf('rollout', 'app')).toMatchObject({ 'rollout.kuberik.com/force-deploy': '1.4.0' });
   });
 
@@ -213,7 +213,7 @@ describe('bad input', () => {
     ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is no time zone/],
     ['freeze x --between 10:00-12:00', /^--between goes with --every/],
     ['calendar --weeks 99', /^--weeks: '99' is not a number from 1 to 8/],
-    ['adopt deployment/app', /cannot be put under a Rollout/],
+    ['adopt deployment/app', /'deployment' is not a known kind/],
   ])('%s', async (line, sentence) => {
     const { code, err } = await as('sre', words(line));
     expect([code, err]).toEqual([2, expect.stringMatching(sentence)]);

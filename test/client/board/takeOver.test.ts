@@ -65,7 +65,7 @@ describe('what no Rollout is in charge of', () => {
     [
       'is bound to the Rollout of its chart',
       [object('OCIRepository', 'charts', { ref: { tag: '1.4.0' } }, { 'rollout.kuberik.com/rollout': 'checkout' })],
-      /annotate helmrelease\/checkout rollout.kuberik.com\/rollout=checkout/,
+      /annotate --field-manager=rollouts-cli helmrelease\/checkout rollout.kuberik.com\/rollout=checkout/,
     ],
   ])('a HelmRelease %s', (_, sources, told) => {
     const release = object('HelmRelease', 'checkout', { chartRef: { kind: 'OCIRepository', name: 'charts' } });
