@@ -183,7 +183,6 @@ describe('what is not there', () => {
   it.each([
     ['get nothing', /^There is no Rollout 'nothing' in namespace '.*'\.\n$/],
     ['why kustomization/nothing', /^There is no Kustomization 'nothing' in namespace '.*'\.\n$/],
-    ['why teapot/app', /^'teapot' is no kind that is known here\. Known are kustomization, /],
     ['history app --diff 1 99', /^There is no deployment 99 in the history: it has 2, 1\.\n$/],
   ])('%s', async (line, sentence) => {
     const { code, out, err } = await as('developer', line);

@@ -213,7 +213,7 @@ describe('bad input', () => {
     ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is no time zone/],
     ['freeze x --between 10:00-12:00', /^--between goes with --every/],
     ['calendar --weeks 99', /^--weeks: '99' is not a number from 1 to 8/],
-    ['adopt deployment/app', /'deployment' is not a known kind/],
+    ['adopt deployment/app', /^'deployment' is not a known kind\. Known are kustomization, /],
   ])('%s', async (line, sentence) => {
     const { code, err } = await as('sre', words(line));
     expect([code, err]).toEqual([2, expect.stringMatching(sentence)]);
