@@ -10,23 +10,23 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 
 /** Gates that are read one by one. For objects that name more, all are listed. */
 const MAX_READS = 3;
-/** How long one read serves all objects. */
+/** How long one read serves all objects, in milliseconds. */
 const SHARED_MS = 1000;
-/** The same where the object says otherwise: of a freeze it may know more than a read before. */
+/** How old a read may be where the object's marks contradict it: a freeze may have marked the object since. */
 const DOUBTED_MS = 200;
 
-/** As they are now. A list of all is at most a second old. */
+/** The Gates as they are now; a list of all may be a second old. */
 export async function readGates(
   refs: readonly NamespacedName[],
   cluster: ClusterReader,
   recent: Recent,
 ): Promise<Gate[]> {
-  if (refs.length > MAX_READS) return listed(refs, SHARED_MS, cluster, recent);
+  if (refs.length > MAX_READS) return listed(refs, cluster, recent);
   const found = await Promise.all(refs.map((ref) => cluster.get<Gate>({ ...GATES, ...ref })));
   return found.filter((gate) => gate !== undefined);
 }
 
-/** What the object's Gates mean for what is reported of it: as they were a second ago at most. */
+/** The object's Gates, at most a second old, and what they mean for the report on it. */
 export async function readGating(
   object: FluxObject,
   { now, cluster, recent }: Pick<HookCall, 'now' | 'cluster' | 'recent'>,
@@ -50,19 +50,15 @@ async function recentGates(
   cluster: ClusterReader,
   recent: Recent,
 ): Promise<Gate[]> {
-  if (refs.length > MAX_READS) return listed(refs, maxAgeMs, cluster, recent);
+  if (refs.length > MAX_READS) return listed(refs, cluster, recent);
   const get = (ref: NamespacedName) => () => cluster.get<Gate>({ ...GATES, ...ref });
   const found = await Promise.all(refs.map((ref) => recent.within(maxAgeMs, `gate ${refKey(ref)}`, get(ref))));
   return found.filter((gate) => gate !== undefined);
 }
 
-async function listed(
-  refs: readonly NamespacedName[],
-  maxAgeMs: number,
-  cluster: ClusterReader,
-  recent: Recent,
-): Promise<Gate[]> {
+/** At most once a second for all objects together, doubted or not: a tenant can name many Gates on many objects. */
+async function listed(refs: readonly NamespacedName[], cluster: ClusterReader, recent: Recent): Promise<Gate[]> {
   const wanted = new Set(refs.map(refKey));
-  const all = await recent.within(maxAgeMs, 'gates', () => cluster.list<Gate>(GATES));
+  const all = await recent.within(SHARED_MS, 'gates', () => cluster.list<Gate>(GATES));
   return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
 }
