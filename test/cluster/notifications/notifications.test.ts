@@ -125,7 +125,10 @@ it('approvals that are wanted and given are told by what the Rollout deploys int
   await story.publish('1.0.0');
   await story.create();
   const who = ['OCIRepository', ns, 'app'] as const;
-  await controller.says(...who, new RegExp(`^info Rollout ${ns}/app WaitingForApprovals: .*0 of 1 approval: `));
+  await controller.says(
+    ...who,
+    new RegExp(`^info Rollout ${ns}/app WaitingForApprovals: .*0 of 1 approval\nTo approve it `),
+  );
   // It is told before it is stored.
   await story.conditionIs('DeploymentBlocked', { reason: 'WaitingForApprovals' });
   const approve = { metadata: { annotations: { 'rollout.kuberik.com/approve': '1.0.0' } } };
