@@ -1,4 +1,4 @@
-/** What an object's Gates mean for what is reported of it, and how it stops running behind them or waiting for its applier. */
+/** An object's Gates, for the report on it, and when it starts or ends a bypass, or its wait for the applier. */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
@@ -9,8 +9,8 @@ import { type RequiredGate, TOO_MANY } from '../gate/refs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspend/resume.ts';
-import { closingKey, formatState, INVALID_REFERENCE, isBypassed, parseState } from '../suspend/stateAnnotation.ts';
-import { isMarkedAsHeld, marksOf } from './hold.ts';
+import { closingKey, formatState, isBypassed, parseState } from '../suspend/stateAnnotation.ts';
+import { isMarkedAsHeld, type Marks, marksOf } from './hold.ts';
 import { isSeenPassing } from './passing.ts';
 import { judgeRequired, type RefRules, recordedGates } from './requiredGates.ts';
 
@@ -18,13 +18,15 @@ export interface Gating {
   /** For the binding's spec. */
   gates: RequiredGate[];
   problems: string[];
-  /** Closed ones. */
+  /** The closed Gates. */
   closed: NamespacedName[];
-  /** The same with which closing it is: see `closingKey`. */
+  /** The closed Gates, each as `closingKey` has it. */
   closings: string[];
-  /** When the newest of them opened or closed. */
+  /** The closed Gates, and text that names none. */
+  marks: Marks;
+  /** When the newest Gate opened or closed. */
   changedAt: EpochMs;
-  /** Whether the object is marked as these Gates want it. Where not, one of the two is about to change. */
+  /** Whether the object is marked as these Gates want it. If not, one of the two is about to change. */
   isMarked: boolean;
 }
 
@@ -38,6 +40,7 @@ export function gatingOf(
   const required = recordedGates(object, gates, rules);
   const { named, selecting, problems, tooMany } = required;
   const judged = judgeRequired(required, { gates, now });
+  const marks = marksOf(required, judged.closed);
   const selected = new Set(selecting.map(refKey));
   const all = [
     ...(tooMany ? [TOO_MANY] : []),
@@ -50,35 +53,32 @@ export function gatingOf(
     problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
     closed: judged.closed.map(({ ref }) => ref),
     closings: judged.closed.map(closingKey),
+    marks,
     changedAt: Math.max(0, ...changes),
-    isMarked: isMarkedAsHeld(object, marksOf(required, judged.closed)),
+    isMarked: isMarkedAsHeld(object, marks),
   };
 }
 
 /**
- * The annotation GATE_STATE as it should be written where Rollouts or the applier decide, which the decorator that holds
- * (hold.ts) is not sent; undefined: leave it. It only triggers the webhook, which works out what is stored.
+ * The annotation GATE_STATE to write where it depends on a Rollout or on the applier, which hold.ts doesn't have; undefined: leave
+ * it. It only triggers the webhook, which works out what is stored.
  */
-export function stateByFollowed(
+export function stateByRollouts(
   object: FluxObject,
-  { problems, closed, closings }: Gating,
+  { marks: { names, closings } }: Pick<Gating, 'marks'>,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
   const text = object.metadata.annotations?.[GATE_STATE];
   const state = parseState(text);
-  const invalid = problems.some((problem) => problem !== TOO_MANY_TEXT) ? [INVALID_REFERENCE] : [];
-  const all = [...closings, ...invalid];
-  if (all.length === 0) {
+  if (names.length === 0) {
     if (!awaitedApply(object)) return undefined;
     const end = resumedAloneAt(currentAwaits(object, observed));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
-  if (isBypassed(state, all)) return undefined;
-  if (!isSeenPassing(object, observed, all))
-    return state?.is === 'passing'
-      ? formatState({ is: 'closed', gates: [...closed.map(refKey), ...invalid] })
-      : undefined;
-  const passing = formatState({ is: 'passing', gates: all });
+  if (isBypassed(state, closings)) return undefined;
+  if (!isSeenPassing(object, observed, closings))
+    return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
+  const passing = formatState({ is: 'passing', gates: closings });
   return text === passing ? undefined : passing;
 }

@@ -104,28 +104,33 @@ export function requiredGates(
   world: KnownGates,
   candidates: readonly NamespacedName[] = candidatesOf([object], world),
 ): RequiredGates {
-  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, world);
   const selecting = selectingGates(object, candidates, world);
-  const tooMany =
-    namesTooMany ||
-    pinAnnotationsOf(object).tooMany === true ||
-    isCrowd(named, selecting) ||
-    (world.truncated ?? false);
-  return { named, selecting, problems, tooMany };
+  return withSelecting(object, selecting, world.truncated ?? false, world);
 }
 
-/** Which Gates an object requires as it is stored, without a list of those that may select it: of that the webhook alone writes the record. */
+/** The Gates to read for `recordedGates`. */
 export function recordedNames(object: FluxObject, rules: RefRules): NamespacedName[] {
   return [...namedGates(object, rules).refs, ...(gatesInSelectedBy(object) ?? [])].filter((ref) => !isTooMany(ref));
 }
 
-/** @param gates by `namespace/name`: those of `recordedNames` that exist */
+/**
+ * The Gates that an object requires by its own annotations alone. SELECTED_BY is the webhook's to write, so a Gate in it that exists selects the object.
+ * @param gates by `namespace/name`: those of `recordedNames` that exist
+ */
 export function recordedGates(object: FluxObject, gates: ReadonlyMap<string, Gate>, rules: RefRules): RequiredGates {
-  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, rules);
   const recorded = gatesInSelectedBy(object);
   const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
-  const tooMany =
-    namesTooMany || recorded === undefined || pinAnnotationsOf(object).tooMany === true || isCrowd(named, selecting);
+  return withSelecting(object, selecting, recorded === undefined, rules);
+}
+
+function withSelecting(
+  object: FluxObject,
+  selecting: NamespacedName[],
+  isTruncated: boolean,
+  rules: RefRules,
+): RequiredGates {
+  const { refs: named, problems, tooMany: namesTooMany } = namedGates(object, rules);
+  const tooMany = namesTooMany || isTruncated || pinAnnotationsOf(object).tooMany === true || isCrowd(named, selecting);
   return { named, selecting, problems, tooMany };
 }
 

@@ -78,7 +78,7 @@ export interface LocalCluster {
 
 /** Of manifests/components. The others are for cert-manager, and for what only a test asks for. */
 const SECURING = ['authenticated-hooks', 'authenticated-webhook'];
-const FOR_FEATURES = [
+export const FOR_FEATURES = [
   'health-jobs',
   'health-of-canaries',
   'release-config-map',

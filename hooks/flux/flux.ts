@@ -15,7 +15,7 @@ import { inputsOf } from '../../core/binding/report.ts';
 import { bindingName, bindingOf } from '../../core/binding/spec.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { withGateCondition } from '../../core/hold/conditions.ts';
-import { stateByFollowed } from '../../core/hold/gating.ts';
+import { stateByRollouts } from '../../core/hold/gating.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { pinAnnotationsOf } from '../../core/pin/annotations.ts';
@@ -67,7 +67,7 @@ export const fluxHook: DecoratorHook = {
 
     const seen = reporting ? reporting.status : observed?.status;
     const annotations: Record<string, string | null> = {};
-    const state = stateByFollowed(object, gating, seen, now);
+    const state = stateByRollouts(object, gating, seen, now);
     if (state !== undefined) annotations[GATE_STATE] = state;
     const deployed = deploymentTrigger(object, seen);
     if (deployed !== undefined) annotations[DEPLOYED] = deployed;

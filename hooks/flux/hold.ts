@@ -60,7 +60,7 @@ export const holdHook: DecoratorHook = {
     const unsent = namedGates(object, rules).refs.filter((ref) => !isTooMany(ref) && !known.has(refKey(ref)));
     const [labels, read] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, sent, cluster),
-      readGates(unsent, cluster, recent),
+      readGates(unsent, 0, { cluster, recent }),
     ]);
     const gates = new Map([...sent, ...read].map((gate) => [refKey(identityOf(gate)), gate]));
     const world: GateWorld = { ...rules, gates, namespaceLabels: labels, now, candidates: sent.map(identityOf) };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fluxStandIn } from '../../dev/actors/fluxStandIn.ts';
 import { gitSync } from '../../dev/actors/gitSync.ts';
+import { FOR_FEATURES } from '../../dev/local/cluster.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import {
   type AnyObject,
@@ -150,15 +151,7 @@ it('nothing has a finalizer but of Flux, and its namespace can be deleted', asyn
 
 it('the kinds go too, where that is asked for', async () => {
   // What the local cluster was installed from.
-  const components = [
-    'authenticated-hooks',
-    'health-jobs',
-    'health-of-canaries',
-    'release-config-map',
-    'release-copies',
-    'resource-set-inputs',
-    'write-back',
-  ];
+  const components = ['authenticated-hooks', ...FOR_FEATURES];
   const paths = components.map((name) => `rollout-hooks/manifests/components/${name}`);
   const installed = { kind: 'Kustomization', resources: ['rollout-hooks/manifests'], components: paths };
   await reader.run(`echo '${JSON.stringify(installed)}' > kustomization.yaml`);
